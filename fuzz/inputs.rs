@@ -5,15 +5,16 @@
 
 use std::path::Path;
 
-use conclaude::audit::{Filter, Reader, Stats, Trail, verify};
-use conclaude::config::ConclaudeConfig;
-use conclaude::des::check::check;
-use conclaude::des::markers::Markers;
-use conclaude::des::phases::TDD_14;
-use conclaude::des::scope::Allowed;
-use conclaude::des::step::Step;
-use conclaude::types::HookPayload;
-use conclaude::{shell, text, transcript};
+use conclaude_checks::des::check::check;
+use conclaude_checks::des::markers::Markers;
+use conclaude_checks::des::phases::TDD_14;
+use conclaude_checks::des::scope::Allowed;
+use conclaude_checks::des::step::Step;
+use conclaude_core::config::ConclaudeConfig;
+use conclaude_core::text;
+use conclaude_core::types::HookPayload;
+use conclaude_store::audit::{Filter, Reader, Stats, Trail, verify};
+use conclaude_store::transcript;
 
 /// What comes on stdin.
 pub(super) fn payload(bytes: &[u8]) {
@@ -84,7 +85,7 @@ pub(super) fn step(bytes: &[u8]) {
     let Ok(step) = Step::parse(&String::from_utf8_lossy(bytes)) else { return };
     let phases: Vec<String> = TDD_14.iter().map(|name| (*name).to_owned()).collect();
     let findings = check(&step, &phases);
-    let proved = !findings.iter().any(conclaude::finding::Finding::blocks);
+    let proved = !findings.iter().any(conclaude_core::finding::Finding::blocks);
     // What proves the work is done, has failed honestly, or has no phases.
     assert!(!proved || matches!(step.state().as_str(), "DONE" | "FAILED" | "PARTIAL"), "{}", step.state());
     let _ = (step.rules(), step.danger(), step.acceptance_criteria(), step.name(), step.max_turns());
@@ -96,18 +97,18 @@ pub(super) fn step(bytes: &[u8]) {
 /// A shell command.
 pub(super) fn shell(bytes: &[u8]) {
     let command = String::from_utf8_lossy(bytes);
-    let script = shell::read(&command, Some("/home/u"));
+    let script = shell_effects::read(&command, Some("/home/u"));
     assert!(script.effects.iter().all(|effect| effect.command < script.commands.len()));
     assert!(script.commands.len() + script.effects.len() < 100_000, "work is bounded");
     let is_blank = command.chars().all(|c| matches!(c, ' ' | '\t' | '\n'));
-    assert!(!is_blank || script == shell::Script::default());
+    assert!(!is_blank || script == shell_effects::Script::default());
     // What is written is among the effects, and a subshell changes nothing about it.
-    let inside = shell::read(&format!("(\n{command}\n)"), Some("/home/u"));
+    let inside = shell_effects::read(&format!("(\n{command}\n)"), Some("/home/u"));
     // A backslash at the end and an open here-document reach into what follows.
     let is_whole = !command.ends_with('\\') && !command.contains("<<") && command.len() < 1000;
     if is_whole && script.doubts.is_empty() && inside.doubts.is_empty() {
-        let written = |script: &shell::Script| {
-            script.effects.iter().filter_map(shell::Effect::literal).collect::<Vec<_>>()
+        let written = |script: &shell_effects::Script| {
+            script.effects.iter().filter_map(shell_effects::Effect::literal).collect::<Vec<_>>()
         };
         assert_eq!(written(&script), written(&inside));
     }
@@ -123,7 +124,7 @@ pub(super) fn audit(bytes: &[u8]) {
     let mut stats = Stats::default();
     let mut reader = Reader::new(&trail);
     let mut believed = 0;
-    let count = |entry: &conclaude::audit::Entry| {
+    let count = |entry: &conclaude_store::audit::Entry| {
         stats.add(&entry.record);
         believed += u64::from(entry.doubt.is_none());
         Ok(())

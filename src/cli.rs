@@ -2,10 +2,10 @@
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::config::{schema_text, test_schema_text};
-use crate::event::EventKind;
-use crate::exit::Exit;
-use crate::install::settings::ORIGINAL;
+use conclaude_core::config::{schema_text, test_schema_text};
+use conclaude_core::event::EventKind;
+use conclaude_core::exit::Exit;
+use conclaude_engine::install::settings::ORIGINAL;
 
 mod audit;
 mod config;

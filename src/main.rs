@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-use conclaude::event::EventKind;
-use conclaude::hooks::call;
-use conclaude::install::settings::IF_TRUSTED;
-use conclaude::{cli, process};
+use conclaude::cli;
+use conclaude_core::event::EventKind;
+use conclaude_engine::hooks::call;
+use conclaude_engine::install::settings::IF_TRUSTED;
+use conclaude_os::process;
 
 #[cfg(target_env = "musl")]
 mod heap;

@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agent::Agent;
-use crate::files;
-use crate::hooks::replay::Replayer;
-use crate::order::sorted;
-use crate::root::{Root, claude_folder};
-use crate::text;
-use crate::transcript::listing::LeftOut;
-use crate::transcript::sessions::{self, AgentFile, SessionFiles};
-use crate::transcript::stream::Stream;
+use conclaude_core::agent::Agent;
+use conclaude_core::order::sorted;
+use conclaude_core::text;
+use conclaude_engine::hooks::replay::Replayer;
+use conclaude_os::files;
+use conclaude_store::root::{Root, claude_folder};
+use conclaude_store::transcript::listing::LeftOut;
+use conclaude_store::transcript::sessions::{self, AgentFile, SessionFiles};
+use conclaude_store::transcript::stream::Stream;
 
 mod judge;
 mod project;

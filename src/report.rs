@@ -4,9 +4,9 @@ use std::io;
 
 use jiff::Timestamp;
 
-use crate::audit::{Trail, Verdict, verify};
-use crate::transcript::listing::LeftOut;
-use crate::transcript::sessions::{self, SessionFiles};
+use conclaude_store::audit::{Trail, Verdict, verify};
+use conclaude_store::transcript::listing::LeftOut;
+use conclaude_store::transcript::sessions::{self, SessionFiles};
 
 mod html;
 mod lanes;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::audit::Trail;
-use crate::text::{clean_line, count};
+use conclaude_core::text::{clean_line, count};
+use conclaude_store::audit::Trail;
 
 mod app;
 mod details;

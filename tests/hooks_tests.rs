@@ -1,5 +1,6 @@
 //! SubagentStart from payload to answer.
 
+#![allow(clippy::too_many_lines, reason = "a session or a table of cases is as long as it is")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 #[path = "it/common/mod.rs"]

@@ -5,10 +5,10 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
-use crate::audit::{Filter, Reader, Stats, Trail, Verdict, verify};
 use crate::cli::out::{Out, Paint};
-use crate::exit::Exit;
-use crate::text::count;
+use conclaude_core::exit::Exit;
+use conclaude_core::text::count;
+use conclaude_store::audit::{Filter, Reader, Stats, Trail, Verdict, verify};
 
 mod export;
 mod filter;

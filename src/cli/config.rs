@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::out::Out;
 use super::root;
-use crate::config::{Origins, Patterns};
-use crate::exit::Exit;
-use crate::load::{self, Loaded};
-use crate::text::visible;
-use crate::yaml::{self, Node, Spanned};
+use conclaude_core::config::{Origins, Patterns};
+use conclaude_core::exit::Exit;
+use conclaude_core::text::visible;
+use conclaude_core::yaml::{self, Node, Spanned};
+use conclaude_store::load::{self, Loaded};
 
 #[derive(clap::Subcommand)]
 pub(super) enum Subcommand {

@@ -6,16 +6,16 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
-use crate::audit::Trail;
 use crate::cli::out::{Out, Paint};
-use crate::dialect::claude;
-use crate::dialect::claude::sample::Sample;
-use crate::event::EventKind;
-use crate::exit::Exit;
-use crate::hooks::{self, Environment, Trace};
-use crate::log;
-use crate::outcome::{CommandRun, Outcome};
-use crate::text::indent;
+use conclaude_core::dialect::claude;
+use conclaude_core::dialect::claude::sample::Sample;
+use conclaude_core::event::EventKind;
+use conclaude_core::exit::Exit;
+use conclaude_core::outcome::{CommandRun, Outcome};
+use conclaude_core::text::indent;
+use conclaude_engine::hooks::{self, Environment, Trace};
+use conclaude_os::log;
+use conclaude_store::audit::Trail;
 
 const TITLE: Paint = Paint(AnsiColor::Cyan.on_default().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());

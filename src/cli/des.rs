@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::cli::out::Out;
-use crate::exit::Exit;
+use conclaude_core::exit::Exit;
 
 mod check;
 mod phase;

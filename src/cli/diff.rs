@@ -10,8 +10,8 @@ use similar::udiff::UnifiedHunkHeader;
 use similar::{ChangeTag, DiffOp};
 
 use crate::cli::out::{Out, Paint};
-use crate::deadline;
-use crate::text::{clean, revealed};
+use conclaude_core::text::{clean, revealed};
+use conclaude_os::deadline;
 
 const ADDED: Paint = Paint(AnsiColor::Green.on_default());
 const REMOVED: Paint = Paint(AnsiColor::Red.on_default());

@@ -3,8 +3,8 @@
 use std::io;
 
 use crate::cli::out::Out;
-use crate::exit::Exit;
 use check::Status;
+use conclaude_core::exit::Exit;
 use installation::Installation;
 use report::Report;
 

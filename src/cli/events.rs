@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use crate::event::{ALL, Blocking, Counted, EventKind, Subject};
-use crate::exit::Exit;
-use crate::install::registration;
-use crate::plan::environment;
+use conclaude_core::event::{ALL, Blocking, Counted, EventKind, Subject};
+use conclaude_core::exit::Exit;
+use conclaude_core::plan::environment;
+use conclaude_engine::install::registration;
 
 const BOLD: Paint = Paint(Style::new().bold());
 
@@ -40,7 +40,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 }
 
 pub(super) fn unknown(name: &str) -> String {
-    let hint = match crate::text::nearest(name, ALL.iter().map(|event| event.name())) {
+    let hint = match conclaude_core::text::nearest(name, ALL.iter().map(|event| event.name())) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`conclaude events` lists them; a newer Claude Code may have others, whose commands run too"
             .into(),

@@ -3,8 +3,8 @@
 use std::io;
 
 use super::out::Out;
-use crate::exit::Exit;
-use crate::hooks::rehearse::Rehearsal;
+use conclaude_core::exit::Exit;
+use conclaude_engine::hooks::rehearse::Rehearsal;
 
 mod cases;
 mod event;

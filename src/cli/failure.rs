@@ -1,7 +1,7 @@
 //! What every subcommand that fails prints.
 
 use super::out::Out;
-use crate::exit::Exit;
+use conclaude_core::exit::Exit;
 
 pub(super) fn fail(what: &str) -> Exit {
     let _ = writeln!(Out::stderr(), "conclaude: {what}");

@@ -6,10 +6,10 @@ use anstyle::{AnsiColor, Style};
 
 use super::events;
 use super::failure::fail;
-use crate::event::{self, EventKind};
-use crate::exit::Exit;
-use crate::hooks::call as hook;
-use crate::install::settings::{AGENT, ORIGINAL};
+use conclaude_core::event::{self, EventKind};
+use conclaude_core::exit::Exit;
+use conclaude_engine::hooks::call as hook;
+use conclaude_engine::install::settings::{AGENT, ORIGINAL};
 
 pub(super) const HEADING: Style = AnsiColor::Green.on_default().bold();
 pub(super) const LITERAL: Style = AnsiColor::Cyan.on_default().bold();

@@ -7,19 +7,19 @@ use clap::Args;
 
 use super::{diff, root};
 use crate::cli::out::Out;
-use crate::config::{ConclaudeConfig, Patterns};
-use crate::event::Registered;
-use crate::exit::Exit;
-use crate::hooks::Environment;
-use crate::install::change::{Change, Removal};
-use crate::install::local_file::{self, Exclusion};
-use crate::install::purge::Leftovers;
-use crate::install::registration;
-use crate::install::schema_file;
-use crate::install::scope::{Scope, session_folder};
-use crate::load::{self, LOCAL};
-use crate::root::Root;
-use crate::store;
+use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_core::event::Registered;
+use conclaude_core::exit::Exit;
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::change::{Change, Removal};
+use conclaude_engine::install::local_file::{self, Exclusion};
+use conclaude_engine::install::purge::Leftovers;
+use conclaude_engine::install::registration;
+use conclaude_engine::install::schema_file;
+use conclaude_engine::install::scope::{Scope, session_folder};
+use conclaude_store::load::{self, LOCAL};
+use conclaude_store::root::Root;
+use conclaude_store::store;
 
 #[derive(Args, Clone, Default)]
 pub(super) struct Which {

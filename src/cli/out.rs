@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstyle::Style;
 use serde::Serialize;
 
-use crate::text::{clean, escaped_json, is_plain, printable};
+use conclaude_core::text::{clean, escaped_json, is_plain, printable};
 
 /// How much of a long output is written at once.
 const BUFFER_BYTES: usize = 64 << 10;

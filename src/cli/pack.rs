@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use crate::config::PACK;
-use crate::exit::Exit;
-use crate::packs;
+use conclaude_core::config::PACK;
+use conclaude_core::exit::Exit;
+use conclaude_core::packs;
 
 #[derive(clap::Subcommand)]
 pub(super) enum Subcommand {

@@ -4,9 +4,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::failure::fail;
 use super::out::Out;
-use crate::exit::Exit;
-use crate::install::settings::ORIGINAL;
-use crate::text::clean;
+use conclaude_core::exit::Exit;
+use conclaude_core::text::clean;
+use conclaude_engine::install::settings::ORIGINAL;
 
 /// Wrong arguments are exit 1: clap's own 2 would block.
 pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exit {
@@ -44,7 +44,7 @@ fn unknown_subcommand(typed: &str, mut command: clap::Command) -> String {
     let is_nested = path != "conclaude";
     let what = if is_nested { "subcommand" } else { "event or command" };
     let names = command.get_subcommands().map(clap::Command::get_name).filter(|name| *name != ORIGINAL);
-    let hint = match crate::text::nearest(typed, names) {
+    let hint = match conclaude_core::text::nearest(typed, names) {
         _ if typed == "version" && !is_nested => "`conclaude --version` prints the version".into(),
         Some(near) if is_nested => format!("did you mean `{path} {near}`?"),
         Some(near) => format!("did you mean `{near}`?"),

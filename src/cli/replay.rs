@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::audit::since;
 use super::out::Out;
-use crate::config::{ConfigError, Patterns};
-use crate::exit::Exit;
-use crate::hooks::replay::{Replayer, Would};
-use crate::load::{self, Loaded};
 use crate::replay::{self, Elsewhere, Projects, Reading};
-use crate::root::Root;
+use conclaude_core::config::{ConfigError, Patterns};
+use conclaude_core::exit::Exit;
+use conclaude_engine::hooks::replay::{Replayer, Would};
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
 
 mod json;
 mod notes;

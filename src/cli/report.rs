@@ -7,10 +7,13 @@ use jiff::Timestamp;
 
 use super::audit::since;
 use super::out::Out;
-use crate::config::Patterns;
-use crate::exit::Exit;
 use crate::report::{self, Report, Scope};
-use crate::{files, load, root, store};
+use conclaude_core::config::Patterns;
+use conclaude_core::exit::Exit;
+use conclaude_os::files;
+use conclaude_store::load;
+use conclaude_store::root;
+use conclaude_store::store;
 
 #[derive(clap::Args)]
 pub(super) struct Request {
@@ -134,8 +137,8 @@ fn write(request: &Request, format: Format, root: &Path, report: &Report, text: 
         path.file_name().ok_or_else(|| io::Error::other(format!("{} names no file", path.display())))?;
     files::write_atomically(&folder.join(name), text.as_bytes())
         .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
-    let records = crate::text::count(report.records.len() as u64, "record");
-    let transcripts = crate::text::count(report.transcripts.files, "transcript");
+    let records = conclaude_core::text::count(report.records.len() as u64, "record");
+    let transcripts = conclaude_core::text::count(report.transcripts.files, "transcript");
     writeln!(out, "wrote {}: {records}, {transcripts}", path.display())?;
     Ok(Exit::Success)
 }

@@ -2,18 +2,18 @@
 
 use std::io;
 
-use crate::agent::MAIN;
 use crate::cli::out::{Coloured, Out};
-use crate::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
-use crate::event::{ALL, EventKind};
-use crate::exit::Exit;
-use crate::hooks::Environment;
-use crate::install::registration;
-use crate::install::scope::session_folder;
-use crate::load::{self, Loaded};
-use crate::process;
-use crate::root::{FILE_NAMES, Root};
-use crate::text::nearest;
+use conclaude_core::agent::MAIN;
+use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
+use conclaude_core::event::{ALL, EventKind};
+use conclaude_core::exit::Exit;
+use conclaude_core::text::nearest;
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::registration;
+use conclaude_engine::install::scope::session_folder;
+use conclaude_os::process;
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::{FILE_NAMES, Root};
 
 mod files;
 mod planned;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::out::{Exact, Out, Paint};
-use crate::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
-use crate::exit::Exit;
-use crate::files;
-use crate::load;
-use crate::root::{FILE_NAMES as ROOT_FILES, Root};
-use crate::text::count;
-use crate::yaml::Located;
+use conclaude_core::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
+use conclaude_core::exit::Exit;
+use conclaude_core::text::count;
+use conclaude_core::yaml::Located;
+use conclaude_os::files;
+use conclaude_store::load;
+use conclaude_store::root::{FILE_NAMES as ROOT_FILES, Root};
 
 mod compare;
 mod junit;

@@ -6,12 +6,14 @@ use clap::Args;
 
 use super::root;
 use crate::cli::out::Out;
-use crate::config::{ConclaudeConfig, DesConfig, Headers, Layer, PermissionDefault, Source, TelemetryConfig};
-use crate::exit::Exit;
-use crate::load;
-use crate::store;
-use crate::store::trust::{self, TrustStatus};
-use crate::text::{indent, visible};
+use conclaude_core::config::{
+    ConclaudeConfig, DesConfig, Headers, Layer, PermissionDefault, Source, TelemetryConfig,
+};
+use conclaude_core::exit::Exit;
+use conclaude_core::text::{indent, visible};
+use conclaude_store::load;
+use conclaude_store::store;
+use conclaude_store::store::trust::{self, TrustStatus};
 
 #[derive(Args)]
 pub(super) struct Request {
@@ -75,7 +77,8 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 
 /// Whether a file is not the user's own config, nor part of the program.
 fn needs_trust(source: &Source) -> bool {
-    !source.is_pack() && (source.layer != Layer::User || crate::root::other_owner(&source.path).is_some())
+    !source.is_pack()
+        && (source.layer != Layer::User || conclaude_store::root::other_owner(&source.path).is_some())
 }
 
 fn status(source: &Source) -> TrustStatus {
@@ -102,8 +105,8 @@ fn list(out: &mut Out<'_>) -> io::Result<Exit> {
         writeln!(out, "no config is trusted")?;
     }
     for agreement in all {
-        let now =
-            crate::root::read_any(&agreement.config).map(|text| trust::status(&agreement.config, &text));
+        let now = conclaude_store::root::read_any(&agreement.config)
+            .map(|text| trust::status(&agreement.config, &text));
         let word = match now {
             Ok(TrustStatus::Trusted) => "trusted",
             Ok(_) => "changed since",

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 
 use crate::cli::out::{Coloured, Out, Paint};
-use crate::config::{self, Patterns};
-use crate::exit::Exit;
-use crate::install::{local_file, schema_file};
-use crate::lint::{self, World};
-use crate::load;
-use crate::root::{FILE_NAMES, Root};
+use conclaude_core::config::{self, Patterns};
+use conclaude_core::exit::Exit;
+use conclaude_engine::install::{local_file, schema_file};
+use conclaude_engine::lint::{self, World};
+use conclaude_store::load;
+use conclaude_store::root::{FILE_NAMES, Root};
 
 mod checked;
 mod contents;

@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal};
 use std::panic::PanicHookInfo;
 
 use super::out::Out;
-use crate::audit::Trail;
-use crate::exit::Exit;
-use crate::root::claude_folder;
 use crate::watch::{Ended, Limits, Watch};
+use conclaude_core::exit::Exit;
+use conclaude_store::audit::Trail;
+use conclaude_store::root::claude_folder;
 
 #[derive(clap::Args)]
 pub(super) struct Request {

@@ -5,8 +5,8 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::out::Out;
-use crate::audit::{Entry, Filter, Reader, Trail, newest};
-use crate::exit::Exit;
+use conclaude_core::exit::Exit;
+use conclaude_store::audit::{Entry, Filter, Reader, Trail, newest};
 
 mod print;
 mod today;

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::seen::{At, Happened, Hit, differs};
 use super::state::Walk;
-use crate::dialect::claude::agents;
-use crate::dialect::claude::tools::{self, Use};
-use crate::event::EventKind;
-use crate::hooks::replay::{Judged, Past, Stage, Would};
-use crate::types::Event;
+use conclaude_core::dialect::claude::agents;
+use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::event::EventKind;
+use conclaude_core::types::Event;
+use conclaude_engine::hooks::replay::{Judged, Past, Stage, Would};
 
 /// What is kept of a command or a prompt.
 const MAX_WHAT: usize = 300;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::root::{self, Root};
+use conclaude_store::root::{self, Root};
 
 /// Sessions that are judged otherwise than a hook would have.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::event::EventKind;
-use crate::hooks::replay::{Because, Planned, Would};
-use crate::rule::Rule;
-use crate::text::count;
-use crate::transcript::counts::Counts;
+use conclaude_core::event::EventKind;
+use conclaude_core::rule::Rule;
+use conclaude_core::text::count;
+use conclaude_engine::hooks::replay::{Because, Planned, Would};
+use conclaude_store::transcript::counts::Counts;
 
 /// Events that are kept; of more the first are, and the rest is only counted.
 pub(crate) const MAX_HITS: usize = 20_000;

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::seen::{At, Seen};
-use crate::agent::{Agent, actor};
-use crate::dialect::claude::transcript::Ending;
-use crate::hooks::replay::{Judged, Replayer, Stage};
-use crate::types::Event;
+use conclaude_core::agent::{Agent, actor};
+use conclaude_core::dialect::claude::transcript::Ending;
+use conclaude_core::types::Event;
+use conclaude_engine::hooks::replay::{Judged, Replayer, Stage};
 
 /// One transcript.
 pub(crate) struct Thread {

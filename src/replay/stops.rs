@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::seen::Happened;
 use super::state::{Pending, Walk};
-use crate::dialect::claude::agents;
-use crate::dialect::claude::transcript::Entry;
-use crate::event::EventKind;
-use crate::hooks::replay::Would;
+use conclaude_core::dialect::claude::agents;
+use conclaude_core::dialect::claude::transcript::Entry;
+use conclaude_core::event::EventKind;
+use conclaude_engine::hooks::replay::Would;
 
 impl Walk<'_> {
     pub(super) fn note_ending(&mut self, entry: &Entry<'_>) {

@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 
 use super::seen::{At, Happened, Seen};
 use super::state::{Open, Pending, Walk};
-use crate::dialect::claude::agents;
-use crate::dialect::claude::prompt::{is_notification, task_of};
-use crate::dialect::claude::tools;
-use crate::dialect::claude::transcript::{Entry, Fate};
-use crate::event::EventKind;
-use crate::hooks::replay::{self, Judged};
-use crate::order::sorted;
-use crate::types::Event;
+use conclaude_core::dialect::claude::agents;
+use conclaude_core::dialect::claude::prompt::{is_notification, task_of};
+use conclaude_core::dialect::claude::tools;
+use conclaude_core::dialect::claude::transcript::{Entry, Fate};
+use conclaude_core::event::EventKind;
+use conclaude_core::order::sorted;
+use conclaude_core::types::Event;
+use conclaude_engine::hooks::replay::{self, Judged};
 
 /// Calls without a result that are remembered, and files that were written until a stop.
 const MAX_OPEN: usize = 10_000;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::seen::{At, Happened, Hit, Seen, Tally};
 use super::state::Thread;
-use crate::agent::Agent;
-use crate::event::EventKind;
-use crate::hooks::replay::{Because, Planned, Would};
-use crate::rule::Rule;
-use crate::transcript::counts::Unread;
+use conclaude_core::agent::Agent;
+use conclaude_core::event::EventKind;
+use conclaude_core::rule::Rule;
+use conclaude_engine::hooks::replay::{Because, Planned, Would};
+use conclaude_store::transcript::counts::Unread;
 
 /// A transcript that is to be read. None for one whose path is no text.
 pub(super) fn of_thread(thread: &Thread) -> Option<Value> {

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::seen::Seen;
 use super::state::Thread;
 use super::wire::{self, Line};
-use crate::order::sorted;
-use crate::process::{self, Sink, Status, Stream};
+use conclaude_core::order::sorted;
+use conclaude_os::process::{self, Sink, Status, Stream};
 
 /// How often a worker says how far it is.
 const PROGRESS_BYTES: u64 = 4 << 20;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use super::model::Report;
-use crate::text::escaped_json;
+use conclaude_core::text::escaped_json;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");

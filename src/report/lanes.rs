@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
 use super::threads::Summary;
 use super::usage::cost;
-use crate::agent::MAIN;
-use crate::config::PriceTable;
-use crate::order::{in_order, order_of, sorted};
-use crate::store;
-use crate::transcript::counts::Counts;
-use crate::transcript::fate::{self, Fate, Sign};
+use conclaude_core::agent::MAIN;
+use conclaude_core::config::PriceTable;
+use conclaude_core::order::{in_order, order_of, sorted};
+use conclaude_store::store;
+use conclaude_store::transcript::counts::Counts;
+use conclaude_store::transcript::fate::{self, Fate, Sign};
 
 /// More calls than these are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 200_000;
@@ -176,7 +176,7 @@ impl Lanes {
         if self.left_out > 0 {
             report.left_out.push(format!(
                 "{} of tools are not in the timeline",
-                crate::text::count(self.left_out, "call")
+                conclaude_core::text::count(self.left_out, "call")
             ));
         }
     }

@@ -7,11 +7,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
-use crate::audit::fields::text_or_empty as text;
-use crate::audit::reasons;
-use crate::finding::Code;
-use crate::order::sorted;
-use crate::text::{count, printable_line};
+use conclaude_core::finding::Code;
+use conclaude_core::order::sorted;
+use conclaude_core::text::{count, printable_line};
+use conclaude_store::audit::fields::text_or_empty as text;
+use conclaude_store::audit::reasons;
 
 /// Longer tables are cut, and say so.
 const MAX_ROWS: usize = 50;

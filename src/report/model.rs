@@ -137,7 +137,7 @@ impl Lane {
             return Some(verdict.replace('_', " "));
         }
         let after = match self.decisions.get("blocked") {
-            Some(blocks) => format!(" after {}", crate::text::count(*blocks, "block")),
+            Some(blocks) => format!(" after {}", conclaude_core::text::count(*blocks, "block")),
             None => String::new(),
         };
         Some(format!("passed{after}{}", if self.warned { ", with a warning" } else { "" }))

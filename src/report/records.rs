@@ -16,7 +16,7 @@ use super::lanes::Lanes;
 use super::model::{Record, Report, values};
 use super::scope::{Scope, StepNames};
 use super::threads::start_of;
-use crate::audit::{Reader, Trail, reasons};
+use conclaude_store::audit::{Reader, Trail, reasons};
 
 /// The newest records are kept, and older ones counted: a page of more is slow to open.
 const MAX_RECORDS: usize = 200_000;
@@ -53,7 +53,7 @@ pub(super) fn read(
         Ok(ControlFlow::Continue(()))
     })?;
     report.records = records.into();
-    let count = crate::text::count;
+    let count = conclaude_core::text::count;
     if left_out > 0 {
         let records = count(left_out, "record");
         report

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::config::PriceTable;
+use conclaude_core::config::PriceTable;
 
 pub(crate) struct Scope<'a> {
     pub(crate) root: &'a Path,

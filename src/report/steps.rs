@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::model::{Phase, Step};
 use super::scope::StepNames;
-use crate::des::step;
+use conclaude_checks::des::step;
 
 /// More than any project has at once.
 const MAX_STEPS: usize = 2_000;

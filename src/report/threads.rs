@@ -10,15 +10,15 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::usage::Answers;
-use crate::dialect::claude::tools::{self, Use};
-use crate::dialect::claude::transcript::{Attachment, Block, Entry};
-use crate::order::sorted;
-use crate::shell::Access;
-use crate::transcript::counts::Counts;
-use crate::transcript::fate::{self, Sign};
-use crate::transcript::identity::Meta;
-use crate::transcript::sessions::SessionFiles;
-use crate::transcript::stream::Stream;
+use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::transcript::{Attachment, Block, Entry};
+use conclaude_core::order::sorted;
+use conclaude_store::transcript::counts::Counts;
+use conclaude_store::transcript::fate::{self, Sign};
+use conclaude_store::transcript::identity::Meta;
+use conclaude_store::transcript::sessions::SessionFiles;
+use conclaude_store::transcript::stream::Stream;
+use shell_effects::Access;
 
 /// How much is kept of what a tool is called with, in characters.
 const MAX_DETAIL: usize = 160;

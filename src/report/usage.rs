@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::model::Tokens;
-use crate::config::{PriceConfig, PriceTable};
-use crate::dialect::claude::transcript::Entry;
+use conclaude_core::config::{PriceConfig, PriceTable};
+use conclaude_core::dialect::claude::transcript::Entry;
 
 /// The tokens of all answers. The lines of one answer repeat its usage, and the last of them counts.
 #[derive(Default)]

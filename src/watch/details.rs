@@ -6,8 +6,8 @@ use super::rows::RowId;
 use super::session::Session;
 use super::thread::Thread;
 use super::words::{Clock, elapsed, took};
-use crate::store::running::Running;
-use crate::text::count;
+use conclaude_core::text::count;
+use conclaude_store::store::running::Running;
 
 impl Model {
     pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::text::{printable, printable_line};
+use conclaude_core::text::{printable, printable_line};
 
 /// The longest text of a line, and of one of its details, in characters.
 pub(super) const MAX_TEXT: usize = 300;

@@ -10,10 +10,10 @@ use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
 use super::session::{Session, Unread};
 use super::thread::Thread;
-use crate::dialect::claude::transcript::Entry;
-use crate::order::sorted;
-use crate::store::running::Running;
-use crate::transcript::identity::Meta;
+use conclaude_core::dialect::claude::transcript::Entry;
+use conclaude_core::order::sorted;
+use conclaude_store::store::running::Running;
+use conclaude_store::transcript::identity::Meta;
 
 /// How much is kept. All bounds together are some megabytes.
 #[derive(Clone, Copy, Debug)]

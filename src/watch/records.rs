@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::line::{Detail, Details, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
-use crate::audit::fields::{list, text_or_empty as text};
-use crate::audit::reasons;
+use conclaude_store::audit::fields::{list, text_or_empty as text};
+use conclaude_store::audit::reasons;
 
 /// Findings, commands and skips of one record beyond this are only counted.
 const MAX_PARTS: usize = 50;

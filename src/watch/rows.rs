@@ -7,10 +7,10 @@ use super::model::{Model, StepState};
 use super::session::{Session, Unread};
 use super::thread::Thread;
 use super::words::{Clock, elapsed, named, step_name, took};
-use crate::order::sorted;
-use crate::store::running::Running;
-use crate::text::count;
-use crate::transcript::fate::{Fate, STILL_RUNNING};
+use conclaude_core::order::sorted;
+use conclaude_core::text::count;
+use conclaude_store::store::running::Running;
+use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
 
 /// The same row the next time, whatever comes before it.
 #[derive(Clone, Debug, PartialEq, Eq)]

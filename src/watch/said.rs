@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::line::{Details, Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
 use super::thread::{OpenCall, Thread};
 use super::words::{inside, named};
-use crate::dialect::claude::prompt;
-use crate::dialect::claude::tools::{self, Use};
-use crate::dialect::claude::transcript::{Attachment, Block, Entry};
-use crate::transcript::fate::{self, Sign};
+use conclaude_core::dialect::claude::prompt;
+use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::transcript::{Attachment, Block, Entry};
+use conclaude_store::transcript::fate::{self, Sign};
 
 /// What follows from a line beside the state of its thread.
 #[derive(Default)]

@@ -12,15 +12,15 @@ use jiff::Timestamp;
 use super::line::{MAX_TEXT, cut};
 use super::model::{Model, StepKey, StepState};
 use super::session::Unread;
-use crate::audit::{Filter, Reader, Trail};
-use crate::des::step;
-use crate::dialect::claude::layout;
-use crate::files;
-use crate::order::sorted;
-use crate::store::{Session, running};
-use crate::transcript::counts::Counts;
-use crate::transcript::sessions::{self, SessionFiles};
-use crate::transcript::stream::{Position, Stream};
+use conclaude_checks::des::step;
+use conclaude_core::dialect::claude::layout;
+use conclaude_core::order::sorted;
+use conclaude_os::files;
+use conclaude_store::audit::{Filter, Reader, Trail};
+use conclaude_store::store::{Session, running};
+use conclaude_store::transcript::counts::Counts;
+use conclaude_store::transcript::sessions::{self, SessionFiles};
+use conclaude_store::transcript::stream::{Position, Stream};
 
 /// How long one call may read.
 const SLICE: Duration = Duration::from_millis(100);

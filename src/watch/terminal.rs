@@ -14,7 +14,7 @@ use ratatui::crossterm::terminal::{
 
 use super::keys::Key;
 use super::screen::Screen;
-use crate::process;
+use conclaude_os::process;
 
 /// The terminal is ours.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -93,7 +93,7 @@ mod platform {
 
     use super::super::keys;
     use super::Woken;
-    use crate::process;
+    use conclaude_os::process;
 
     /// The rest of a key comes at once.
     const REST: Duration = Duration::from_millis(50);

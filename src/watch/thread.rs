@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::line::{Line, MAX_TEXT, cut};
-use crate::transcript::fate::{self, Sign};
+use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
 const MAX_OPEN_CALLS: usize = 50;

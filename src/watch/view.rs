@@ -12,7 +12,7 @@ use super::line::{Detail, Mark};
 use super::model::Model;
 use super::rows::Row;
 use super::words::Clock;
-use crate::text::count;
+use conclaude_core::text::count;
 
 /// What is drawn beside the rows.
 pub(crate) struct Screen<'a> {

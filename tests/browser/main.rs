@@ -1,6 +1,7 @@
 //! The page of `conclaude report` in a real browser: it is clicked, filtered, typed into, printed and photographed. Needs Debian's
 //! `chromium`; run by name: `cargo test --test browser`. The pictures are in `target/tmp/browser`.
 
+#![allow(clippy::too_many_lines, reason = "a session or a table of cases is as long as it is")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

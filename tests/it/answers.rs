@@ -9,8 +9,8 @@ use insta::assert_snapshot;
 
 use crate::common::snapshot::same;
 use crate::common::{Test, capture, conclaude};
-use conclaude::event;
-use conclaude::types::HookPayload;
+use conclaude_core::event;
+use conclaude_core::types::HookPayload;
 
 const BLOCKING: &str = r#"
 subagentStop:

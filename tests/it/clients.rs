@@ -12,7 +12,7 @@ use crate::common::environment::run_in;
 use crate::common::snapshot::pretty;
 use crate::common::workflow::{MARKERS, codes, done, todo};
 use crate::common::{Outcome, Test, agent_call, in_little_memory};
-use conclaude::event::EventKind;
+use conclaude_core::event::EventKind;
 
 // ---- Other clients run the hooks of `.claude/settings.json` too
 
@@ -132,7 +132,7 @@ fn the_stop_of_another_client_runs_the_commands_of_its_agent() {
 
 #[test]
 fn what_is_not_a_payload_of_a_client_is_exit_0_and_a_log_line_at_every_event() {
-    for name in conclaude::event::names() {
+    for name in conclaude_core::event::names() {
         for stdin in ["{}", r#"{"sessionId": "s", "cwd": "/", "hook_event_name": "x"}"#] {
             let done = Test::event(name).config("des: {}").stdin(stdin).run().silent();
             assert_eq!(

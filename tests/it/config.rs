@@ -401,7 +401,7 @@ fn the_schema_knows_every_key_with_its_description() {
     let schema: serde_json::Value =
         serde_json::from_str(include_str!("../../conclaude.schema.json")).unwrap();
     let properties = schema["properties"].as_object().unwrap();
-    let sections = conclaude::event::ALL.iter().map(|event| event.row().section);
+    let sections = conclaude_core::event::ALL.iter().map(|event| event.row().section);
     let keys: Vec<&str> = ["extends", "maxBlocks"]
         .into_iter()
         .chain(sections)

@@ -15,7 +15,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::common::cases::{cases, processor_time};
+use test_support::{cases, processor_time};
 
 /// No input of this size may take so much time of a processor, in a debug build.
 const MAX_TIME: Duration = Duration::from_secs(20);

@@ -4,7 +4,7 @@ mod answers;
 mod files;
 mod main_stop;
 
-use conclaude::event::{ALL, EventKind, Subject};
+use conclaude_core::event::{ALL, EventKind, Subject};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -8,9 +8,9 @@ mod rules;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::common::cases::cases;
 use crate::common::workflow::{self, MARKERS};
 use crate::common::{Test, conclaude_in, run_in};
+use test_support::cases;
 
 const CONFIG: &str = r#"maxBlocks: 2
 preToolUse:
@@ -343,7 +343,7 @@ fn nothing_is_run_and_nothing_is_written() {
 #[test]
 fn every_event_can_be_explained() {
     let test = Test::stop().config("{}\n");
-    for event in conclaude::event::names() {
+    for event in conclaude_core::event::names() {
         let tool: &[&str] =
             if event.contains("Tool") || event.contains("Permission") { &["--tool", "Bash"] } else { &[] };
         let (code, out, err) = run_in(&test.root(), &[&["explain", event], tool].concat());

@@ -1,5 +1,6 @@
 //! What conclaude does, seen from outside: payload in, answer out, files on disk.
 
+#![allow(clippy::too_many_lines, reason = "a session or a table of cases is as long as it is")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod common;
@@ -43,7 +44,6 @@ mod hostile_text;
 mod init;
 mod install;
 mod judge;
-mod layers;
 mod messages;
 mod notifications;
 mod original;

@@ -2,7 +2,7 @@
 
 mod registration;
 
-use conclaude::event::{ALL, EventKind};
+use conclaude_core::event::{ALL, EventKind};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -189,7 +189,7 @@ fn packs_are_listed_and_printed_as_they_are() {
     "#);
     for name in ["secrets", "pack:secrets"] {
         let (_, shown, _) = run_in(&test.root(), &["pack", "show", name]);
-        assert_eq!(shown, include_str!("../../src/packs/secrets.yaml"));
+        assert_eq!(shown, include_str!("../../crates/core/src/packs/secrets.yaml"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use conclaude::event;
+use conclaude_core::event;
 use insta::assert_snapshot;
 
 use crate::common::snapshot::same;

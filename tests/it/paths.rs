@@ -4,14 +4,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use conclaude::des::call::Call;
-use conclaude::des::gates::{self, Writing, during};
-use conclaude::des::paths::Links;
-use conclaude::des::protected::Protected;
+use conclaude_checks::des::call::Call;
+use conclaude_checks::des::gates::{self, Writing, during};
+use conclaude_checks::des::paths::Links;
+use conclaude_checks::des::protected::Protected;
 use proptest::prelude::*;
 
-use crate::common::cases::cases;
 use crate::common::scratch;
+use test_support::cases;
 
 /// A project with folders, links to them, links out of it, and a link to itself from outside.
 struct Project {
@@ -168,7 +168,7 @@ proptest! {
         let spelt = format!("{}{}", if rooted { "/" } else { "" }, parts.join("/"));
         if may_write(&cwd, &spelt) {
             // Somebody else says where it really leads.
-            let named = conclaude::des::paths::normalise(&cwd.join(&spelt));
+            let named = conclaude_checks::des::paths::normalise(&cwd.join(&spelt));
             let real = std::process::Command::new("realpath").arg("-m").arg(&named).output().unwrap();
             let real = PathBuf::from(String::from_utf8(real.stdout).unwrap().trim_end());
             prop_assert!(real.starts_with(project().root.join("src")), "{} leads to {}", spelt, real.display());

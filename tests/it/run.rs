@@ -120,7 +120,7 @@ fn the_files_are_those_that_have_changed_in_git() {
 
 #[test]
 fn the_commands_of_every_event_can_be_run() {
-    for event in conclaude::event::ALL {
+    for event in conclaude_core::event::ALL {
         let config = format!("{}: {{commands: [{{run: 'cat > got'}}]}}", event.row().section);
         let test = Test::event("Stop").config(&config);
         let (code, stdout, stderr) = run_in(&test.root(), &["run", event.name()]);

@@ -223,7 +223,7 @@ fn a_record_of_an_older_version_says_what_is_missing() {
         Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}\n").run().status(0).again();
     // What 0.1 wrote, and its hash.
     let old = r#"{"seq":1,"time":"2026-01-01T10:00:00.000Z","event":"PreToolUse","session":"s","decision":"denied","findings":[{"code":"GUARD_DENIED","weight":"block","what":"writing x: `uneditableFiles` has `x` in .conclaude.yaml:3","fix":"f"}],"prev":"0000000000000000000000000000000000000000000000000000000000000000"}"#;
-    let hash = conclaude::store::hash(old);
+    let hash = conclaude_store::store::hash(old);
     let line = format!("{},\"hash\":\"{hash}\"}}\n", old.strip_suffix('}').unwrap());
     let test = test.file(".conclaude/audit/audit-0000000001.jsonl", line);
     std::fs::remove_dir_all(test.root().join(".state-home")).unwrap();

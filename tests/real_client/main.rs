@@ -1,6 +1,7 @@
 //! Whole sessions of the real client, offline, with a scripted model: what the model was sent and what the user is
 //! shown because of conclaude. See README.md in this folder.
 
+#![allow(clippy::too_many_lines, reason = "a session or a table of cases is as long as it is")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -239,7 +239,7 @@ fn a_clock_that_goes_back() {
     record["time"] = "2999-01-01T00:00:00Z".into();
     record.as_object_mut().unwrap().remove("hash");
     let text = record.to_string();
-    let hash = conclaude::store::hash(&text);
+    let hash = conclaude_store::store::hash(&text);
     std::fs::write(&file, format!("{},\"hash\":\"{hash}\"}}\n", text.strip_suffix('}').unwrap())).unwrap();
     let done = done.again().run().status(0);
     let (code, said, _) = run_in(&done.root(), &["audit", "verify"]);

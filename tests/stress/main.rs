@@ -1,6 +1,7 @@
 //! The fault suite: what happens when everything goes wrong at once. Minutes long, so that it has a target of its own;
 //! `README.md` beside this file says what is in it and how to run it.
 
+#![allow(clippy::too_many_lines, reason = "a session or a table of cases is as long as it is")]
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use super::filter::FilterArgs;
 use super::known;
 use super::show::follow;
-use crate::audit::{Entry, Filter, Reader, Trail};
 use crate::cli::out::Out;
-use crate::exit::Exit;
-use crate::export::Csv;
-use crate::root::Root;
-use crate::text::count;
+use conclaude_core::exit::Exit;
+use conclaude_core::text::count;
+use conclaude_store::audit::{Entry, Filter, Reader, Trail};
+use conclaude_store::export::Csv;
+use conclaude_store::root::Root;
 
 mod otlp;
 

@@ -5,7 +5,7 @@ use std::io;
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp, Zoned};
 
-use crate::audit::{Filter, Trail, last_session};
+use conclaude_store::audit::{Filter, Trail, last_session};
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct FilterArgs {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use crate::audit::{Filter, Reader, Trail};
-use crate::decide::Word;
-use crate::event;
-use crate::text::{count, nearest};
+use conclaude_core::decide::Word;
+use conclaude_core::event;
+use conclaude_core::text::{count, nearest};
+use conclaude_store::audit::{Filter, Reader, Trail};
 
 /// The decisions of subcommands.
 const DECISIONS: [&str; 10] =

@@ -6,10 +6,10 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 
 use super::known::{self, nothing_found};
-use crate::audit::{Filter, Reader, Trail, reasons};
 use crate::cli::out::{Out, Paint};
-use crate::json::Fields;
-use crate::text::{count, on_one_line, printable_line};
+use conclaude_core::json::Fields;
+use conclaude_core::text::{count, on_one_line, printable_line};
+use conclaude_store::audit::{Filter, Reader, Trail, reasons};
 
 pub(super) mod follow;
 mod time;

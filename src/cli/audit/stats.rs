@@ -5,10 +5,10 @@ use std::io;
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::audit::Stats;
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
-use crate::text::printable_line;
+use conclaude_core::text::printable_line;
+use conclaude_store::audit::Stats;
 
 const BOLD: Paint = Paint(Style::new().bold());
 

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::cli::out::{Out, Paint};
-use crate::config::{DesConfig, PhaseList};
-use crate::des::gates::{self, Opened};
-use crate::des::offline::{self, Work};
-use crate::des::{DesContext, check as des_check};
-use crate::exit::Exit;
-use crate::finding::Finding;
-use crate::git::WorkTree;
+use conclaude_checks::des::gates::{self, Opened};
+use conclaude_checks::des::offline::{self, Work};
+use conclaude_checks::des::{DesContext, check as des_check};
+use conclaude_core::config::{DesConfig, PhaseList};
+use conclaude_core::exit::Exit;
+use conclaude_core::finding::Finding;
+use conclaude_os::git::WorkTree;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::project::Project;
 use crate::cli::out::Out;
-use crate::des::record::Change;
+use conclaude_checks::des::record::Change;
 
 #[derive(clap::Args)]
 pub(crate) struct StartArgs {

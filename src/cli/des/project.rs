@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::audit::{self, Record};
 use crate::cli::out::Out;
 use crate::cli::root;
-use crate::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
-use crate::des::call::Call;
-use crate::des::protected::is_protected;
-use crate::des::record::{self, Change};
-use crate::des::{paths, step};
-use crate::dialect::claude::variables;
-use crate::hooks::Environment;
-use crate::install::registration;
-use crate::install::scope::session_folder;
-use crate::load::{self, Loaded};
-use crate::root::Root;
-use crate::store::Session;
-use crate::store::running::{self, Note, Running};
-use crate::text::clean_line;
+use conclaude_checks::des::call::Call;
+use conclaude_checks::des::protected::is_protected;
+use conclaude_checks::des::record::{self, Change};
+use conclaude_checks::des::{paths, step};
+use conclaude_core::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
+use conclaude_core::dialect::claude::variables;
+use conclaude_core::text::clean_line;
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::registration;
+use conclaude_engine::install::scope::session_folder;
+use conclaude_store::audit::{self, Record};
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
+use conclaude_store::store::Session;
+use conclaude_store::store::running::{self, Note, Running};
 
 pub(super) struct Project {
     pub(super) root: Root,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::project::Project;
 use crate::cli::out::{Literal, Out};
-use crate::des::boundaries::boundaries;
-use crate::des::gates::{self, Opened};
-use crate::des::scope::Scope;
-use crate::text::clean_line;
+use conclaude_checks::des::boundaries::boundaries;
+use conclaude_checks::des::gates::{self, Opened};
+use conclaude_checks::des::scope::Scope;
+use conclaude_core::text::clean_line;
 
 /// The start of a marker.
 const OPEN: Literal = Literal("<!--");

@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::project::Project;
-use crate::audit::Trail;
 use crate::cli::out::Out;
-use crate::des::evidence::{self, Ran};
-use crate::des::record::{self, Change};
-use crate::des::{gates, phases, step};
-use crate::exit::Exit;
-use crate::text::clean_line;
+use conclaude_checks::des::evidence::{self, Ran};
+use conclaude_checks::des::record::{self, Change};
+use conclaude_checks::des::{gates, phases, step};
+use conclaude_core::exit::Exit;
+use conclaude_core::text::clean_line;
+use conclaude_store::audit::Trail;
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::project::Project;
 use super::status;
-use crate::text::clean_line;
+use conclaude_core::text::clean_line;
 
 /// The step file that is meant: the path as typed, or the one listed step whose name starts so.
 pub(super) fn resolve(project: &Project, typed: &Path) -> io::Result<PathBuf> {

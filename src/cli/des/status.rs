@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::project::Project;
-use crate::audit::fields::text;
-use crate::audit::{Filter, Reader, Trail};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
-use crate::des::step;
-use crate::text::clean_line;
+use conclaude_checks::des::step;
+use conclaude_core::text::clean_line;
+use conclaude_store::audit::fields::text;
+use conclaude_store::audit::{Filter, Reader, Trail};
 
 const BOLD: Paint = Paint(Style::new().bold());
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::project::Project;
-use crate::audit::Record;
 use crate::cli::out::Out;
-use crate::des::record::NewStep;
-use crate::des::{record, scope, step};
-use crate::text::clean_line;
+use conclaude_checks::des::record::NewStep;
+use conclaude_checks::des::{record, scope, step};
+use conclaude_core::text::clean_line;
+use conclaude_store::audit::Record;
 
 #[derive(clap::Args)]
 pub(crate) struct NewArgs {

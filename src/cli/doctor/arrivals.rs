@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::check::Check;
 use super::installation::Installation;
-use crate::event::EventKind;
-use crate::install::registration;
-use crate::install::scope::Scope;
-use crate::store;
-use crate::text::count;
+use conclaude_core::event::EventKind;
+use conclaude_core::text::count;
+use conclaude_engine::install::registration;
+use conclaude_engine::install::scope::Scope;
+use conclaude_store::store;
 
 #[derive(Serialize)]
 pub(super) struct Arrival {

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use super::check::Check;
 use super::installation::Installation;
-use crate::audit::{self, Trail};
-use crate::config::Bounded;
-use crate::deadline;
-use crate::des::gates::shell_quote;
-use crate::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
-use crate::files;
-use crate::hooks::switch;
-use crate::install::registration::on_path;
-use crate::install::settings::SWITCH;
-use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
-use crate::store;
-use crate::text::{clean_line, count};
+use conclaude_checks::des::gates::shell_quote;
+use conclaude_core::config::Bounded;
+use conclaude_core::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
+use conclaude_core::text::{clean_line, count};
+use conclaude_engine::hooks::switch;
+use conclaude_engine::install::registration::on_path;
+use conclaude_engine::install::settings::SWITCH;
+use conclaude_os::deadline;
+use conclaude_os::files;
+use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
+use conclaude_store::audit::{self, Trail};
+use conclaude_store::store;
 
 pub(super) fn switched_off() -> Option<Check> {
     let value = switch::off()?;

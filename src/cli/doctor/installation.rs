@@ -3,13 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::{ConclaudeConfig, Patterns};
-use crate::hooks::Environment;
-use crate::install::agents;
-use crate::install::registration::{self, Found, locations};
-use crate::install::scope::{Scope, session_folder};
-use crate::load::{self, Loaded};
-use crate::root::Root;
+use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::agents;
+use conclaude_engine::install::registration::{self, Found, locations};
+use conclaude_engine::install::scope::{Scope, session_folder};
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
 
 /// What the checks look at, gathered once.
 pub(super) struct Installation {

@@ -11,15 +11,15 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::installation::Installation;
-use crate::deadline;
-use crate::des::gates::shell_quote;
-use crate::dialect::claude::sample::Sample;
-use crate::dialect::claude::variables;
-use crate::event::EventKind;
-use crate::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
-use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
-use crate::store;
-use crate::text::clean_line;
+use conclaude_checks::des::gates::shell_quote;
+use conclaude_core::dialect::claude::sample::Sample;
+use conclaude_core::dialect::claude::variables;
+use conclaude_core::event::EventKind;
+use conclaude_core::text::clean_line;
+use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
+use conclaude_os::deadline;
+use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
+use conclaude_store::store;
 
 /// The name of an agent that does not exist.
 const AGENT: &str = "conclaude-doctor";
@@ -144,7 +144,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
     std::fs::write(project.join(".conclaude.yaml"), config)?;
     let payload = payload(EventKind::SubagentStop, &project);
     let answer = Answer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
-    crate::audit::Trail::of(&project, None).forget();
+    conclaude_store::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
     // Registered for all projects, it must not run what nobody trusts.

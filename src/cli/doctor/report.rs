@@ -10,7 +10,7 @@ use super::arrivals::Arrival;
 use super::check::{Check, Status};
 use super::probe::Answer;
 use crate::cli::out::{Out, Paint};
-use crate::text::count;
+use conclaude_core::text::count;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use super::check::{Check, short};
 use super::installation::Installation;
-use crate::audit::Trail;
 use crate::cli::validate;
-use crate::config::{ConfigError, Layer, Located, Remark};
-use crate::dialect::claude::names::AGENTS as BUILT_IN;
-use crate::export::{self, State, Target};
-use crate::install::agents;
-use crate::install::registration::{asks_for_trust, on_path};
-use crate::install::scope::Scope;
-use crate::install::{local_file, schema_file};
-use crate::lint::{self, World};
-use crate::load::{self, Loaded};
-use crate::pattern::Pattern;
-use crate::store;
-use crate::text::count;
+use conclaude_core::config::{ConfigError, Layer, Located, Remark};
+use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
+use conclaude_core::pattern::Pattern;
+use conclaude_core::text::count;
+use conclaude_engine::install::agents;
+use conclaude_engine::install::registration::{asks_for_trust, on_path};
+use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::{local_file, schema_file};
+use conclaude_engine::lint::{self, World};
+use conclaude_store::audit::Trail;
+use conclaude_store::export::{self, State, Target};
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::store;
 
 /// A config that can be read, and means what it says.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
@@ -110,7 +110,8 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
             let at = at.unwrap_or_default();
             let text = format!("{section}: \"{pattern}\" matches no agent that is known here{at}");
             let own = known.iter().skip(BUILT_IN.len()).map(String::as_str);
-            let fix = match crate::text::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
+            let fix = match conclaude_core::text::nearest(pattern.as_str(), known.iter().map(String::as_str))
+            {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => {
                     let own: Vec<&str> = own.collect();

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use super::check::{Check, short};
 use super::installation::{Installation, own_program};
 use super::rules::untrusted;
-use crate::dialect::claude::variables;
-use crate::hooks::switch;
-use crate::install::agents;
-use crate::install::duplicates::{self, Duplicate};
-use crate::install::import::{self, Fate};
-use crate::install::registration::{self, Found};
-use crate::install::scope::Scope;
-use crate::install::settings::{self, ORIGINAL, SWITCH};
-use crate::messages;
-use crate::order::sorted;
-use crate::text::count;
+use conclaude_core::dialect::claude::variables;
+use conclaude_core::messages;
+use conclaude_core::order::sorted;
+use conclaude_core::text::count;
+use conclaude_engine::hooks::switch;
+use conclaude_engine::install::agents;
+use conclaude_engine::install::duplicates::{self, Duplicate};
+use conclaude_engine::install::import::{self, Fate};
+use conclaude_engine::install::registration::{self, Found};
+use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::settings::{self, ORIGINAL, SWITCH};
 
 /// Settings that can be read, in which everything needed is registered for long enough.
 pub(super) fn registrations(installation: &Installation) -> Vec<Check> {

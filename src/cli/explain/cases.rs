@@ -1,11 +1,11 @@
 //! What would be answered in each case: all commands succeed, each fails or times out alone, all fail, the limit on blocks is reached.
 
-use crate::config::Reaction;
-use crate::decide::{Count, Word};
-use crate::hooks::rehearse::{Answered, End, Rehearsal};
-use crate::messages;
-use crate::plan::Command;
-use crate::text;
+use conclaude_core::config::Reaction;
+use conclaude_core::decide::{Count, Word};
+use conclaude_core::messages;
+use conclaude_core::plan::Command;
+use conclaude_core::text;
+use conclaude_engine::hooks::rehearse::{Answered, End, Rehearsal};
 
 pub(super) struct Case {
     /// Empty where there is only one.

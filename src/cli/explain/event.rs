@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::event::{ALL, EventKind};
-use crate::text::nearest;
+use conclaude_core::event::{ALL, EventKind};
+use conclaude_core::text::nearest;
 
 pub(super) fn named(typed: &str) -> io::Result<EventKind> {
     let folded = |text: &str| text.replace(['-', '_', ' '], "").to_lowercase();

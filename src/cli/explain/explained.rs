@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::known;
 use super::request::Asked;
-use crate::event::EventKind;
-use crate::hooks::Environment;
-use crate::hooks::rehearse::{Rehearsal, rehearse};
-use crate::hooks::switch;
-use crate::install::registration;
+use conclaude_core::event::EventKind;
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::hooks::rehearse::{Rehearsal, rehearse};
+use conclaude_engine::hooks::switch;
+use conclaude_engine::install::registration;
 
 pub(in crate::cli) struct Explained {
     pub(in crate::cli) asked: Asked,

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::explained::Explained;
 use super::{cases, words};
-use crate::hooks::rehearse::{Guarded, Rehearsal};
-use crate::outcome::Outcome;
-use crate::permission::Permitted;
-use crate::plan::Command;
+use conclaude_checks::permission::Permitted;
+use conclaude_core::outcome::Outcome;
+use conclaude_core::plan::Command;
+use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
 
 pub(super) fn of(explained: &Explained) -> Value {
     let asked = &explained.asked;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::request::Asked;
-use crate::dialect::claude::names::AGENTS;
-use crate::dialect::claude::{fields, mcp, tools};
-use crate::install::agents;
-use crate::install::scope::Scope;
-use crate::text::nearest;
+use conclaude_core::dialect::claude::names::AGENTS;
+use conclaude_core::dialect::claude::{fields, mcp, tools};
+use conclaude_core::text::nearest;
+use conclaude_engine::install::agents;
+use conclaude_engine::install::scope::Scope;
 
 pub(super) fn notes(asked: &Asked, project: &Path) -> Vec<String> {
     let tool = asked.text("tool_name").filter(|_| fields::has_tool(asked.event));

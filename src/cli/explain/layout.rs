@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::cli::out::{Out, Paint};
-use crate::text::printable;
+use conclaude_core::text::printable;
 
 const WIDTH: usize = 80;
 

@@ -7,12 +7,12 @@ use super::layout::{marked, paragraph};
 use super::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
 use super::{cases, rules, words};
 use crate::cli::out::Out;
-use crate::config::Reaction;
-use crate::event::Blocking;
-use crate::hooks::rehearse::{Guarded, Rehearsal};
-use crate::plan::Command;
-use crate::plan::environment::FILES;
-use crate::text::printable_line;
+use conclaude_core::config::Reaction;
+use conclaude_core::event::Blocking;
+use conclaude_core::plan::Command;
+use conclaude_core::plan::environment::FILES;
+use conclaude_core::text::printable_line;
+use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
 
 pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     head(out, explained)?;
@@ -57,7 +57,7 @@ fn head(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     let input = asked.payload.get("tool_input").and_then(serde_json::Value::as_object);
     for (name, value) in input.into_iter().flatten() {
         if let Some(text) = value.as_str() {
-            paragraph(out, 2, &format!("{name}: {}", crate::messages::short(text)))?;
+            paragraph(out, 2, &format!("{name}: {}", conclaude_core::messages::short(text)))?;
         }
     }
     for note in &explained.notes {
@@ -142,7 +142,7 @@ pub(in crate::cli) fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::
     section(out, "Commands, in this order")?;
     for (number, command) in plan.commands().enumerate() {
         let number = format!("{}.", number + 1);
-        marked(out, 2, Some((GOOD, &number)), &crate::messages::short(&command.script))?;
+        marked(out, 2, Some((GOOD, &number)), &conclaude_core::messages::short(&command.script))?;
         describe(out, command, rehearsal)?;
     }
     if plan.commands().next().is_none() {
@@ -158,12 +158,12 @@ pub(in crate::cli) fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::
             out,
             2,
             Some((WARNING, "⚠")),
-            &format!("{} is not trusted", crate::messages::short(&command.script)),
+            &format!("{} is not trusted", conclaude_core::messages::short(&command.script)),
         )?;
         paragraph(out, 5, &command.rule.to_string())?;
     }
     for skipped in &rehearsal.not_run {
-        marked(out, 2, Some((FAINT, "·")), &crate::messages::short(&skipped.script))?;
+        marked(out, 2, Some((FAINT, "·")), &conclaude_core::messages::short(&skipped.script))?;
         paragraph(out, 5, &format!("{} {}", skipped.rule, skipped.after_rule()))?;
     }
     Ok(())
@@ -174,7 +174,7 @@ fn environment(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         section(out, "Their environment")?;
         let values = command.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         for (name, value) in values.filter(|(name, _)| *name != FILES) {
-            writeln!(out, "  {name}={}", crate::messages::short(value))?;
+            writeln!(out, "  {name}={}", conclaude_core::messages::short(value))?;
         }
     }
     Ok(())

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::event;
-use crate::dialect::claude::fields;
-use crate::dialect::claude::sample::{AGENT, Sample};
-use crate::dialect::claude::tools;
-use crate::event::{Changes, EventKind};
-use crate::files;
+use conclaude_core::dialect::claude::fields;
+use conclaude_core::dialect::claude::sample::{AGENT, Sample};
+use conclaude_core::dialect::claude::tools;
+use conclaude_core::event::{Changes, EventKind};
+use conclaude_os::files;
 
 /// A payload is never this large.
 const MAX_BYTES: u64 = 64 << 20;

@@ -6,11 +6,11 @@ use super::layout::{marked, paragraph};
 use super::paint::{BAD, FAINT, GOOD, WARNING};
 use super::words;
 use crate::cli::out::{Out, Paint};
-use crate::guard::Compared;
-use crate::hooks::rehearse::{Guarded, Rehearsal};
-use crate::outcome::{Outcome, Verdict};
-use crate::permission::Permitted;
-use crate::rule::Rule;
+use conclaude_checks::guard::Compared;
+use conclaude_checks::permission::Permitted;
+use conclaude_core::outcome::{Outcome, Verdict};
+use conclaude_core::rule::Rule;
+use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
 
 /// A rule, and what came of comparing it.
 struct Considered<'a> {

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::decide::Word;
-use crate::dialect::claude::Answer;
-use crate::exit::Exit;
-use crate::guard::{Touch, Unclear};
-use crate::hooks::rehearse::{Answered, Rehearsal};
-use crate::messages::short;
-use crate::plan::{Action, Report};
-use crate::rule::Rule;
-use crate::shell::{Access, Simple};
+use conclaude_checks::guard::{Touch, Unclear};
+use conclaude_core::decide::Word;
+use conclaude_core::dialect::claude::Answer;
+use conclaude_core::exit::Exit;
+use conclaude_core::messages::short;
+use conclaude_core::plan::{Action, Report};
+use conclaude_core::rule::Rule;
+use conclaude_engine::hooks::rehearse::{Answered, Rehearsal};
+use shell_effects::{Access, Simple};
 
 pub(super) fn of_touch(touch: &Touch) -> String {
     let names: Vec<&str> = touch.names.iter().map(|name| name.shown()).collect();

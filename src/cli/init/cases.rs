@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::{Request, diff};
 use crate::cli::out::Out;
-use crate::config::TEST_FILES;
-use crate::install::first_cases::TEXT;
-use crate::install::user_file::UserFile;
+use conclaude_core::config::TEST_FILES;
+use conclaude_engine::install::first_cases::TEXT;
+use conclaude_engine::install::user_file::UserFile;
 
 /// Writes them where there are none: cases are worth more than what we suggest.
 pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {

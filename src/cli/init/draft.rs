@@ -5,13 +5,13 @@ use std::path::Path;
 
 use super::{Request, diff};
 use crate::cli::out::Out;
-use crate::config::ConclaudeConfig;
-use crate::install::import::{self, Imported};
-use crate::install::scope::Scope;
-use crate::install::starter::{self, Starter};
-use crate::install::user_file::UserFile;
-use crate::install::{agents, duplicates};
-use crate::lint;
+use conclaude_core::config::ConclaudeConfig;
+use conclaude_engine::install::import::{self, Imported};
+use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::starter::{self, Starter};
+use conclaude_engine::install::user_file::UserFile;
+use conclaude_engine::install::{agents, duplicates};
+use conclaude_engine::lint;
 
 pub(super) struct Draft {
     /// The config that is there.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{Request, diff, files, free_name};
 use crate::cli::out::Out;
-use crate::install::step_command::{PATH, TEXT};
-use crate::install::user_file::UserFile;
+use conclaude_engine::install::step_command::{PATH, TEXT};
+use conclaude_engine::install::user_file::UserFile;
 
 /// Writes it, but never over another one without `--force`, and then with a copy.
 pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {

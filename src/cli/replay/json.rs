@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Replayed, notes, print};
-use crate::hooks::replay::Would;
 use crate::replay::seen::{Hit, NotReplayed};
+use conclaude_engine::hooks::replay::Would;
 
 pub(super) fn of(replayed: &Replayed<'_>) -> Value {
     let seen = replayed.seen;

@@ -2,7 +2,7 @@
 
 use super::Replayed;
 use crate::replay::notes_of;
-use crate::text::count;
+use conclaude_core::text::count;
 
 /// Rules whose verdict depends on files, which are those of today.
 const OF_FILES: [(&str, &str); 3] = [

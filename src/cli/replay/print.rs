@@ -7,11 +7,11 @@ use anstyle::{AnsiColor, Style};
 use super::{Replayed, notes};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
-use crate::hooks::replay::{Planned, Would};
-use crate::order::sorted;
 use crate::replay::seen::{Hit, Tally};
-use crate::rule::Rule;
-use crate::text::{count, printable_line};
+use conclaude_core::order::sorted;
+use conclaude_core::rule::Rule;
+use conclaude_core::text::{count, printable_line};
+use conclaude_engine::hooks::replay::{Planned, Would};
 
 const BOLD: Paint = Paint(Style::new().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());

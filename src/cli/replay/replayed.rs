@@ -1,9 +1,9 @@
 //! What all transcripts came to.
 
-use crate::hooks::replay::Replayer;
 use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;
-use crate::transcript::listing::LeftOut;
+use conclaude_engine::hooks::replay::Replayer;
+use conclaude_store::transcript::listing::LeftOut;
 
 pub(super) struct Replayed<'a> {
     pub(super) replayer: &'a Replayer,

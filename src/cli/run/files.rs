@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use super::Request;
-use crate::file_pattern::{FilePattern, Location};
-use crate::git::{self, Listed};
-use crate::store;
+use conclaude_core::file_pattern::{FilePattern, Location};
+use conclaude_os::git::{self, Listed};
+use conclaude_store::store;
 
 #[derive(Default)]
 pub(super) struct Given {

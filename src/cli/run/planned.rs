@@ -7,15 +7,15 @@ use serde_json::{Map, json};
 
 use super::Request;
 use super::files::{self, Given};
-use crate::agent::Agent;
-use crate::config::{ConclaudeConfig, Origins};
-use crate::dialect::claude::{self, fields};
-use crate::event::EventKind;
-use crate::file_pattern::Location;
-use crate::hooks;
-use crate::plan::{self, Command, Facts, Plan, Select};
-use crate::root::Root;
-use crate::types::Event;
+use conclaude_core::agent::Agent;
+use conclaude_core::config::{ConclaudeConfig, Origins};
+use conclaude_core::dialect::claude::{self, fields};
+use conclaude_core::event::EventKind;
+use conclaude_core::file_pattern::Location;
+use conclaude_core::plan::{self, Command, Facts, Plan, Select};
+use conclaude_core::types::Event;
+use conclaude_engine::hooks;
+use conclaude_store::root::Root;
 
 /// The session and the agent, where a payload must name some.
 const NOBODY: &str = "conclaude-run";

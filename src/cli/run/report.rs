@@ -7,13 +7,13 @@ use anstyle::{AnsiColor, Style};
 
 use super::planned::{OneCommand, Planned};
 use crate::cli::out::{Exact, Out, Paint};
-use crate::config::{Reaction, Show};
-use crate::exit::Exit;
-use crate::hooks;
-use crate::messages::short;
-use crate::plan::Command;
-use crate::process::{Captured, Finished, Keep, Status};
-use crate::text::{count, indent};
+use conclaude_core::config::{Reaction, Show};
+use conclaude_core::exit::Exit;
+use conclaude_core::messages::short;
+use conclaude_core::plan::Command;
+use conclaude_core::text::{count, indent};
+use conclaude_engine::hooks;
+use conclaude_os::process::{Captured, Finished, Keep, Status};
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::agent::MAIN;
-use crate::event::EventKind;
+use conclaude_core::agent::MAIN;
+use conclaude_core::event::EventKind;
 
 #[derive(clap::Args, Clone)]
 pub(in crate::cli) struct Request {

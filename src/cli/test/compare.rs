@@ -1,9 +1,9 @@
 //! What a case expects against what happened.
 
 use super::play::{Actual, Outcome};
-use crate::config::{Case, Expect, NonBlank, Said};
-use crate::event::Blocking;
-use crate::text::clean;
+use conclaude_core::config::{Case, Expect, NonBlank, Said};
+use conclaude_core::event::Blocking;
+use conclaude_core::text::clean;
 
 /// What differs, as lines of a diff; empty if nothing does.
 pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Case, CommandResult, Ended, Fields, NonBlank};
-use crate::decide::{Count, Word};
-use crate::dialect::claude::sample::Sample;
-use crate::event::{Changes, EventKind};
-use crate::hooks::Environment;
-use crate::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
-use crate::plan::{Command, WhyNot};
+use conclaude_core::config::{Case, CommandResult, Ended, Fields, NonBlank};
+use conclaude_core::decide::{Count, Word};
+use conclaude_core::dialect::claude::sample::Sample;
+use conclaude_core::event::{Changes, EventKind};
+use conclaude_core::plan::{Command, WhyNot};
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
 
 /// What an event came to, as cases expect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

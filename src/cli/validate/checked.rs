@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::Remark;
-use crate::load::Loaded;
-use crate::root::FILE_NAMES;
+use conclaude_core::config::Remark;
+use conclaude_store::load::Loaded;
+use conclaude_store::root::FILE_NAMES;
 
 pub(super) struct Checked {
     /// The file that was asked for, or the project's; none if there is no config at all.

@@ -1,8 +1,8 @@
 //! What a config does, in a few lines.
 
-use crate::config::{ConclaudeConfig, DesConfig, EventConfig};
-use crate::event::EventKind;
-use crate::text::count;
+use conclaude_core::config::{ConclaudeConfig, DesConfig, EventConfig};
+use conclaude_core::event::EventKind;
+use conclaude_core::text::count;
 
 /// What is said of a config without any.
 pub(super) const NO_RULES: &str = "no rules configured";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Checked, contents, no_config};
 use crate::cli::out::Out;
-use crate::config::{ConfigError, Located};
+use conclaude_core::config::{ConfigError, Located};
 
 pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let errors = &checked.loaded.errors;

@@ -5,13 +5,13 @@ use std::io;
 use serde_json::Value;
 
 use super::today::Today;
-use crate::audit::fields::{list, text};
-use crate::audit::{Entry, reasons as words};
 use crate::cli::explain::layout::{marked, paragraph};
 use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::explain::print as explain;
 use crate::cli::out::Out;
-use crate::dialect::claude::tools;
+use conclaude_core::dialect::claude::tools;
+use conclaude_store::audit::fields::{list, text};
+use conclaude_store::audit::{Entry, reasons as words};
 
 pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result<()> {
     let record = &entry.record;
@@ -87,7 +87,7 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
         is_any = true;
     }
     for command in list(record, "commands") {
-        let run = crate::messages::short(text(command, "run").unwrap_or_default());
+        let run = conclaude_core::messages::short(text(command, "run").unwrap_or_default());
         item(out, command, &words::of_command(command, &run))?;
         is_any = true;
     }

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::audit::STILL_RUN;
-use crate::audit::fields::{list, text as recorded_text};
 use crate::cli::explain::{Asked, explain, json as explained};
-use crate::decide::{Count, Word};
-use crate::des::gates::shell_quote;
-use crate::dialect::claude::sample::Sample;
-use crate::dialect::claude::{fields, tools};
-use crate::event::{Changes, EventKind, Subject};
-use crate::finding::Code;
-use crate::hooks::rehearse::{End, Rehearsal};
-use crate::plan::{Command, WhyNot};
-use crate::text::{clean, escaped_json};
+use conclaude_checks::des::gates::shell_quote;
+use conclaude_core::decide::{Count, Word};
+use conclaude_core::dialect::claude::sample::Sample;
+use conclaude_core::dialect::claude::{fields, tools};
+use conclaude_core::event::{Changes, EventKind, Subject};
+use conclaude_core::finding::Code;
+use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::text::{clean, escaped_json};
+use conclaude_engine::hooks::rehearse::{End, Rehearsal};
+use conclaude_store::audit::STILL_RUN;
+use conclaude_store::audit::fields::{list, text as recorded_text};
 
 /// What of an explanation is known of an event that is only recorded: its other fields are those of a sample.
 const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "not_run"];
@@ -151,7 +151,7 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     let not_run = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
     let line = |script: &str| {
-        let script = crate::messages::short(script);
+        let script = conclaude_core::messages::short(script);
         format!(
             "`{script}` is taken not to run, as then: which files had changed is recorded only where commands ran for them"
         )
@@ -314,7 +314,7 @@ impl<'a> Ends<'a> {
         new.map(|command| {
             format!(
                 "`{}` would run as well ({}), and is taken to succeed",
-                crate::messages::short(&command.run),
+                conclaude_core::messages::short(&command.run),
                 command.rule
             )
         })
@@ -333,7 +333,7 @@ impl<'a> Ends<'a> {
                 (None, Some(off)) => format!("it is off, {}", off.why),
                 (None, None) => "it is not in the config any more".into(),
             };
-            format!("`{}` would not run: {why}", crate::messages::short(run))
+            format!("`{}` would not run: {why}", conclaude_core::messages::short(run))
         })
         .collect()
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::rows::{Row, RowId, plain};
 use super::super::words::Clock;
 use super::*;
-use crate::dialect::claude::transcript;
+use conclaude_core::dialect::claude::transcript;
 
 fn time(seconds: i64) -> Timestamp {
     let start: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
@@ -393,7 +393,7 @@ fn text_of_others_is_cleaned_wherever_it_comes_from() {
         assert!(!details.is_empty(), "{row:?}");
         let details = details.iter().map(|(name, value)| format!("{name}{}", value.replace('\n', "")));
         for text in details.chain([plain(row)]) {
-            let bad = |c: char| crate::text::is_invisible(c);
+            let bad = |c: char| conclaude_core::text::is_invisible(c);
             assert!(!text.contains(bad), "{text:?}");
         }
     }

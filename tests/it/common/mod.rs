@@ -16,7 +16,6 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
-pub(crate) mod cases;
 pub(crate) mod collector;
 pub(crate) mod des;
 pub(crate) mod desktop;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Outcome, Test};
 
-pub(crate) const PHASES: [&str; 14] = conclaude::des::phases::TDD_14;
+pub(crate) const PHASES: [&str; 14] = conclaude_checks::des::phases::TDD_14;
 
 /// The markers of a prompt for `steps/01-01.json`.
 pub(crate) const MARKERS: &str = "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n<!-- DES-AGENT: coder -->\n<!-- DES-COMMAND: /nw:execute -->\n<!-- DES-PROJECT-ID: greeting -->\n\nDo step 01-01.";

@@ -4,19 +4,19 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::super::filter::FilterArgs;
-use crate::audit::Trail;
 use crate::cli::out::{Literal, Out};
-use crate::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
-use crate::deadline;
-use crate::exit::Exit;
-use crate::export::{self, Report, Sent, Target, Transfer, background, sleep};
-use crate::hooks::Environment;
-use crate::install::registration;
-use crate::install::scope::session_folder;
-use crate::load::{self, Loaded};
-use crate::process;
-use crate::root::Root;
-use crate::text::{clean_line, count};
+use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
+use conclaude_core::exit::Exit;
+use conclaude_core::text::{clean_line, count};
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::registration;
+use conclaude_engine::install::scope::session_folder;
+use conclaude_os::deadline;
+use conclaude_os::process;
+use conclaude_store::audit::Trail;
+use conclaude_store::export::{self, Report, Sent, Target, Transfer, background, sleep};
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
 
 /// Between two looks for new records.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -1,0 +1,25 @@
+//! Steps that can be trusted: prompts carry markers, a subagent may only stop when its step file proves that the work is
+//! done. Gate 1 looks before the call, Gate 2 while the agent works, Gate 3 when it stops.
+
+pub mod boundaries;
+pub mod call;
+pub mod check;
+pub mod context;
+pub mod denied;
+pub mod evidence;
+pub mod gates;
+pub mod judge;
+pub mod markers;
+pub mod offline;
+pub mod paths;
+pub mod phases;
+pub mod protected;
+pub mod record;
+pub mod scope;
+pub mod step;
+pub mod stop;
+pub mod unfinished;
+
+pub use context::DesContext;
+pub use markers::Markers;
+pub use step::Step;

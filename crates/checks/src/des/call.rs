@@ -1,0 +1,154 @@
+//! What Gate 1 remembers of a call that it let through: everything that its decision rested on. What step and config say
+//! later may be the agent's own doing.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::scope::Scope;
+use conclaude_core::config::GateConfig;
+use conclaude_os::git::Snapshot;
+use conclaude_os::log;
+use conclaude_store::store::Session;
+use conclaude_store::store::session::kept;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Call {
+    pub tool_use_id: String,
+    pub subagent_type: String,
+    /// Its prompt, as it was when the gate looked; none of a helper, which has no markers of its own.
+    pub prompt: String,
+    /// The project's root at that time.
+    pub root: PathBuf,
+    /// The step file, relative to it.
+    pub step_file: String,
+    /// What the step said that the agent is judged by.
+    pub rules: Value,
+    /// The patterns of the agents that called, outermost first, and then of the step itself: a path must be in all of them.
+    pub scopes: Vec<Vec<String>>,
+    pub config: GateConfig,
+    /// The phases that were finished before this agent started; what proves them is older than its call.
+    pub finished: Vec<String>,
+    /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
+    pub last_record: Option<u64>,
+    /// The call of the gated agent that made this one.
+    pub parent: Option<String>,
+    /// The work tree was remembered beside this; outside of a repository there is none.
+    pub has_tree: bool,
+    /// When it was, in the form of Claude Code's transcripts.
+    pub time: String,
+    /// Whether the main thread goes on meanwhile.
+    pub background: bool,
+    /// The agent's stop was allowed.
+    pub stopped: bool,
+    /// The user was shown that the agent never stopped.
+    pub reported: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Link {
+    agent: String,
+    call: String,
+}
+
+const CALL: &str = "call-";
+const LINK: &str = "link-";
+const TREE: &str = "tree-";
+
+fn named(prefix: &str, id: &str) -> String {
+    format!("{prefix}{}", conclaude_store::store::hash(id))
+}
+
+impl Call {
+    /// # Errors
+    /// When it cannot be written.
+    pub fn remember(&self, session: &Session) -> std::io::Result<()> {
+        session.keep(&named(CALL, &self.tool_use_id), self)
+    }
+
+    /// The work tree at the call. It names every file, so it is not part of what every event reads.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn remember_tree(&self, session: &Session, tree: &Snapshot) -> std::io::Result<()> {
+        session.keep(&named(TREE, &self.tool_use_id), tree)
+    }
+
+    /// None outside of a repository.
+    #[must_use]
+    pub fn tree(&self, session: &Session) -> Option<Snapshot> {
+        session.kept(&named(TREE, &self.tool_use_id))
+    }
+
+    /// The agent was called, and neither stopped nor was reported as unfinished.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !self.stopped && !self.reported
+    }
+
+    /// An agent without markers that a gated one called: it works within its caller's boundaries, and its stop is not gated.
+    #[must_use]
+    pub fn is_helper(&self) -> bool {
+        self.parent.is_some() && self.prompt.is_empty()
+    }
+
+    /// # Errors
+    /// Says which pattern is broken.
+    pub fn scope(&self) -> Result<Scope, String> {
+        Scope::new(&self.scopes)
+    }
+
+    /// The call with this id, if it was remembered.
+    #[must_use]
+    pub fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {
+        session.kept(&named(CALL, tool_use_id))
+    }
+
+    /// The call that this agent is known to be of.
+    #[must_use]
+    pub fn of_agent(session: &Session, agent: &str) -> Option<Call> {
+        let link: Link = session.kept(&named(LINK, agent))?;
+        Call::recall(session, &link.call)
+    }
+
+    /// Keeps that the agent is of this call.
+    pub fn claim(&self, session: &Session, agent: Option<&str>) {
+        let Some(agent) = agent else { return };
+        let link = Link { agent: agent.to_owned(), call: self.tool_use_id.clone() };
+        if let Err(error) = session.keep(&named(LINK, agent), &link) {
+            log::warn(|| format!("cannot keep the link from agent to call: {error}"));
+        }
+    }
+
+    #[must_use]
+    pub fn all(session: &Session) -> Vec<Call> {
+        session.kept_names(CALL).iter().filter_map(|name| session.kept(name)).collect()
+    }
+
+    /// Where calls of this project are kept outside of it.
+    #[must_use]
+    pub fn folders(root: &Path) -> Vec<PathBuf> {
+        kept::folders_of(root, CALL)
+    }
+
+    /// The agents of calls, as far as they are known: agent and call.
+    #[must_use]
+    pub fn claimed(session: &Session) -> Vec<(String, String)> {
+        let links = session.kept_names(LINK);
+        links.iter().filter_map(|name| session.kept(name)).map(|link: Link| (link.agent, link.call)).collect()
+    }
+
+    /// Open calls with markers of which nobody knows the agent yet.
+    #[must_use]
+    pub fn unclaimed(session: &Session) -> Vec<Call> {
+        let mut calls = Call::all(session);
+        calls.retain(|call| call.is_open() && !call.prompt.is_empty());
+        if !calls.is_empty() {
+            let claimed = Call::claimed(session);
+            calls.retain(|call| !claimed.iter().any(|(_, id)| *id == call.tool_use_id));
+        }
+        calls
+    }
+}

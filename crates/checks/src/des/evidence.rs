@@ -1,0 +1,91 @@
+//! Running a command as proof: its output is shown as it comes and hashed on the way.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use conclaude_os::process::{self, Sink, Status, Stream};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit code; 127 if it could not be started, 128 and the signal's number if it was killed.
+    pub code: i32,
+    /// Whether it ended by itself, having been found and started.
+    pub ran: bool,
+    /// The hash of all that it printed, in the order in which it came.
+    pub output_sha256: String,
+    pub output_bytes: u64,
+    /// Why it could not be started.
+    pub problem: Option<String>,
+}
+
+impl Ran {
+    /// Whether that is what the phase needs. A command that could not run proves nothing, also where failure is expected.
+    #[must_use]
+    pub fn passes(&self, expect_failure: bool) -> bool {
+        self.ran && !matches!(self.code, 126 | 127) && (self.code != 0) == expect_failure
+    }
+}
+
+/// The config's own command: a script, which runs at the top of the work tree wherever the agent is.
+#[must_use]
+pub fn script(script: &str, work: &Path) -> Command {
+    let mut command = Command::new(process::DEFAULT_SHELL);
+    command.arg("-c").arg(script).current_dir(work);
+    command
+}
+
+/// Runs the command with our own stdin, showing what it prints.
+#[must_use]
+pub fn run(command: Command) -> Ran {
+    let not_run = |code, problem| Ran {
+        code,
+        ran: false,
+        output_sha256: String::new(),
+        output_bytes: 0,
+        problem: Some(problem),
+    };
+    let program = command.get_program().to_owned();
+    let mut shown = Shown { hash: Sha256::new(), bytes: 0 };
+    let status = match process::run_attached(command, &mut shown) {
+        Ok(status) => status,
+        Err(error) => {
+            let code = if error.kind() == io::ErrorKind::PermissionDenied { 126 } else { 127 };
+            return not_run(code, format!("cannot start {}: {error}", program.to_string_lossy()));
+        }
+    };
+    let (code, ran) = match status {
+        Status::Exited(code) => (code, true),
+        Status::Killed(signal) => (128 + signal, false),
+        Status::TimedOut(_) | Status::NotStarted(_) | Status::Interrupted(_) => (1, false),
+    };
+    Ran {
+        code,
+        ran,
+        output_sha256: conclaude_core::text::hex(&shown.hash.finalize()),
+        output_bytes: shown.bytes,
+        problem: None,
+    }
+}
+
+/// Shows the output on our own streams and hashes it, in the order in which it comes.
+struct Shown {
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl Sink for Shown {
+    #[expect(clippy::disallowed_methods, reason = "the user watches a program, and sees what it prints")]
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
+        let mut to: Box<dyn Write> = match stream {
+            Stream::Stdout => Box::new(io::stdout()),
+            Stream::Stderr => Box::new(io::stderr()),
+        };
+        // Whoever watches may have gone; the command is run all the same.
+        let _ = to.write_all(bytes).and_then(|()| to.flush());
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+    }
+}

@@ -1,0 +1,247 @@
+//! Gate 1 and Gate 2: what they look at and find, before a call and during the work. Deciding what follows is the hook's
+//! business.
+
+use std::path::{Path, PathBuf};
+
+use super::call::Call;
+use super::markers::Markers;
+use super::paths;
+use super::protected::Protected;
+use super::scope::{Allowed, Scope};
+use super::step::{self, Step};
+use conclaude_core::config::DesConfig;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::rule::Rule;
+use conclaude_core::text::SECTION_MARKER;
+
+/// A step that was found and read.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// Its real path.
+    pub path: PathBuf,
+    /// Its path relative to the root: its name in records and messages.
+    pub name: String,
+    /// Its text, as it was read.
+    pub text: String,
+    pub step: Step,
+    pub allowed: Allowed,
+}
+
+/// Finds and reads the step of a marker.
+///
+/// # Errors
+/// A finding that says why not.
+pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
+    let path = step::locate(root, step_file)?;
+    let (step, text) = step::read(&path, step_file)?;
+    let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
+        Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "fix allowed_file_patterns")
+    })?;
+    Ok(Opened { path, name: step_name(root, step_file), text, step, allowed })
+}
+
+/// A step file's name in records and messages: its path relative to the root, after following links.
+#[must_use]
+pub fn step_name(root: &Path, step_file: &str) -> String {
+    paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned())
+}
+
+/// A call that Gate 1 looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Calling<'a> {
+    pub markers: &'a Markers,
+    pub prompt: &'a str,
+    pub subagent_type: &'a str,
+    pub root: &'a Path,
+    pub des: &'a DesConfig,
+    /// The call of the gated agent that makes this one.
+    pub caller: Option<&'a Call>,
+}
+
+/// What Gate 1 saw: the step is read once, so that what is remembered is what was judged.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub findings: Vec<Finding>,
+    pub opened: Option<Opened>,
+}
+
+/// What Gate 1 finds in the prompt alone, whatever the step file says.
+#[must_use]
+pub fn of_prompt(calling: &Calling<'_>) -> Vec<Finding> {
+    let Calling { markers, prompt, subagent_type, des, .. } = *calling;
+    let mut found = markers.findings();
+    if let Some(agent) = markers.agent.as_deref().filter(|agent| *agent != subagent_type) {
+        found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
+    }
+    for section in des.required_sections().into_iter().filter(|section| !has_section(prompt, section)) {
+        let fix = format!("add a heading `## {section}`, or a marker `{SECTION_MARKER}` with this name");
+        let what = format!("the prompt has no section {section}");
+        found.push(Finding::new(Code::SectionMissing, what, fix).matching(section));
+    }
+    found
+}
+
+/// Gate 1, before the call: is the prompt sound, and may the step be started?
+#[must_use]
+pub fn before(calling: &Calling<'_>) -> Seen {
+    let Calling { markers, root, caller, .. } = *calling;
+    let mut found = of_prompt(calling);
+    let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
+    let opened = match opened {
+        Some(Ok(opened)) => opened,
+        Some(Err(finding)) => {
+            found.push(finding);
+            return Seen { findings: found, opened: None };
+        }
+        None => return Seen { findings: found, opened: None },
+    };
+    found.extend(caller.and_then(|caller| outside_of_caller(caller, &opened)));
+    if opened.step.state() == "DONE" {
+        let what = format!("{} is DONE already", opened.name);
+        found.push(Finding::new(
+            Code::StepDone,
+            what,
+            "go on with the next step, or let the user reopen this one",
+        ));
+    }
+    if let Some(danger) = opened.step.danger() {
+        let fix = "the user must look at this step: it is not started by an agent";
+        found.push(Finding::new(Code::UnsafeStep, format!("{}: {danger}", opened.name), fix));
+    }
+    Seen { findings: found, opened: Some(opened) }
+}
+
+/// Whoever does a step writes its step file: a nested call must not open what its caller may not write.
+fn outside_of_caller(caller: &Call, opened: &Opened) -> Option<Finding> {
+    let scope = match caller.scope() {
+        Ok(scope) => scope,
+        Err(reason) => {
+            return Some(Finding::new(Code::StepFileInvalid, reason, "let the main thread call this agent"));
+        }
+    };
+    let is_inside = opened.name == caller.step_file || scope.permits(&opened.name);
+    (!is_inside).then(|| {
+        let what =
+            format!("the step file {} is outside the scope of the agent that calls ({scope})", opened.name);
+        Finding::new(
+            Code::ScopeViolation,
+            what,
+            "let the main thread call this agent, or name a step file inside the scope",
+        )
+    })
+}
+
+pub(super) fn mismatch(marker: &str, agent: &str, fix: &str) -> Finding {
+    Finding::new(Code::AgentMismatch, format!("DES-AGENT is {marker}, but this is {agent}"), fix)
+        .matching(agent)
+}
+
+/// A heading of any level with this name, or a marker of it.
+fn has_section(prompt: &str, name: &str) -> bool {
+    prompt.lines().any(|line| {
+        let line = line.trim();
+        let heading = line.trim_start_matches('#');
+        let is_heading = heading.len() < line.len()
+            && heading.trim().trim_end_matches('#').trim().eq_ignore_ascii_case(name);
+        let marker =
+            line.split("<!--").skip(1).filter_map(|comment| comment.trim_start().strip_prefix("DES-SECTION"));
+        let marked = marker.filter_map(|rest| rest.trim_start().strip_prefix(':')?.split_once("-->"));
+        is_heading || marked.map(|(value, _)| value.trim()).any(|value| value == name)
+    })
+}
+
+/// A word for a shell.
+#[must_use]
+pub fn shell_quote(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@+,".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// A write that is about to happen inside a gated agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    /// The step file of the agent's markers.
+    pub step_file: &'a str,
+    /// What Gate 1 remembered.
+    pub call: Option<&'a Call>,
+    pub root: &'a Path,
+    /// Where the agent works: the root, or its worktree.
+    pub work: &'a Path,
+    pub protected: &'a Protected,
+    pub cwd: &'a Path,
+    /// The file, as the tool names it.
+    pub file: &'a str,
+    /// Whether it would be deleted.
+    pub deletes: bool,
+}
+
+/// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
+#[must_use]
+pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
+    let named = paths::normalise(&writing.cwd.join(writing.file));
+    writing.protected.covers(&named, &paths::real_path(&named)).then(|| {
+        let done = if writing.deletes { "delete" } else { "write" };
+        let what = format!("{} belongs to the gates and is not for agents to {done}", writing.file);
+        Finding::new(Code::ScopeViolation, what, "leave it as it is")
+            .by(Some(Rule::built_in("what belongs to the gates")), writing.file)
+    })
+}
+
+/// Gate 2, while the agent works: may this file be written?
+#[must_use]
+pub fn during(writing: &Writing<'_>) -> Option<Finding> {
+    if let Some(moved) = writing.call.and_then(|call| moved(call, writing.root)) {
+        return Some(moved);
+    }
+    let path = paths::relative(writing.work, writing.cwd, writing.file);
+    // The step file is always allowed: one that is broken could not be fixed otherwise. Where it leads now may be the
+    // agent's own doing.
+    let step_file = writing
+        .call
+        .map_or_else(|| step_name(writing.work, writing.step_file), |call| call.step_file.clone());
+    if path.as_ref() == Some(&step_file) {
+        return None;
+    }
+    let scope = match writing.call {
+        Some(call) => call
+            .scope()
+            .map_err(|reason| Finding::new(Code::StepFileInvalid, reason, "fix allowed_file_patterns")),
+        None => open_step(writing.work, writing.step_file).map(|opened| Scope::of(opened.allowed)),
+    };
+    let scope = match scope {
+        Ok(scope) => scope,
+        Err(finding) => return Some(finding),
+    };
+    let permitted = path.as_deref().map_or(!scope.is_limited(), |path| scope.permits(path));
+    (!permitted).then(|| {
+        let file = path.as_deref().unwrap_or(writing.file);
+        let (what, limit) = match writing.deletes {
+            true => (format!("it deletes {file}, which is"), "delete only in"),
+            false => (format!("{file} is"), "write only to"),
+        };
+        let what = format!("{what} outside the scope of {}", writing.step_file);
+        let fix = format!(
+            "{limit} {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
+        );
+        let rule = Rule::key("allowed_file_patterns").pattern(&scope.to_string());
+        Finding::new(Code::ScopeViolation, what, fix).by(Some(rule), file)
+    })
+}
+
+/// The config of the call was another one: since then one has appeared or disappeared.
+#[must_use]
+pub(super) fn moved(call: &Call, root: &Path) -> Option<Finding> {
+    let is_same = call.root.as_os_str().is_empty() || paths::real_path(&call.root) == paths::real_path(root);
+    (!is_same).then(|| {
+        let what = format!(
+            "the project's root was {} when the agent was called, and is {} now",
+            call.root.display(),
+            root.display()
+        );
+        Finding::new(
+            Code::RulesChanged,
+            what,
+            "remove the config that was added, or restore the one that was removed",
+        )
+    })
+}

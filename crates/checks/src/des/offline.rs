@@ -1,0 +1,113 @@
+//! Gate 3 without a session: what it would say about an agent, from its transcript and its step file.
+
+use std::path::Path;
+
+use super::context::{DesContext, Origin, TranscriptPaths};
+use super::gates::Opened;
+use super::markers::Markers;
+use super::paths;
+use super::stop::{self, Stopping};
+use conclaude_core::config::{DesConfig, ScopeMode};
+use conclaude_core::finding::{Code, Finding};
+use conclaude_os::git::WorkTree;
+use conclaude_store::transcript::{self, identity::Meta};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'a> {
+    /// The step's name, relative to the work tree.
+    pub step: &'a str,
+    /// The agent's own transcript.
+    pub transcript: &'a Path,
+    /// The project's root, with the audit trail.
+    pub root: &'a Path,
+    pub tree: &'a WorkTree,
+    pub des: &'a DesConfig,
+}
+
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The prompt asks for validation.
+    pub is_gated: bool,
+    /// What the prompt's markers say, with the times of the transcript.
+    pub context: DesContext,
+    pub findings: Vec<Finding>,
+}
+
+/// All findings at once; none for an agent whose prompt does not ask for validation.
+///
+/// # Errors
+/// When there is no prompt in the transcript.
+pub fn judge(work: &Work<'_>) -> Result<Judged, String> {
+    let path = work.transcript;
+    conclaude_os::files::open_regular(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let prompt = transcript::first_prompt(path)
+        .ok_or_else(|| format!("{}: there is no user message in it, so no prompt", path.display()))?;
+    let origin = Origin { prompt: prompt.text, time: prompt.time, call: None };
+    let markers = Markers::of(&origin.prompt);
+    let paths = TranscriptPaths::new(None, path.to_owned(), Some(path.to_owned()));
+    let context = DesContext::of(&markers).with_times(&paths, &origin);
+    let is_gated = markers.apply();
+    let findings = if is_gated { findings(work, &markers, &origin) } else { Vec::new() };
+    Ok(Judged { is_gated, context, findings })
+}
+
+fn findings(work: &Work<'_>, markers: &Markers, origin: &Origin) -> Vec<Finding> {
+    let mut found = markers.findings();
+    let named =
+        markers.step_file.as_deref().and_then(|file| paths::relative(&work.tree.path, &work.tree.path, file));
+    if let Some(other) = named.filter(|name| name != work.step) {
+        let what = format!("DES-STEP-FILE is {other}, but this is {}", work.step);
+        found.push(Finding::new(Code::MarkerInvalid, what, "check that step, or take this one's transcript"));
+    }
+    let own_type = Meta::beside(work.transcript).and_then(|meta| meta.agent_type);
+    let agent = own_type.or_else(|| markers.agent.clone()).unwrap_or_default();
+    // There is no baseline of the tree; what the transcript shows is looked at instead.
+    let des = DesConfig { scope: Some(ScopeMode::Off), ..work.des.clone() };
+    let (of_stop, opened) = stop::inspect(&Stopping {
+        markers: &Markers { step_file: Some(work.step.to_owned()), problems: Vec::new(), ..markers.clone() },
+        origin,
+        agent: &agent,
+        session: "",
+        root: work.root,
+        tree: work.tree,
+        main: work.transcript,
+        own: Some(work.transcript),
+        des: &des,
+        config_now: None,
+    });
+    found.extend(of_stop);
+    found.extend(opened.map(|opened| written_outside(work, &opened)).unwrap_or_default());
+    found
+}
+
+/// The files outside the scope that the agent's own tools wrote; a write that was denied is none.
+fn written_outside(work: &Work<'_>, opened: &Opened) -> Vec<Finding> {
+    let (tree, allowed) = (&work.tree.path, &opened.allowed);
+    if work.des.scope() == ScopeMode::Off || !allowed.is_limited() {
+        return Vec::new();
+    }
+    let written = match transcript::writes(work.transcript) {
+        Ok(written) => written,
+        Err(error) => {
+            let what = format!("the scope cannot be checked: {error}");
+            return vec![
+                Finding::new(Code::ScopeViolation, what, "look yourself at what was changed").warning(),
+            ];
+        }
+    };
+    let mut outside: Vec<String> = written
+        .into_iter()
+        .filter(|write| !write.failed)
+        .map(|write| write.file)
+        .map(|file| paths::relative(tree, tree, &file).unwrap_or(file))
+        .filter(|file| *file != opened.name && !allowed.permits(file))
+        .collect();
+    outside.sort_unstable();
+    outside.dedup();
+    let fix = format!("revert it, or widen allowed_file_patterns (now {})", allowed.patterns().join(", "));
+    let finding = |file: String| {
+        let finding = Finding::new(Code::ScopeViolation, format!("{file} was written"), fix.clone());
+        if work.des.scope() == ScopeMode::Block { finding } else { finding.warning() }
+    };
+    outside.into_iter().map(finding).collect()
+}

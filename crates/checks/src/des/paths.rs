@@ -1,0 +1,159 @@
+//! Where a path really leads, however it is spelt.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// A path without `.`, `..` and doubled slashes, as Claude Code's own tools understand it.
+#[must_use]
+pub fn normalise(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            // Above the root is the root; a relative path may start above where it is.
+            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
+            Component::ParentDir if out.has_root() => {}
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// Where links lead. One event looks at the same folders again and again, so each is asked for once.
+#[derive(Debug, Default)]
+pub struct Links(RefCell<BTreeMap<OsString, Option<PathBuf>>>);
+
+impl Links {
+    /// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
+    #[must_use]
+    pub fn real_path(&self, path: &Path) -> PathBuf {
+        self.walked_path(&normalise(path))
+    }
+
+    /// Where the kernel arrives: it follows a link before it goes up from there.
+    #[must_use]
+    pub fn walked_path(&self, path: &Path) -> PathBuf {
+        let mut pending: Vec<_> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+        let mut here = PathBuf::new();
+        let mut links = 0;
+        while let Some(part) = pending.pop() {
+            if part == ".." {
+                here.pop();
+                continue;
+            }
+            here.push(&part);
+            match self.target(&here, !pending.is_empty()) {
+                // A loop of links leads nowhere; the path stays as it was named.
+                Some(_) if links >= 40 => return normalise(path),
+                Some(target) => {
+                    links += 1;
+                    here.pop();
+                    pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+                }
+                None => {}
+            }
+        }
+        here
+    }
+
+    /// What a link says, none of anything else. Only folders are remembered: of files there may be very many.
+    fn target(&self, path: &Path, is_folder: bool) -> Option<PathBuf> {
+        if let Some(known) = self.0.borrow().get(path.as_os_str()) {
+            return known.clone();
+        }
+        let target = path.read_link().ok();
+        if is_folder {
+            self.0.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
+        }
+        target
+    }
+}
+
+/// Where a path really leads.
+#[must_use]
+pub fn real_path(path: &Path) -> PathBuf {
+    Links::default().real_path(path)
+}
+
+/// The path relative to the root, however it is spelt: `..`, links, absolute or relative to `cwd`. What lies outside
+/// the root has no such path.
+#[must_use]
+pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
+    let links = Links::default();
+    let real = links.real_path(&cwd.join(path));
+    let inside = real.strip_prefix(links.real_path(root)).ok()?;
+    Some(inside.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use test_support::cases;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_is_the_same_however_it_is_spelt() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        std::fs::create_dir_all(root.join("src/deep")).unwrap();
+        std::os::unix::fs::symlink("src", root.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("src/not-yet.rs", root.join("dangling")).unwrap();
+        std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        std::os::unix::fs::symlink(&root, folder.path().join("alias")).unwrap();
+        let rel = |cwd: &str, path: &str| relative(&root, &root.join(cwd), path);
+        let absolute = root.join("src/a.rs").display().to_string();
+        let aliased = folder.path().join("alias/src/a.rs").display().to_string();
+        for (cwd, path) in [
+            ("", "src/a.rs"),
+            ("", "./src//a.rs"),
+            ("", "src/deep/../a.rs"),
+            ("src", "a.rs"),
+            ("src/deep", "../a.rs"),
+            ("", "link/a.rs"),
+            ("link", "a.rs"),
+            ("", absolute.as_str()),
+            ("", aliased.as_str()),
+            ("", "../project/src/a.rs"),
+        ] {
+            assert_eq!(rel(cwd, path).as_deref(), Some("src/a.rs"), "{cwd} {path}");
+        }
+        assert_eq!(rel("", "dangling").as_deref(), Some("src/not-yet.rs"));
+        assert_eq!(relative(&folder.path().join("alias"), &root, "src/a.rs").as_deref(), Some("src/a.rs"));
+        for outside in ["../x", "/etc/passwd", "out/passwd", "src/../../x"] {
+            assert_eq!(rel("", outside), None, "{outside}");
+        }
+        assert!(rel("", "loop/x").is_some(), "a loop leads nowhere, and does not hang");
+    }
+
+    #[test]
+    fn what_is_above_the_root_is_the_root_and_what_is_above_here_stays_so() {
+        for (path, expected) in
+            [("/../etc/./x", "/etc/x"), ("../../a", "../../a"), ("a/../../b", "../b"), ("/a//b/../", "/a")]
+        {
+            assert_eq!(normalise(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn normalising_twice_changes_nothing_and_spelling_does_not_change_where_a_path_leads() {
+        let parts = proptest::collection::vec("(\\.|\\.\\.|a|b| |é)", 1..8);
+        let config =
+            ProptestConfig { cases: cases(400, 8_000), failure_persistence: None, ..Default::default() };
+        proptest!(config, |(parts in parts, start in "(/{0,2}|\\./|\\.\\./)")| {
+            let root = Path::new("/nowhere/project");
+            let plain = relative(root, root, &parts.join("/"));
+            let noisy = relative(root, root, &format!("./{}", parts.join("//./")));
+            let absolute = relative(root, Path::new("/elsewhere"), &format!("/nowhere/project/{}", parts.join("/")));
+            prop_assert_eq!(&plain, &noisy);
+            prop_assert_eq!(plain, absolute);
+            let once = normalise(Path::new(&format!("{start}{}", parts.join("/"))));
+            prop_assert_eq!(&normalise(&once), &once);
+            prop_assert_eq!(real_path(&once), real_path(&real_path(&once)));
+        });
+    }
+}

@@ -1,0 +1,200 @@
+//! Which paths are not for agents to write: our own config and state, and Claude Code's settings.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::paths::{Links, normalise};
+use conclaude_core::dialect::claude::layout::FOLDER;
+use conclaude_core::text::is_invisible;
+use conclaude_store::root::claude_folder;
+
+const CONFIG_NAMES: [&str; 3] = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
+
+/// Whether this is the name of a config file.
+#[must_use]
+pub fn is_config_name(name: &OsStr) -> bool {
+    CONFIG_NAMES.contains(&folded(&name.to_string_lossy()).as_str())
+}
+
+/// What no gated agent may write: our own config and state, and Claude Code's settings.
+#[must_use]
+pub fn is_protected(path: &str) -> bool {
+    let path = folded(path);
+    path.strip_prefix(".claude/").is_some_and(is_settings)
+        || CONFIG_NAMES.contains(&path.as_str())
+        || path == ".conclaude"
+        || path.starts_with(".conclaude/")
+}
+
+/// Whether this is a settings file in a folder of Claude Code's.
+fn is_settings(name: &str) -> bool {
+    !name.contains('/') && name.starts_with("settings") && name.ends_with(".json")
+}
+
+/// A path as file systems compare it that ignore case; some ignore characters without width as well.
+fn folded(path: &str) -> String {
+    if path.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return path.to_ascii_lowercase();
+    }
+    let seen = path.chars().filter(|c| !is_invisible(*c));
+    // By way of upper case: the long s and the Kelvin sign are another letter only there.
+    seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+fn folded_path(path: &Path) -> PathBuf {
+    PathBuf::from(folded(&path.to_string_lossy()))
+}
+
+/// What is protected wherever it is: in the project, in an agent's worktree, in the user's home or Claude Code's own folder,
+/// or behind a link. Paths in here are folded unless it says otherwise.
+#[derive(Debug)]
+pub struct Protected {
+    bases: Vec<Base>,
+    /// These are protected wherever links lead, with all that is in them.
+    paths: Vec<PathBuf>,
+    /// Single files.
+    files: Vec<PathBuf>,
+    /// The same paths and files as the file system knows them.
+    on_disk: Vec<PathBuf>,
+}
+
+/// A folder in which some paths are protected.
+#[derive(Debug)]
+struct Base {
+    /// As the file system knows it.
+    folder: PathBuf,
+    named: PathBuf,
+    real: PathBuf,
+    protects: fn(&str) -> bool,
+}
+
+impl Protected {
+    #[must_use]
+    pub fn new(root: &Path, work: &Path, links: &Links) -> Protected {
+        let base = |folder: &Path, protects| Base {
+            folder: folder.to_owned(),
+            named: folded_path(folder),
+            real: folded_path(&links.real_path(folder)),
+            protects,
+        };
+        let home = std::env::home_dir();
+        let worktree = (work != root).then_some(work);
+        let projects = [Some(root), worktree, home.as_deref()].into_iter().flatten();
+        let settings = claude_folder().map(|folder| base(&folder, is_settings));
+        let configs = CONFIG_NAMES.iter().map(|name| root.join(name));
+        let paths = conclaude_store::store::outside()
+            .into_iter()
+            .chain(conclaude_store::load::user_file())
+            .chain(configs);
+        let on_disk: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
+        Protected {
+            bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
+            paths: on_disk.iter().map(|path| folded_path(path)).collect(),
+            files: Vec::new(),
+            on_disk,
+        }
+    }
+
+    /// With what the config extends, and its copies in a worktree.
+    #[must_use]
+    pub fn with(mut self, extended: &[PathBuf], root: &Path, work: &Path) -> Protected {
+        for file in extended {
+            let file = normalise(file);
+            let copy = file.strip_prefix(root).map(|inside| work.join(inside)).ok();
+            for file in copy.into_iter().chain([file]) {
+                self.files.push(folded_path(&file));
+                self.on_disk.push(file);
+            }
+        }
+        self
+    }
+
+    /// Whether one of those that are known exists below a directory. A config of a folder below is not known.
+    #[must_use]
+    pub fn is_below(&self, directory: &Path, links: &Links) -> bool {
+        let directory = folded_path(directory);
+        let is_inside = |path: &Path| {
+            let is_inside = |path: &Path| folded_path(path).starts_with(&directory);
+            is_inside(path) || is_inside(&links.real_path(path))
+        };
+        let has_such = |folder: PathBuf| {
+            let mut entries =
+                is_inside(&folder).then(|| folder.read_dir()).into_iter().flatten().flatten().flatten();
+            entries.any(|entry| self.covers(&entry.path(), &entry.path()))
+        };
+        let mut bases = self.bases.iter();
+        bases.any(|base| has_such(base.folder.join(FOLDER)) || has_such(base.folder.clone()))
+            || self.on_disk.iter().any(|path| is_inside(path) && path.symlink_metadata().is_ok())
+    }
+
+    /// Whether a path is protected, as it is named without `..`, and where it really leads.
+    #[must_use]
+    pub fn covers(&self, named: &Path, real: &Path) -> bool {
+        let (named, real) = (folded_path(named), folded_path(real));
+        let is_in = |base: &Base| {
+            let rests = [named.strip_prefix(&base.named), real.strip_prefix(&base.real)];
+            rests.into_iter().flatten().any(|rest| (base.protects)(&rest.to_string_lossy()))
+        };
+        // Also one in a folder below: a config that appears there would be another root, with another memory.
+        let is_config = |path: &Path| {
+            path.file_name().is_some_and(|name| CONFIG_NAMES.iter().any(|config| name == *config))
+        };
+        is_config(&named)
+            || is_config(&real)
+            || self.bases.iter().any(is_in)
+            || self.paths.iter().any(|path| real.starts_with(path))
+            || self.files.iter().any(|file| *file == named || *file == real)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protected_are_our_files_and_the_clients_settings() {
+        for path in [
+            ".conclaude.yaml",
+            ".conclaude.yml",
+            ".conclaude/audit/x",
+            ".claude/settings.json",
+            ".claude/settings.local.json",
+        ] {
+            assert!(is_protected(path), "{path}");
+        }
+        for path in
+            ["conclaude.yaml", ".claude/agents/coder.md", "src/.conclaude.yaml", ".claude/settings/x.json"]
+        {
+            assert!(!is_protected(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_deleted_with_a_directory_is_known_by_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let work = root.join(".claude/worktrees/agent-1");
+        let files = ["shared/g.yaml", ".claude/settings.team.json", ".conclaude.yaml", "src/a.rs"];
+        for file in files.iter().flat_map(|file| [root.join(file), work.join(file)]) {
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let links = Links::default();
+        let own = Protected::new(&root, &work, &links).with(&[root.join("shared/g.yaml")], &root, &work);
+        let is_below = |path: &str| own.is_below(&root.join(path), &links);
+        for path in ["", "shared", ".claude", ".claude/worktrees", ".claude/worktrees/agent-1/shared"] {
+            assert!(is_below(path), "{path}");
+        }
+        assert!(is_below(".claude/worktrees/agent-1/.claude"));
+        assert!(
+            !is_below("src") && !is_below(".claude/worktrees/agent-1/src") && !is_below(".claude/agents")
+        );
+    }
+
+    #[test]
+    fn a_path_is_folded_as_if_each_character_were() {
+        assert_eq!(folded("/A/.Conclaude.YAML"), "/a/.conclaude.yaml");
+        assert_eq!(folded("/a/.conclaude\u{200b}.yaml \t"), "/a/.conclaude.yaml ");
+        assert_eq!(folded(".\u{212a}e\u{17f}"), ".kes");
+    }
+}

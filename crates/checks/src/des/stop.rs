@@ -1,0 +1,97 @@
+//! Gate 3: an agent wants to stop. Does its step file prove the work, and did it stay within its scope?
+
+use serde_json::Value;
+
+use super::check::check_by;
+use super::gates::{Opened, mismatch, moved, open_step};
+use super::step::Step;
+use conclaude_core::finding::{Code, Finding};
+
+mod evidence;
+mod scope;
+mod stopping;
+
+pub use scope::{changed_files, note_own_files};
+pub use stopping::Stopping;
+
+/// An agent that left nothing to judge it by, while a call for this step has no other agent.
+#[must_use]
+pub fn lost(step_file: &str) -> Finding {
+    let what = format!(
+        "an agent was called for {step_file}, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked"
+    );
+    let fix = "say in your report what became of them and what you did; the user must look at the step";
+    Finding::new(Code::NotJudged, what, fix)
+}
+
+/// All findings at once, and the step if it could be read.
+#[must_use]
+pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
+    let mut found = stopping.markers.findings();
+    if let Some(agent) = stopping.markers.agent.as_deref().filter(|agent| *agent != stopping.agent) {
+        found.push(mismatch(agent, stopping.agent, "only that agent can finish this step"));
+    }
+    if let Some(moved) = stopping.call().and_then(|call| moved(call, stopping.root)) {
+        found.push(moved);
+        return (found, None);
+    }
+    found.extend(changed_config(stopping));
+    let Some(step_file) = stopping.markers.step_file.as_deref() else { return (found, None) };
+    let opened = match open_step(&stopping.tree.path, step_file) {
+        Ok(opened) => opened,
+        Err(finding) => {
+            found.push(finding);
+            return (found, None);
+        }
+    };
+    found.extend(changed_rules(stopping, &opened));
+    // What the step says of itself now may be the agent's own doing.
+    let rules = stopping.call().and_then(|call| Step::of_rules(&call.rules));
+    found.extend(check_by(rules.as_ref().unwrap_or(&opened.step), &opened.step, &stopping.des.phase_names()));
+    found.extend(evidence::missing(stopping, &opened));
+    found.extend(scope::violations(stopping, &opened));
+    (found, Some(opened))
+}
+
+/// The config is not what it was at the call. That changes nothing for this agent, and the user should know.
+fn changed_config(stopping: &Stopping<'_>) -> Option<Finding> {
+    let differing = stopping.call()?.config.differing(stopping.config_now?);
+    (!differing.is_empty()).then(|| {
+        let what = format!("the config has changed since the agent was called: {}", differing.join(", "));
+        let fix =
+            "nothing for the agent: what it said at the call counts; the user should know who changed it";
+        Finding::new(Code::RulesChanged, what, fix).warning()
+    })
+}
+
+fn changed_rules(stopping: &Stopping<'_>, opened: &Opened) -> Option<Finding> {
+    let call = stopping.call()?;
+    if opened.name != call.step_file {
+        let what = format!("{} leads to {} now", call.step_file, opened.name);
+        return Some(Finding::new(
+            Code::RulesChanged,
+            what,
+            "restore it: a step file stays where it was at the call",
+        ));
+    }
+    let (rules, now) = (&call.rules, opened.step.rules());
+    if rules.is_null() || *rules == now {
+        return None;
+    }
+    let what = format!(
+        "{} differs from what it said when the agent was called: {}",
+        opened.name,
+        difference(rules, &now)
+    );
+    let fix = "restore it; if the user wants the change, the agent must be called again";
+    let finding = Finding::new(Code::RulesChanged, what, fix);
+    // A worktree has the step as it was committed, which may differ from the one that Gate 1 saw; that one counts.
+    Some(if stopping.is_in_worktree() { finding.warning() } else { finding })
+}
+
+/// The names of the rules that differ.
+fn difference(before: &Value, now: &Value) -> String {
+    let rules = before.as_object().into_iter().flatten();
+    let differing = rules.filter(|(name, value)| now.get(name.as_str()) != Some(value));
+    differing.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+}

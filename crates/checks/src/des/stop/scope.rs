@@ -1,0 +1,219 @@
+//! Files that were changed and may not be, as far as that can be determined fairly.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::Stopping;
+use crate::des::call::Call;
+use crate::des::gates::Opened;
+use crate::des::protected::is_protected;
+use crate::des::scope::Scope;
+use crate::des::{denied, paths, unfinished};
+use conclaude_core::config::ScopeMode;
+use conclaude_core::dialect::claude::layout;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_os::deadline;
+use conclaude_os::git::{self, Snapshot, WorkTree};
+use conclaude_os::log;
+use conclaude_store::store::Session;
+use conclaude_store::transcript;
+use conclaude_store::transcript::Write;
+
+/// More files than this are counted and not named.
+const MAX_NAMED: usize = 50;
+
+/// What the session remembers of files that configured commands wrote.
+const OWN_FILES: &str = "own-files";
+
+pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+    if stopping.des.scope() == ScopeMode::Off {
+        return Vec::new();
+    }
+    let call = stopping.call();
+    let scope = call.and_then(|call| call.scope().ok()).unwrap_or_else(|| Scope::of(opened.allowed.clone()));
+    let outside = match files_outside(stopping, opened, &scope) {
+        Ok(outside) => outside,
+        Err(_) if !scope.is_limited() => return Vec::new(),
+        Err(why) => return vec![unchecked(stopping, &why)],
+    };
+    if outside.is_empty() {
+        return Vec::new();
+    }
+    let helpers = helpers(stopping, call);
+    let own = (!stopping.is_in_worktree() && others_worked(stopping, call, &helpers))
+        .then(|| own_files(stopping, &helpers))
+        .flatten();
+    let named = outside.iter().take(MAX_NAMED);
+    let mut found: Vec<Finding> =
+        named.map(|path| violation(stopping, path, own.as_deref(), &scope)).collect();
+    if let Some(more) = outside.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        let finding = Finding::new(Code::ScopeViolation, format!("and {more} more files"), "revert them too");
+        found.push(if found.iter().any(Finding::blocks) { finding } else { finding.warning() });
+    }
+    found
+}
+
+/// There was something to compare with at the call, so that there is nothing now may be the agent's own doing.
+fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
+    let what = format!("the scope cannot be checked: {why}");
+    // Whoever makes it slow must not get around it either.
+    let fix = if deadline::is_over() {
+        "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
+    } else {
+        "restore it; if that cannot be done, say so in your report: the scope was not checked"
+    };
+    if (deadline::is_over() || stopping.tree.baseline.is_some() || stopping.lost_baseline())
+        && stopping.des.scope() == ScopeMode::Block
+    {
+        return Finding::new(Code::ScopeViolation, what, fix);
+    }
+    let fix = "look yourself at what was changed: the scope was not checked";
+    Finding::new(Code::ScopeViolation, what, fix).warning()
+}
+
+/// What changed since the call, in a few lines.
+#[must_use]
+pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
+    let Some(baseline) = &tree.baseline else { return "unknown: Gate 1 did not see the call".into() };
+    let changes = tree.snapshot().and_then(|now| {
+        let now = now.ok_or(git::GONE)?;
+        let baseline = of_work(baseline, tree, root, now)?;
+        Ok(baseline.summary_until(now, &tree.path))
+    });
+    changes.unwrap_or_else(|error| format!("unknown: {error}"))
+}
+
+/// The baseline of the tree that the agent works in.
+fn of_work<'a>(
+    baseline: &'a Snapshot,
+    tree: &WorkTree,
+    root: &Path,
+    now: &Snapshot,
+) -> Result<Cow<'a, Snapshot>, String> {
+    if tree.path == root {
+        return Ok(Cow::Borrowed(baseline));
+    }
+    baseline.in_worktree(&tree.path, now).map(Cow::Owned)
+}
+
+/// The files outside the scope that changed since the call, without those that configured commands wrote.
+fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Result<Vec<String>, String> {
+    let work = &stopping.tree.path;
+    let Some(baseline) = &stopping.tree.baseline else {
+        return Err(if stopping.lost_baseline() {
+            "the baseline that Gate 1 took is gone".into()
+        } else if git::is_repository(work) {
+            "Gate 1 did not see this call, so there is no baseline".into()
+        } else {
+            "this is not a git repository".into()
+        });
+    };
+    let now = stopping.tree.snapshot()?.ok_or(git::GONE)?;
+    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(now, work)?;
+    // Where the step file leads now may be the agent's own doing.
+    let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
+    let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));
+    let session = Session::new(stopping.root, stopping.session);
+    let of_commands: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
+    let is_agents =
+        |path: &String| of_commands.get(path).is_none_or(|content| *content != now.content(work, path));
+    let mut outside = Vec::new();
+    for path in changed {
+        if deadline::is_over() {
+            return Err(deadline::exceeded());
+        }
+        if is_outside(&path) && is_agents(&path) {
+            outside.push(path);
+        }
+    }
+    Ok(outside)
+}
+
+/// `own` are the files that this agent's tools wrote, where others worked in the same tree.
+fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
+    let fix = format!(
+        "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
+    );
+    let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix).matching(path);
+    // What belongs to the gates may be changed by the user or by Claude Code itself; the agent's own tools cannot.
+    if is_protected(path) {
+        return finding(format!("{path} was changed meanwhile, which belongs to the gates")).warning();
+    }
+    // Git writes it too (`git push -u`), and so do the installers of hooks.
+    if path.ends_with(".git/config") {
+        return finding(format!("{path} was changed, which can make git run programs")).warning();
+    }
+    if own.is_some_and(|own| !own.contains(path)) {
+        return finding(format!("{path} was changed while others worked in the same tree")).warning();
+    }
+    let finding = finding(format!("{path} was changed"));
+    if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }
+}
+
+/// Remembers what configured commands changed in the tree: that is not the agent's doing.
+pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
+    if written.is_empty() {
+        return;
+    }
+    let mut known: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
+    known.extend(written.clone());
+    if let Err(error) = session.keep(OWN_FILES, &known) {
+        log::warn(|| format!("cannot remember what the commands wrote: {error}"));
+    }
+}
+
+/// The transcripts of agents that this one called, with markers or without, which work within its boundaries.
+fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
+    let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
+    let session = Session::new(stopping.root, stopping.session);
+    let calls = Call::all(&session);
+    let mut family = vec![call.tool_use_id.clone()];
+    for _ in 0..8 {
+        let is_child = |other: &&Call| {
+            other.parent.as_ref().is_some_and(|parent| family.contains(parent))
+                && !family.contains(&other.tool_use_id)
+        };
+        let children: Vec<String> =
+            calls.iter().filter(is_child).map(|other| other.tool_use_id.clone()).collect();
+        family.extend(children);
+    }
+    // What names an agent's call can be deleted; what we know of it is added.
+    let agents: BTreeSet<(String, String)> =
+        unfinished::started(folder).into_iter().chain(Call::claimed(&session)).collect();
+    agents
+        .into_iter()
+        .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
+        .map(|(agent, _)| layout::transcript_of(folder, &agent))
+        .collect()
+}
+
+/// Whether another agent or the main thread was at work in the same tree since the call.
+fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBuf]) -> bool {
+    let Some(call) = call else { return true };
+    let folder = stopping.own.and_then(Path::parent).map(std::fs::read_dir).and_then(Result::ok);
+    let started = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
+    let another = folder.into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        let modified = path.metadata().and_then(|metadata| metadata.modified());
+        layout::is_transcript(&path)
+            && Some(path.as_path()) != stopping.own
+            && !helpers.contains(&path)
+            && modified.is_ok_and(|time| started.is_none_or(|started| time >= started))
+    });
+    another || (call.background && transcript::worked_since(stopping.main, &call.time))
+}
+
+/// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` where
+/// nobody can tell, because the agent's transcript is gone.
+fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
+    let work = &stopping.tree.path;
+    let session = Session::new(stopping.root, stopping.session);
+    let of_agent = transcript::writes(stopping.own?).ok()?;
+    let of_helpers = helpers.iter().filter_map(|path| transcript::writes(path).ok()).flatten();
+    // Transcripts are written behind: a result that is missing may be a success, unless the gate itself denied the write.
+    let may_have_happened = |write: &Write| {
+        !write.failed && !write.id.as_deref().is_some_and(|id| denied::is_denied(&session, id))
+    };
+    let happened = of_agent.into_iter().chain(of_helpers).filter(may_have_happened);
+    Some(happened.filter_map(|write| paths::relative(work, work, &write.file)).collect())
+}

@@ -1,0 +1,201 @@
+//! The pattern of a rule for commands, against one simple command in each form that it has.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::resolve::Ground;
+use crate::des::paths::normalise;
+use conclaude_core::config::OptionNames;
+use conclaude_os::deadline;
+use shell_effects::glob::{Glob, GlobError, Kind, Part};
+use shell_effects::{Given, Plain, Simple};
+
+#[derive(Clone, Debug)]
+pub struct CommandPattern {
+    glob: Glob,
+    /// Whether anything may follow at the end of a word, for `matchMode: prefix`.
+    is_prefix: bool,
+    /// The pattern of that, which few commands need.
+    longer: OnceLock<Option<Glob>>,
+    ignores_case: bool,
+    /// One of these must be given as well.
+    options: Option<OptionNames>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match<'a> {
+    /// In this form.
+    As(&'a str),
+    /// If what is unknown of it has a certain value.
+    Perhaps,
+}
+
+/// A simple command in each form that patterns are compared with.
+pub struct Forms<'a> {
+    pub plain: Plain<'a>,
+    environment: Vec<String>,
+    /// The whole text, of which it is the only command.
+    pub whole: Option<&'a str>,
+}
+
+impl<'a> Forms<'a> {
+    pub fn of(command: &'a Simple, home: Option<&str>, whole: Option<&'a str>) -> Forms<'a> {
+        let plain = command.plain(home);
+        Forms { environment: plain.with_environment(), plain, whole }
+    }
+
+    /// With what it deletes outside of the project by whole paths, however it got there.
+    pub fn elsewhere(mut self, ground: &Ground<'_>) -> Forms<'a> {
+        for directory in &self.plain.command.directories {
+            let directory = normalise(&ground.cwd.join(directory));
+            let is_inside = directory.starts_with(ground.root)
+                || ground.worktree.is_some_and(|worktree| directory.starts_with(worktree));
+            // Whoever has a project around the home directory does not mean all of that.
+            let is_home = ground.home.is_some_and(|home| directory == Path::new(home));
+            if !is_inside || is_home {
+                self.environment.push(self.plain.command.as_if_in(&directory, ground.home));
+            }
+        }
+        self
+    }
+}
+
+impl CommandPattern {
+    pub fn new(glob: Glob, is_prefix: bool) -> CommandPattern {
+        CommandPattern { glob, is_prefix, longer: OnceLock::new(), ignores_case: false, options: None }
+    }
+
+    /// The pattern with anything that may follow it; none if that is too long.
+    fn longer(&self) -> Option<&Glob> {
+        let longer = || Glob::new(&format!("{} *", self.glob.as_str()), Kind::Name).ok();
+        if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
+    }
+
+    /// The same whatever the case.
+    ///
+    /// # Errors
+    /// Says what is wrong with the pattern.
+    pub fn ignoring_case(self) -> Result<CommandPattern, GlobError> {
+        let glob = match self.glob.as_str() {
+            text if text.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                Glob::new(&text.to_ascii_lowercase(), Kind::Name)?
+            }
+            _ => self.glob,
+        };
+        Ok(CommandPattern { glob, ignores_case: true, ..self })
+    }
+
+    pub fn with_options(self, options: Option<OptionNames>) -> CommandPattern {
+        CommandPattern { options, ..self }
+    }
+
+    /// Whether it is about several commands, since it has an operator of the shell.
+    pub fn joins(&self) -> bool {
+        joins(self.glob.as_str())
+    }
+
+    /// Whether an option is written in it.
+    pub fn names(&self, option: &str) -> bool {
+        self.glob.as_str().split([' ', '=']).any(|word| word.trim_end_matches('*') == option)
+    }
+
+    /// Whether it matches whatever command there is.
+    pub fn is_any(&self) -> bool {
+        self.glob.as_str() == "*" && self.options.is_none()
+    }
+
+    /// Out of time it matches, unless that would allow the command.
+    pub fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
+        // Of many rules few are for the program at hand.
+        if !self.glob.could_start(command, false, self.ignores_case) {
+            return false;
+        }
+        let small = self.ignores_case.then(|| command.to_ascii_lowercase());
+        let command = small.as_deref().unwrap_or(command);
+        let matches = |glob: &Glob| {
+            // The clock is asked where a comparison takes time.
+            !glob.rules_out(command)
+                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
+        };
+        // A pattern that is too long to be made longer counts as one that cannot be compared in time.
+        matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
+    }
+
+    /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the
+    /// subcommand, may do something else.
+    pub fn allows<'f>(&self, forms: &'f Forms<'_>) -> Option<Match<'f>> {
+        let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
+        let text = texts.into_iter().flatten().find(|text| self.matches(text, false))?;
+        let has_option = self.given(&forms.plain) == Some(Given::Surely);
+        has_option.then_some(Match::As(text))
+    }
+
+    /// Whether it denies a command, in whatever form. What is unknown of it may be an option only where that is `blocked`: a
+    /// question about each `git tag $NAME` is no help.
+    pub fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
+        let Forms { plain, environment, whole } = forms;
+        let matching = |text: &'f str| self.matches(text, true).then_some(text);
+        let text = matching(&plain.command.text)
+            .or_else(|| matching(plain.text.as_deref()?))
+            .or_else(|| matching((*whole)?))
+            .or_else(|| environment.iter().find_map(|text| matching(text)));
+        if text.is_none() && !self.could_match(plain, blocked) {
+            return None;
+        }
+        match (text, self.given(plain)?) {
+            (Some(text), Given::Surely) => Some(Match::As(text)),
+            (Some(_), Given::Perhaps) if !blocked => None,
+            _ => Some(Match::Perhaps),
+        }
+    }
+
+    /// Whether one of the options is given.
+    fn given(&self, plain: &Plain<'_>) -> Option<Given> {
+        self.options.as_ref().map_or(Some(Given::Surely), |options| plain.option(options.as_slice()))
+    }
+
+    fn could_match(&self, plain: &Plain<'_>, blocked: bool) -> bool {
+        if plain.command.unknown.is_empty() {
+            return false;
+        }
+        // Any program could be any other: it is one that is meant only if the pattern knows more of it.
+        let knows_more = |pattern: &str| {
+            let program = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+            let pattern = program.map_or(pattern, |(_, rest)| rest);
+            pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
+        };
+        if !plain.command.is_known && !knows_more(self.glob.as_str()) {
+            return false;
+        }
+        // Most patterns are about another program.
+        if !self.glob.could_start(plain.known_start(), true, self.ignores_case) {
+            return false;
+        }
+        let parts = plain.parts(blocked && self.options.is_none());
+        let could_match = |glob: &Glob| {
+            if !self.ignores_case {
+                return glob.could_match(&parts);
+            }
+            let small: Vec<(String, &Part<'_>)> = parts.iter().map(|part| (lowercase(part), part)).collect();
+            let parts = small.iter().map(|(text, part)| match part {
+                Part::Text(_) => Part::Text(text),
+                Part::Unknown(hole) => Part::Unknown(*hole),
+            });
+            glob.could_match(&parts.collect::<Vec<_>>())
+        };
+        !parts.is_empty() && (could_match(&self.glob) || self.longer().is_some_and(could_match))
+    }
+}
+
+fn lowercase(part: &Part<'_>) -> String {
+    match part {
+        Part::Text(text) => text.to_ascii_lowercase(),
+        Part::Unknown(_) => String::new(),
+    }
+}
+
+/// Whether a pattern has an operator of the shell, which no simple command has.
+pub fn joins(pattern: &str) -> bool {
+    let is_operator = |byte| matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`');
+    pattern.bytes().any(is_operator) || pattern.contains("$(")
+}

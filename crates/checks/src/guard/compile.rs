@@ -1,0 +1,182 @@
+//! The rules of the config, ready to be compared.
+
+use std::sync::Arc;
+
+use super::command_pattern::CommandPattern;
+use super::input::InputPattern;
+use super::origin::Origin;
+use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
+use conclaude_core::config::{
+    CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
+    ToolRuleConfig,
+};
+use conclaude_core::dialect::claude::notation::Input;
+use conclaude_core::dialect::claude::tools::SHELL;
+use conclaude_core::yaml::Located;
+use shell_effects::glob::{Glob, GlobError, Kind};
+
+/// What the files of a config are called, and whose they are.
+pub struct Sources<'a>(pub &'a [(Arc<str>, Layer)]);
+
+impl Sources<'_> {
+    pub fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
+        let source = self.0.get(at.source);
+        Origin {
+            key,
+            file: source.map(|(file, _)| file.clone()),
+            line: at.line,
+            layer: source.map(|(_, layer)| *layer).unwrap_or_default(),
+        }
+    }
+}
+
+impl Rules {
+    /// # Errors
+    /// Names a broken pattern.
+    pub fn of(
+        config: &PreToolUseConfig,
+        sources: &Sources<'_>,
+        home: Option<&str>,
+    ) -> Result<Rules, GlobError> {
+        let files = |key, list: &Option<Vec<Located<FileRuleConfig>>>| -> Result<FileRules, GlobError> {
+            let rules = list.iter().flatten().map(|rule| file_rule(key, rule, sources, home));
+            Ok(FileRules(rules.collect::<Result<_, _>>()?))
+        };
+        let tools = config.tool_usage_validation.iter().flatten();
+        let fence = config.worktree_fence.as_ref();
+        Ok(Rules {
+            uneditable: files("uneditableFiles", &config.uneditable_files)?,
+            unreadable: files("unreadableFiles", &config.unreadable_files)?,
+            additions: files("preventAdditions", &config.prevent_additions)?,
+            root_additions: switch("preventRootAdditions", config.prevent_root_additions.as_ref(), sources),
+            git_ignored: switch(
+                "preventUpdateGitIgnored",
+                config.prevent_update_git_ignored.as_ref(),
+                sources,
+            ),
+            tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
+            worktree_fence: match fence {
+                None => Some(Switch {
+                    origin: Origin { key: "worktreeFence", ..Origin::default() },
+                    message: None,
+                }),
+                some => switch("worktreeFence", some, sources),
+            },
+        })
+    }
+}
+
+fn file_rule(
+    key: &'static str,
+    rule: &Located<FileRuleConfig>,
+    sources: &Sources<'_>,
+    home: Option<&str>,
+) -> Result<FileRule, GlobError> {
+    let fields = &rule.value.0;
+    let outside = fields.outside.unwrap_or(false);
+    let pattern = fields.pattern.pattern(home)?;
+    Ok(FileRule {
+        written: fields.pattern.as_str().to_owned(),
+        pattern: if outside { pattern.without_root() } else { pattern },
+        outside,
+        allows: fields.pattern.allows(),
+        message: fields.message.clone(),
+        whom: Whom::new(fields.agent.as_ref()),
+        overridable: fields.overridable.unwrap_or(false),
+        origin: sources.origin(key, rule),
+    })
+}
+
+fn switch(
+    key: &'static str,
+    config: Option<&Located<SwitchConfig>>,
+    sources: &Sources<'_>,
+) -> Option<Switch> {
+    let config = config.filter(|config| config.value.0.enabled)?;
+    Some(Switch { origin: sources.origin(key, config), message: config.value.0.message.clone() })
+}
+
+fn tool_rule(
+    rule: &Located<ToolRuleConfig>,
+    sources: &Sources<'_>,
+    home: Option<&str>,
+) -> Result<ToolRule, GlobError> {
+    let config = &rule.value;
+    let file = config.pattern.as_ref();
+    let command = config.command_pattern.as_ref();
+    let options = config.options.as_ref().map(|options| options.as_slice().join(","));
+    let written = [
+        Some(config.tool.as_str()),
+        file.map(FileGlob::as_str),
+        command.map(CommandGlob::as_str),
+        config.sql_pattern.as_ref().map(CommandGlob::as_str),
+        options.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
+    Ok(ToolRule {
+        tool: tool_glob(config)?,
+        input: input_pattern(config, home)?,
+        pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
+        command: command_pattern(config)?,
+        sql: config.sql_pattern.as_ref().map(sql_pattern).transpose()?,
+        written: written.join(" "),
+        action: match config.action {
+            ToolAction::Allow => Action::Allow,
+            ToolAction::Ask => Action::Ask,
+            ToolAction::Block => Action::Block,
+        },
+        message: config.message.clone(),
+        whom: Whom::new(config.agent.as_ref()),
+        overridable: config.overridable.unwrap_or(false),
+        origin: sources.origin("toolUsageValidation", rule),
+    })
+}
+
+/// The tools of a rule. A file that a tool may not touch, a shell may not touch either.
+fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
+    let pattern = &config.tool.pattern;
+    let glob = pattern.glob()?;
+    if !pattern.is_about_files() || config.action == ToolAction::Allow {
+        return Ok(glob);
+    }
+    let names = glob.as_str().trim_start_matches('{').trim_end_matches('}');
+    Glob::new(&format!("{{{names},{SHELL}}}"), Kind::Name)
+}
+
+/// What the notation of `tool` compares, beside the pattern of commands: that is the rule's own, unless it has another one.
+fn input_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<InputPattern, GlobError> {
+    match &config.tool.pattern.input {
+        Input::Command { .. } if config.command_pattern.is_none() => Ok(InputPattern::Any),
+        input => InputPattern::of(input, home),
+    }
+}
+
+/// Case never counts in SQL.
+fn sql_pattern(pattern: &CommandGlob) -> Result<CommandPattern, GlobError> {
+    CommandPattern::new(pattern.glob().clone(), false).ignoring_case()
+}
+
+/// The pattern of commands of a rule; with options alone, it is for any command that has one.
+fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
+    let mut is_prefix = config.match_mode == Some(CommandMatch::Prefix);
+    let options = config.options.clone().filter(|options| !options.as_slice().is_empty());
+    let glob = match config.command_pattern.as_ref() {
+        None => match &config.tool.pattern.input {
+            Input::Command { glob, prefix } => {
+                is_prefix = *prefix;
+                Glob::new(glob, Kind::Name)?
+            }
+            _ if options.is_none() => return Ok(None),
+            _ => Glob::new("*", Kind::Name)?,
+        },
+        // Known variables are replaced in commands, and the home directory is `~` in their plain form.
+        Some(pattern) if pattern.as_str().contains("$HOME") && config.action != ToolAction::Allow => {
+            Glob::new(&pattern.as_str().replace("$HOME", "~"), Kind::Name)?
+        }
+        Some(pattern) => pattern.glob().clone(),
+    };
+    let pattern = CommandPattern::new(glob, is_prefix).with_options(options);
+    Ok(Some(if config.case_insensitive == Some(true) { pattern.ignoring_case()? } else { pattern }))
+}

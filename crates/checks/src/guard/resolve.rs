@@ -1,0 +1,287 @@
+//! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use super::search::expand;
+use crate::des::paths::{Links, normalise};
+use conclaude_core::file_pattern::Location;
+use conclaude_os::files;
+use conclaude_store::root::inside_worktree;
+use shell_effects::{Access, Base, Doubt, Effect, Extent, Script, Simple, Target};
+
+/// Directories for what is temporary: those of macOS are links to some below `/private`.
+const TEMPORARY: [&str; 6] =
+    ["/dev", "/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders"];
+
+/// Where paths of a call start.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    pub root: &'a Path,
+    pub cwd: &'a Path,
+    pub links: &'a Links,
+    /// What `~` is.
+    pub home: Option<&'a str>,
+    /// The root in another work tree of the repository, if the current directory is there.
+    pub worktree: Option<&'a Path>,
+}
+
+/// A file or directory that is read, written or deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    pub access: Access,
+    /// As it is named, and where its links lead if that is elsewhere.
+    pub names: Vec<Location>,
+    pub path: PathBuf,
+    pub exists: bool,
+    /// All that is in the directory is touched as well.
+    pub with_contents: bool,
+    /// The index of the simple command that does it.
+    pub command: Option<usize>,
+}
+
+impl Touch {
+    /// The path as it is named, without `..`.
+    pub fn named(&self) -> &str {
+        self.names.first().map_or("", |name| name.absolute.as_str())
+    }
+
+    /// With all that is in it, if it is a directory.
+    fn with_contents(self) -> Touch {
+        Touch { with_contents: self.path.is_dir(), ..self }
+    }
+
+    fn is_directory(&self) -> bool {
+        self.names.iter().any(|name| name.is_directory)
+    }
+
+    /// The path as it was understood.
+    pub fn shown(&self) -> &str {
+        self.names.last().map_or("", Location::shown)
+    }
+}
+
+/// Something of a call that cannot be decided.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum Unclear {
+    /// A path that is not known before the command runs.
+    Path {
+        access: Access,
+        written: String,
+    },
+    /// All files of the work tree may change.
+    WorkTree {
+        command: String,
+        /// Where it runs.
+        directory: PathBuf,
+        extent: Extent,
+    },
+    Doubt(Doubt),
+    /// A file that the input of another's tool names, and what may be done to it.
+    Named {
+        access: Access,
+        path: String,
+    },
+    /// The field of the tool's input that should name its file or its command, and what would be done to the file.
+    Input {
+        field: &'static str,
+        access: Option<Access>,
+    },
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects {
+    pub touches: Vec<Touch>,
+    pub unclear: Vec<Unclear>,
+    /// The simple commands of a shell tool.
+    pub commands: Vec<Simple>,
+    /// The commands that hand their output to each other.
+    pub pipelines: Vec<Vec<usize>>,
+}
+
+impl Effects {
+    pub fn of(touch: Touch) -> Effects {
+        Effects { touches: vec![touch], ..Effects::default() }
+    }
+}
+
+/// Where a part of a script runs.
+enum Directory {
+    At(PathBuf),
+    /// It does not run.
+    Never,
+    Unknown,
+}
+
+impl Ground<'_> {
+    /// A file as Claude Code's own tools name it: without looking at the disk they know where `..` leads.
+    pub fn touch(&self, access: Access, named: &str) -> Touch {
+        let below_home = named.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let path = match self.home.zip(below_home) {
+            Some((home, rest)) => Path::new(home).join(rest.trim_start_matches('/')),
+            None => self.cwd.join(named),
+        };
+        self.touch_at(access, &normalise(&path))
+    }
+
+    /// A file as a program names it, which goes up from where a link leads.
+    fn touch_at(&self, access: Access, path: &Path) -> Touch {
+        let (named, real) = (normalise(path), self.links.real_path(path));
+        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        let walked = goes_up.then(|| self.links.walked_path(path)).filter(|walked| *walked != real);
+        let found = std::fs::symlink_metadata(&named).ok();
+        let is_directory = match &found {
+            Some(found) if found.is_symlink() => named.is_dir(),
+            found => found.as_ref().is_some_and(std::fs::Metadata::is_dir),
+        };
+        let is_directory = is_directory || access == Access::MakeDirectory;
+        let mut names = vec![self.location(&named, is_directory)];
+        if real != named {
+            names.push(self.location(&real, is_directory));
+        }
+        names.extend(walked.iter().map(|walked| self.location(walked, is_directory || walked.is_dir())));
+        let exists =
+            found.is_some() && walked.as_ref().is_none_or(|walked| walked.symlink_metadata().is_ok());
+        Touch { access, names, path: walked.unwrap_or(real), exists, with_contents: false, command: None }
+    }
+
+    /// Whether a file is in a directory for temporary ones, in which the project is not.
+    pub fn is_temporary(&self, path: &Path) -> bool {
+        let root = self.links.real_path(self.root);
+        let is_below = |folder: &Path| path.starts_with(folder) && !root.starts_with(folder);
+        if TEMPORARY.iter().any(|folder| is_below(Path::new(folder))) {
+            return true;
+        }
+        // One that is all of the user's home is named by mistake.
+        let home = files::home();
+        let holds_home =
+            |folder: &Path| home.as_ref().is_some_and(|home| Path::new(home).starts_with(folder));
+        let named = files::temporary().into_iter().filter(|folder| !holds_home(folder));
+        named.map(|folder| self.links.real_path(&folder)).any(|folder| is_below(&folder))
+    }
+
+    pub fn location(&self, path: &Path, is_directory: bool) -> Location {
+        let below =
+            |root: &Path| path.strip_prefix(root).ok().map(|rest| rest.to_string_lossy().into_owned());
+        let relative = below(self.root).or_else(|| below(&self.links.real_path(self.root)));
+        let in_worktree = relative.as_deref().and_then(inside_worktree).map(str::to_owned);
+        let in_other = || {
+            let worktree = self.worktree?;
+            below(worktree).or_else(|| below(&self.links.real_path(worktree)))
+        };
+        Location {
+            absolute: path.to_string_lossy().into_owned(),
+            relative,
+            in_worktree: in_worktree.or_else(in_other),
+            is_directory,
+        }
+    }
+
+    pub fn of_script(&self, script: Script) -> Effects {
+        let effects = self.on_files(&script);
+        Effects { commands: script.commands, pipelines: script.pipelines, ..effects }
+    }
+
+    /// The same without the commands.
+    pub fn on_files(&self, script: &Script) -> Effects {
+        let mut effects = Effects {
+            unclear: script.doubts.iter().cloned().map(Unclear::Doubt).collect(),
+            ..Effects::default()
+        };
+        // A long script does the same again and again; the disk is asked once.
+        let mut known = HashMap::new();
+        for effect in &script.effects {
+            if effect.target == Target::WorkTree {
+                effects.unclear.extend(self.of_work_tree(effect, script.commands.get(effect.command)));
+                continue;
+            }
+            let key = (effect.access, &effect.target, &effect.base);
+            match known.entry(key).or_insert_with(|| self.of_effect(effect)) {
+                Ok(touches) => effects.touches.extend(
+                    touches.iter().map(|touch| Touch { command: Some(effect.command), ..touch.clone() }),
+                ),
+                Err(unclear) => effects.unclear.push(unclear.clone()),
+            }
+        }
+        effects
+    }
+
+    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Unclear> {
+        let directory = match self.directory(&effect.base) {
+            Directory::At(at) => at,
+            Directory::Unknown => self.cwd.to_owned(),
+            Directory::Never => return None,
+        };
+        let extent = command.map_or_else(Extent::default, |command| Extent::of(command, effect.access));
+        let command = command.map(|command| command.text.clone()).unwrap_or_default();
+        Some(Unclear::WorkTree { command, directory, extent })
+    }
+
+    /// `cd` goes up by name, and not from where a link leads.
+    fn directory(&self, base: &Base) -> Directory {
+        let moved = |to: &str| normalise(&self.cwd.join(to));
+        match base {
+            Base::At(at) => Directory::At(moved(at)),
+            Base::IfMissing { missing, .. } if moved(missing).is_dir() => Directory::Never,
+            Base::IfMissing { at, .. } => Directory::At(moved(at)),
+            Base::Unknown => Directory::Unknown,
+        }
+    }
+
+    /// The directories in which a program may run. Where none is known, the one that the whole command starts in.
+    pub(super) fn directories(&self, bases: &[Base]) -> Vec<PathBuf> {
+        let known = bases.iter().filter_map(|base| match self.directory(base) {
+            Directory::At(at) => Some(at),
+            Directory::Unknown => Some(self.cwd.to_owned()),
+            Directory::Never => None,
+        });
+        known.collect()
+    }
+
+    fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Unclear> {
+        let formats = effect.access == Access::Format;
+        let access = if formats { Access::Write } else { effect.access };
+        let unknown = |written: &str| Unclear::Path { access, written: written.to_owned() };
+        let base = match self.directory(&effect.base) {
+            Directory::At(at) => Some(at),
+            Directory::Never => return Ok(Vec::new()),
+            Directory::Unknown => None,
+        };
+        let at = |written: &str| match (&base, Path::new(written).is_absolute()) {
+            (Some(base), _) => Ok(base.join(written)),
+            (None, true) => Ok(PathBuf::from(written)),
+            (None, false) => Err(unknown(written)),
+        };
+        let mut touches = match &effect.target {
+            Target::Path(path) => vec![self.touch_at(access, &at(path)?)],
+            Target::Tree(path) => vec![self.touch_at(access, &at(path)?).with_contents()],
+            Target::Into { directory, name } => {
+                let directory = at(directory)?;
+                let is_directory = self.links.walked_path(&directory).is_dir();
+                let path = if is_directory { directory.join(name) } else { directory };
+                vec![self.touch_at(access, &path)]
+            }
+            Target::Glob(pattern) | Target::Trees(pattern) => {
+                let paths = match expand(&at("")?, pattern) {
+                    Some(paths) => paths,
+                    // Like any search through all files; a name that is asked for counts nevertheless.
+                    None if access == Access::Read && pattern.contains("**/") => vec![at(pattern)?],
+                    None => return Err(unknown(pattern)),
+                };
+                let touches = paths.iter().map(|path| self.touch_at(access, path));
+                let is_whole = matches!(effect.target, Target::Trees(_));
+                touches.map(|touch| if is_whole { touch.with_contents() } else { touch }).collect()
+            }
+            Target::WorkTree => return Ok(Vec::new()),
+            Target::Unknown(written) => return Err(unknown(written)),
+        };
+        // Written only if it is there.
+        touches.retain(|touch| touch.access != Access::Update || touch.exists);
+        if formats {
+            touches.retain(|touch| !touch.is_directory());
+            // What does not exist is a pattern in quotes: a formatter creates nothing.
+            touches.iter_mut().for_each(|touch| touch.exists = true);
+        }
+        Ok(touches)
+    }
+}

@@ -1,0 +1,122 @@
+//! What is on the disk below a directory, or by a pattern of the shell: as much as there is time to look at.
+
+use std::cell::Cell;
+use std::fs::FileType;
+use std::path::{Path, PathBuf};
+
+use conclaude_os::deadline;
+use shell_effects::glob::{Glob, Kind};
+
+/// What a shell's glob is expanded to, at most; beyond it, it counts as unknown.
+const MAX_EXPANDED: usize = 1_000;
+
+/// Directory entries that one search looks at.
+const MAX_VISITED: usize = 150_000;
+
+/// The same for all searches of one event: a pattern may name many directories.
+const MAX_VISITED_TOGETHER: usize = 300_000;
+
+/// The files that a shell's pattern names; itself, if there is none. None if there are too many.
+pub(super) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+    let mut found = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() }];
+    let (mut visited, mut is_search) = (0, false);
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if part == "**" {
+            found = with_folders_below(found, &mut visited)?;
+            is_search = true;
+            continue;
+        }
+        let glob = Glob::new(&part.replace('{', "\\{").replace('}', "\\}"), Kind::Path).ok()?;
+        let mut next = Vec::new();
+        for folder in &found {
+            if !part.contains(['*', '?', '[', '\\']) {
+                let path = folder.join(part);
+                next.extend((part == ".." || path.symlink_metadata().is_ok()).then_some(path));
+                continue;
+            }
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                visited += 1;
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                // Other than the shell, `find` sees hidden files.
+                let is_hidden = !is_search && name.starts_with('.') && !part.starts_with(['.', '\\']);
+                if !is_hidden && glob.matches(&name).unwrap_or(true) {
+                    next.push(entry.path());
+                }
+                if next.len() > MAX_EXPANDED || visited > MAX_VISITED || deadline::is_over() {
+                    return None;
+                }
+            }
+        }
+        found = next;
+    }
+    if pattern.ends_with('/') {
+        found.retain(|path| path.is_dir());
+    }
+    if found.len() > MAX_EXPANDED {
+        return None;
+    }
+    if found.is_empty() {
+        found.push(base.join(pattern.replace('\\', "")));
+    }
+    Some(found)
+}
+
+/// Folders with all that are below them, as `find` goes through them. None if there are too many.
+fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = folders;
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            *visited += 1;
+            if *visited > MAX_VISITED {
+                return None;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git" {
+                open.push(entry.path());
+            }
+        }
+        found.push(folder);
+    }
+    Some(found)
+}
+
+/// Directory entries that the searches of an event have looked at.
+#[derive(Debug, Default)]
+pub struct Visited(Cell<usize>);
+
+#[cfg(test)]
+impl Visited {
+    pub(super) fn too_many() -> Visited {
+        Visited(Cell::new(MAX_VISITED_TOGETHER))
+    }
+}
+
+/// The first file below a directory for which this holds. None if there are too many to look at.
+pub(super) fn first_below(
+    directory: &Path,
+    all: &Visited,
+    mut is_wanted: impl FnMut(&Path, FileType) -> bool,
+) -> Option<Option<PathBuf>> {
+    let mut open = vec![directory.to_owned()];
+    let mut visited = 0;
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            visited += 1;
+            all.0.set(all.0.get() + 1);
+            if visited > MAX_VISITED || all.0.get() > MAX_VISITED_TOGETHER || deadline::is_over() {
+                return None;
+            }
+            let path = entry.path();
+            // What is gone already is not touched.
+            let Ok(kind) = entry.file_type() else { continue };
+            if is_wanted(&path, kind) {
+                return Some(Some(path));
+            }
+            if kind.is_dir() && entry.file_name() != ".git" {
+                open.push(path);
+            }
+        }
+    }
+    Some(None)
+}

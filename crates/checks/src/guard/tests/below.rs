@@ -1,0 +1,97 @@
+//! Directories that are deleted with all that is in them.
+
+use std::cell::OnceCell;
+
+use super::*;
+use crate::des::protected::Protected;
+use conclaude_core::file_pattern::Location;
+
+fn directory(relative: &str) -> Location {
+    Location {
+        absolute: format!("/home/me/project/{relative}"),
+        relative: Some(relative.into()),
+        is_directory: true,
+        ..Location::default()
+    }
+}
+
+#[test]
+fn only_rules_that_may_protect_something_in_a_directory_are_searched_for() {
+    let rules = files(
+        "uneditableFiles",
+        &[
+            "*.lock",
+            "!node_modules/",
+            "//etc/",
+            "~/.ssh/",
+            "//home/me/project/node_modules/*/x",
+            "docs/a.md",
+            "./src/gen/",
+        ],
+    );
+    let below = |relative: &str| -> Vec<String> {
+        let kept = rules.below(&[directory(relative)], "main").unwrap_or_default();
+        kept.0.into_iter().filter(|rule| !rule.allows).map(|rule| rule.written).collect()
+    };
+    assert_eq!(below("node_modules/a"), ["//home/me/project/node_modules/*/x"]);
+    assert_eq!(below("build"), ["*.lock"]);
+    assert_eq!(below("docs"), ["*.lock", "docs/a.md"]);
+    assert_eq!(below("src"), ["*.lock", "./src/gen/"]);
+    assert_eq!(
+        below(""),
+        ["*.lock", "//home/me/project/node_modules/*/x", "docs/a.md", "./src/gen/"],
+        "the root"
+    );
+    let freed = files("uneditableFiles", &["*.lock", "!node_modules/"]);
+    assert!(freed.below(&[directory("node_modules")], "main").is_none(), "nothing is left to search for");
+    let later = files("uneditableFiles", &["!node_modules/", "*.lock"]);
+    assert!(later.below(&[directory("node_modules")], "main").is_some(), "a later rule counts more");
+}
+
+#[test]
+fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
+    let folder = project();
+    let root = folder.path().canonicalize().unwrap();
+    let links = Links::default();
+    let ground = Ground { root: &root, cwd: &root, links: &links, home: None, worktree: None };
+    let found = OnceCell::new();
+    let find = || Protected::new(&root, &root, &links);
+    let command = "rm -rf build";
+    let call = Call {
+        ground,
+        tool: "Bash",
+        command: Some(command),
+        input: &serde_json::Map::new(),
+        agent: "coder",
+        is_subagent: true,
+        worktree: None,
+        own: Some(Own { found: &found, find: &find }),
+        is_ignored: &|_| false,
+        watch: Watch::default(),
+        visited: &Visited::too_many(),
+    };
+    let rules = Rules { uneditable: files("uneditableFiles", &["*.lock"]), ..Rules::default() };
+    let findings = check(&rules, &call, &ground.of_script(shell_effects::read(command, None)));
+    let shown: Vec<String> = findings
+        .iter()
+        .map(|finding| format!("{:?} {}: {}", finding.action, finding.what, finding.rule))
+        .collect();
+    assert_eq!(
+        shown,
+        ["Ask deleting build: the directory has too many files to look for protected ones in time"]
+    );
+}
+
+#[test]
+fn under_the_packs_nothing_is_searched_for_in_what_was_installed() {
+    for pack in ["secrets", "git-safety", "destructive-commands", "lockfiles"] {
+        let pack = conclaude_core::packs::find(pack).unwrap();
+        let config = conclaude_core::config::ConclaudeConfig::parse(pack.text, Path::new("pack")).unwrap();
+        let rules = Rules::of(&config.guards, &Sources(&[]), Some("/home/me")).unwrap();
+        for installed in ["node_modules", ".venv", "packages/web/node_modules"] {
+            let left = rules.uneditable.below(&[directory(installed)], "main").unwrap_or_default();
+            let left: Vec<&String> = left.0.iter().map(|rule| &rule.written).collect();
+            assert!(left.is_empty(), "{} {installed}: {left:?}", pack.name);
+        }
+    }
+}

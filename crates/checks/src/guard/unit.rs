@@ -1,0 +1,262 @@
+//! What one rule for tools decides: a simple command, several that are joined, or the call itself.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::call::{Call, start};
+use super::command_pattern::{CommandPattern, Forms, Match};
+use super::input::{InputPattern, is_about};
+use super::resolve::{Effects, Touch};
+use super::rules::{Action, ToolRule, Whom};
+use super::sql;
+use conclaude_core::dialect::claude::{host, tools};
+use conclaude_core::file_pattern::Location;
+use shell_effects::Simple;
+
+pub(super) struct Unit<'a> {
+    pub(super) kind: Kind<'a>,
+    touched: &'a [&'a Touch],
+}
+
+pub(super) enum Kind<'a> {
+    Command(Box<Forms<'a>>),
+    /// A pipeline, or the whole text of several commands: only patterns with an operator of the shell are about it.
+    Joined {
+        shown: String,
+        /// As it is written, for what allows it.
+        written: String,
+    },
+    /// Without a simple command.
+    Call,
+}
+
+/// The part of a rule that does not match.
+#[derive(Clone, Copy)]
+pub(super) enum Mismatch {
+    Tool,
+    Agent,
+    File,
+    Command,
+    Input,
+}
+
+/// By the simple command that touches them.
+pub(super) type Touches<'a> = BTreeMap<Option<usize>, Vec<&'a Touch>>;
+
+pub(super) fn touches(effects: &Effects) -> Touches<'_> {
+    let mut touches: Touches<'_> = BTreeMap::new();
+    for touch in &effects.touches {
+        touches.entry(touch.command).or_default().push(touch);
+    }
+    touches
+}
+
+impl<'a> Unit<'a> {
+    /// A simple command with the files that it touches.
+    pub(super) fn command(
+        (index, command): (usize, &'a Simple),
+        call: &Call<'a>,
+        is_only: bool,
+        touches: &'a Touches<'a>,
+    ) -> Unit<'a> {
+        let whole = call.command.map(str::trim).filter(|_| is_only);
+        let forms = Forms::of(command, call.ground.home, whole).elsewhere(&call.ground);
+        Unit { kind: Kind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
+    }
+
+    pub(super) fn call(touches: &'a Touches<'a>) -> Unit<'a> {
+        Unit { kind: Kind::Call, touched: touched(touches, None) }
+    }
+
+    /// Commands that hand their output to each other.
+    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> Unit<'a> {
+        let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
+        let written = written.collect::<Vec<_>>().join(" | ");
+        Unit { kind: Kind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
+    }
+
+    pub(super) fn whole(text: &str) -> Unit<'a> {
+        let text = text.trim();
+        Unit { kind: Kind::Joined { shown: text.to_owned(), written: text.to_owned() }, touched: &[] }
+    }
+
+    pub(super) fn subject<'b>(&'b self, call: &'b Call<'_>) -> &'b str {
+        match &self.kind {
+            Kind::Command(forms) => &forms.plain.command.text,
+            Kind::Joined { shown, .. } => shown,
+            // Such as a text that cannot be parsed.
+            Kind::Call => call.command.map_or(call.tool, start),
+        }
+    }
+
+    /// How a rule matches that is for this tool and agent; whoever watches is shown others, too.
+    pub(super) fn compare(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'_>, Mismatch> {
+        let is_allowing = rule.action == Action::Allow;
+        if call.watch.is_watched() {
+            is_for(rule, call)?;
+        }
+        if let Kind::Joined { shown, written } = &self.kind {
+            return joined(rule, shown, written);
+        }
+        let file = rule.pattern.as_ref().is_none_or(|pattern| {
+            let covers = |name: &Location| pattern.covers(name);
+            // Every file must be allowed by each of its names, any file can be blocked.
+            if is_allowing {
+                !self.touched.is_empty() && self.touched.iter().all(|touch| touch.names.iter().all(covers))
+            } else {
+                self.touched.iter().any(|touch| touch.names.iter().any(covers))
+            }
+        });
+        if !file {
+            return Err(Mismatch::File);
+        }
+        if let Some(pattern) = &rule.sql {
+            self.runs_sql(pattern, is_allowing)?;
+        }
+        let by_input = self.has_input(rule, call)?;
+        let Some(pattern) = &rule.command else { return Ok(by_input) };
+        let found = match (&self.kind, call.command) {
+            (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
+            (Kind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
+            // Nothing is known of it but its text.
+            (_, Some(text)) => pattern.matches(text.trim(), !is_allowing).then_some(Match::As("")),
+            _ => None,
+        };
+        let found = found.ok_or(Mismatch::Command)?;
+        Ok(if by_input == Match::Perhaps { by_input } else { found })
+    }
+}
+
+impl Unit<'_> {
+    /// How the notation of a rule matches the call's input.
+    fn has_input(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'static>, Mismatch> {
+        let is_allowing = rule.action == Action::Allow;
+        let certainly = |is_match: bool| if is_match { Ok(Match::As("")) } else { Err(Mismatch::Input) };
+        match (&rule.input, &self.kind) {
+            (InputPattern::Any, _) => Ok(Match::As("")),
+            (InputPattern::Command(pattern), Kind::Command(forms)) if is_allowing => {
+                certainly(pattern.allows(forms).is_some())
+            }
+            (InputPattern::Command(pattern), Kind::Command(forms)) => {
+                match pattern.denies(forms, rule.action == Action::Block) {
+                    Some(Match::Perhaps) => Ok(Match::Perhaps),
+                    found => certainly(found.is_some()),
+                }
+            }
+            (InputPattern::Command(_), _) => Err(Mismatch::Input),
+            (InputPattern::File { pattern, writes }, _) => {
+                let mut meant =
+                    self.touched.iter().filter(|touch| is_about(touch.access, *writes)).peekable();
+                let covers = |touch: &&&Touch| touch.names.iter().any(|name| pattern.covers(name));
+                let surely = |touch: &&Touch| touch.names.iter().all(|name| pattern.surely_covers(name));
+                certainly(match is_allowing {
+                    true => meant.peek().is_some() && meant.all(surely),
+                    false => meant.any(|touch| covers(&touch)),
+                })
+            }
+            (InputPattern::Domain(glob), _) => match host::of(call.input) {
+                Some(host) => certainly(glob.matches_long(&host)),
+                // What two readers could understand differently may be that host.
+                None if !is_allowing => Ok(Match::Perhaps),
+                None => Err(Mismatch::Input),
+            },
+            (InputPattern::Field { name, glob }, _) => {
+                let value = call.input.get(*name).and_then(Value::as_str);
+                certainly(value.is_some_and(|value| glob.matches_long(value)))
+            }
+        }
+    }
+
+    /// The file that a rule denies or asks about, as its path was understood.
+    pub(super) fn file(&self, rule: &ToolRule) -> Option<&str> {
+        let (pattern, writes) = match (&rule.pattern, &rule.input) {
+            (Some(pattern), _) => (pattern, None),
+            (None, InputPattern::File { pattern, writes }) => (pattern, Some(*writes)),
+            _ => return None,
+        };
+        let is_meant = |touch: &&&Touch| {
+            writes.is_none_or(|writes| is_about(touch.access, writes))
+                && touch.names.iter().any(|name| pattern.covers(name))
+        };
+        self.touched.iter().find(is_meant).map(|touch| touch.shown())
+    }
+
+    /// Whether the pattern matches a statement of SQL; to allow, it must match each.
+    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
+        let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
+        let statements = sql::statements(forms.plain.command);
+        let matches = |statement: &String| pattern.matches(statement, !is_allowing);
+        let is_match = match is_allowing {
+            true => !statements.is_empty() && statements.iter().all(matches),
+            false => statements.iter().any(matches),
+        };
+        if is_match { Ok(()) } else { Err(Mismatch::Command) }
+    }
+}
+
+/// The plain forms of commands that hand their output to each other, without those that only run another one.
+pub fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
+    let run = commands.iter().filter(|command| !command.wraps && !command.text.is_empty());
+    run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
+}
+
+/// Whether a rule is for this tool and agent.
+pub(super) fn is_for(rule: &ToolRule, call: &Call<'_>) -> Result<(), Mismatch> {
+    if !rule.is_for_tool(call.tool) {
+        return Err(Mismatch::Tool);
+    }
+    if rule.whom.is(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
+}
+
+fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch] {
+    touches.get(&index).map_or(&[], Vec::as_slice)
+}
+
+impl ToolRule {
+    pub(super) fn is_for_tool(&self, tool: &str) -> bool {
+        let is_allowing = self.action == Action::Allow;
+        let matches = |tool: &str| self.tool.matches(tool).unwrap_or(!is_allowing);
+        matches(tool) || tools::is_ruled_as_shell(tool, is_allowing) && matches(tools::SHELL)
+    }
+
+    /// Whether files are compared with it.
+    pub(super) fn compares_files(&self) -> bool {
+        self.pattern.is_some() || matches!(self.input, InputPattern::File { .. })
+    }
+
+    /// Whether it is about pipelines and the whole text: it allows all, or has a pattern for them.
+    pub(super) fn is_for_joined(&self) -> bool {
+        if !matches!(self.input, InputPattern::Any) {
+            return false;
+        }
+        let allows_all = self.action == Action::Allow && self.pattern.is_none() && self.sql.is_none();
+        match &self.command {
+            None => allows_all,
+            Some(pattern) => allows_all && pattern.is_any() || pattern.joins() && self.sql.is_none(),
+        }
+    }
+}
+
+/// Whether a rule for them matches what is joined.
+fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match<'u>, Mismatch> {
+    let is_allowing = rule.action == Action::Allow;
+    let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
+    let text = if is_allowing { written } else { shown };
+    if pattern.matches(text, !is_allowing) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
+}
+
+impl Mismatch {
+    pub(super) fn describe(self, rule: &ToolRule, call: &Call<'_>, subject: &str) -> String {
+        match self {
+            Mismatch::Tool => format!("is for other tools than {}", call.tool),
+            Mismatch::Agent => Whom::other(call.agent),
+            Mismatch::File if rule.action == Action::Allow => {
+                format!("does not cover all files of {subject}")
+            }
+            Mismatch::File => format!("covers no file of {subject}"),
+            Mismatch::Command => format!("does not match {subject}"),
+            Mismatch::Input => format!("does not match the input of {}", call.tool),
+        }
+    }
+}

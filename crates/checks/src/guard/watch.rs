@@ -1,0 +1,83 @@
+//! What was compared with what, for whoever explains a decision. In a hook nobody watches, and nothing is noted.
+
+use std::cell::RefCell;
+
+use super::origin::Origin;
+use conclaude_core::rule::Rule;
+
+/// One comparison of a rule with something that a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    pub rule: Rule,
+    /// The path, the simple command or the tool.
+    pub subject: String,
+    pub is_match: bool,
+    /// In words that follow the rule.
+    pub why: String,
+}
+
+#[derive(Clone, Copy, Default)]
+pub enum Watch<'a> {
+    #[default]
+    Nothing,
+    /// Every comparison, with its reason.
+    All(&'a RefCell<Vec<Compared>>),
+    /// The rules that match, each once.
+    Matches(&'a RefCell<Vec<Rule>>),
+    /// The rules that allow something, and what.
+    Allowed(&'a RefCell<Vec<(Rule, String)>>),
+}
+
+impl<'a> Watch<'a> {
+    pub fn into(seen: &'a RefCell<Vec<Compared>>) -> Watch<'a> {
+        Watch::All(seen)
+    }
+
+    /// Whether also what decides nothing is compared.
+    pub fn is_watched(self) -> bool {
+        matches!(self, Watch::All(_))
+    }
+
+    pub fn matched(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
+        if let Watch::Matches(seen) = self {
+            let rule = rule.0.rule(rule.1);
+            let mut seen = seen.borrow_mut();
+            if !seen.contains(&rule) {
+                seen.push(rule);
+            }
+            return;
+        }
+        self.note(rule, subject, true, why);
+    }
+
+    /// A rule decided, and allows.
+    pub fn allowed(self, (origin, written): (&Origin, &str), subject: &str) {
+        if let Watch::Allowed(seen) = self {
+            let found = (origin.rule(written), subject.to_owned());
+            let mut seen = seen.borrow_mut();
+            if !seen.contains(&found) {
+                seen.push(found);
+            }
+        }
+    }
+
+    pub fn missed(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
+        self.note(rule, subject, false, why);
+    }
+
+    fn note(
+        self,
+        (origin, written): (&Origin, &str),
+        subject: &str,
+        is_match: bool,
+        why: impl FnOnce() -> String,
+    ) {
+        let Watch::All(seen) = self else { return };
+        let compared =
+            Compared { rule: origin.rule(written), subject: subject.to_owned(), is_match, why: why() };
+        let mut seen = seen.borrow_mut();
+        if !seen.contains(&compared) {
+            seen.push(compared);
+        }
+    }
+}

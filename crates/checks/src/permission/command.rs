@@ -1,0 +1,191 @@
+//! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
+
+use super::request::Subject;
+use crate::guard::{CommandPattern, Forms, Match, pipeline};
+use conclaude_core::messages::short;
+use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
+
+/// Shells, and what runs text as one does: code of theirs that is not known may be any command.
+const SHELLS: [&str; 15] = [
+    "PowerShell",
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "fish",
+    "eval",
+    "env",
+    "source",
+    ".",
+    "xargs",
+    "trap",
+];
+
+/// Why a command cannot be read at all.
+pub(super) fn unreadable(script: &Script) -> Option<String> {
+    script.doubts.iter().find_map(|doubt| match doubt {
+        Doubt::Unparsable(reason) => Some(format!("it cannot be parsed: {reason}")),
+        Doubt::TooLong => Some("it is longer than 64 KiB".into()),
+        Doubt::TooDeep => Some("it is nested too deeply".into()),
+        Doubt::InlineCode { .. } | Doubt::UnknownScript { .. } | Doubt::UnknownProgram { .. } => None,
+    })
+}
+
+/// Why it is not known which commands run.
+pub(super) fn unknown(script: &Script) -> Option<String> {
+    let code = script.doubts.iter().find_map(|doubt| match doubt {
+        Doubt::InlineCode { interpreter, .. } if SHELLS.contains(&program(interpreter)) => {
+            Some(format!("what `{interpreter}` runs is not known before it does"))
+        }
+        Doubt::UnknownScript { .. } => Some(doubt.to_string()),
+        _ => None,
+    });
+    // Of its code a part is known, which is among the commands.
+    let partly = || {
+        let runs = script.commands.iter().filter(|command| command.runs_unknown);
+        let mut programs = runs.filter_map(|command| command.words.first());
+        let shell = programs.find(|word| SHELLS.contains(&program(word)))?;
+        Some(format!("what `{}` runs is not known before it does", short(shell)))
+    };
+    let unnamed = || script.commands.iter().find(|command| !command.is_known && !command.words.is_empty());
+    code.or_else(partly).or_else(|| {
+        unnamed().map(|command| format!("which program `{}` means is not known", short(&command.text)))
+    })
+}
+
+/// Whether every simple command is allowed by one of the patterns; the one that allowed the last, or why not.
+pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, String> {
+    if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
+        return Err(why);
+    }
+    if let Some(beside) = script.beside.first() {
+        return Err(format!("`{}` is no command, and may change what the others do", short(beside)));
+    }
+    let connects = |path: String| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
+    if script.effects.iter().any(|effect| effect.literal().is_some_and(connects)) {
+        return Err("it opens a connection by a redirection".into());
+    }
+    let mut by = Err("it has no command".to_owned());
+    for (index, command) in script.commands.iter().enumerate() {
+        // Its words are part of the command before it, which is compared as a whole.
+        if command.inside {
+            continue;
+        }
+        if command.redirects_to_file {
+            return Err(format!("`{}` writes to a file by a redirection", short(&command.text)));
+        }
+        if evaluates(command) {
+            return Err(format!("`{}` evaluates a substitution in quotes", short(&command.text)));
+        }
+        if only_steers(command) {
+            continue;
+        }
+        let text = as_written(command);
+        let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
+        let found = found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?;
+        let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
+        if let Some((access, option)) = unnamed {
+            let does = access.does();
+            return Err(format!(
+                "`{}` {does} files by `{option}`, which the rule does not name",
+                short(&text)
+            ));
+        }
+        by = Ok(found);
+    }
+    by
+}
+
+/// The option by which a command changes a file, where the pattern does not name it.
+fn unnamed_option<'s>(
+    pattern: &CommandPattern,
+    script: &'s Script,
+    command: usize,
+) -> Option<(Access, &'s str)> {
+    let effects = script.effects.iter().filter(|effect| effect.command == command);
+    let mut options = effects
+        .filter(|effect| effect.access.changes_files())
+        .filter_map(|effect| Some((effect.access, effect.option.as_deref()?)));
+    options.find(|(_, option)| !pattern.names(option))
+}
+
+/// What loops and conditions are made of, and what only limits another command: it touches no file.
+fn only_steers(command: &Simple) -> bool {
+    let Some((name, words)) = command.words.split_first() else { return false };
+    let is_plain = command.assigned.is_empty();
+    match name.as_str() {
+        ":" | "break" | "continue" | "false" | "true" => is_plain,
+        // `-v` evaluates the index of an array in a name.
+        "[" | "test" => is_plain && !words.iter().any(|word| word == "-v"),
+        "read" => {
+            let is_harmless = |word: &String| word.starts_with('-') || is_harmless(word);
+            command.unknown.is_empty()
+                && command.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
+                && words.iter().all(is_harmless)
+        }
+        // What it runs is compared by itself.
+        "nice" | "timeout" => is_plain && command.wraps && command.unknown.is_empty(),
+        _ => false,
+    }
+}
+
+/// The simple command or the pipeline that a pattern denies, in whatever form.
+pub(super) fn denied(
+    pattern: &CommandPattern,
+    script: &Script,
+    text: &str,
+    home: Option<&str>,
+) -> Option<Subject> {
+    let found = script.commands.iter().find(|command| {
+        let forms = Forms::of(command, home, None);
+        let declared = format!("{} {}", command.text, command.assigned.join(" "));
+        matches!(pattern.denies(&forms, true), Some(Match::As(_)))
+            || pattern.matches(declared.trim_end(), true)
+            || pattern.matches(&as_written(command), true)
+    });
+    let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
+        indices.iter().filter_map(|index| script.commands.get(*index)).collect()
+    };
+    let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
+    let mut pipelines = pipelines.map(|indices| pipeline(&commands(indices), home));
+    Some(match found {
+        Some(command) => Subject::command(&command.text),
+        None if pattern.matches(text.trim(), true) => Subject::command(text),
+        None => Subject::command(&pipelines.find(|one| pattern.matches(one, true))?),
+    })
+}
+
+/// Why a pattern that does not deny could do so.
+pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
+    script.commands.iter().find_map(|command| {
+        let forms = Forms::of(command, home, None);
+        matches!(pattern.denies(&forms, true), Some(Match::Perhaps)).then(|| {
+            let unknown = forms.plain.unknown();
+            format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text))
+        })
+    })
+}
+
+/// The name of a program, without its path.
+fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn evaluates(command: &Simple) -> bool {
+    let is_evaluating = command.words.first().is_some_and(|word| EVALUATING.contains(&word.as_str()));
+    is_evaluating && command.words.iter().any(|word| is_evaluated(word))
+}
+
+/// The command as one would write it: with the variables that are set for it, and quotes where a word has blanks, so that
+/// one word is not taken for several.
+fn as_written(command: &Simple) -> String {
+    let words = command.assigned.iter().chain(&command.words);
+    let quoted = |word: &String| {
+        let is_plain = !word.is_empty() && !word.contains(char::is_whitespace);
+        if is_plain { word.clone() } else { format!("'{word}'") }
+    };
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}

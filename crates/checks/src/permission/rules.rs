@@ -1,0 +1,339 @@
+//! One rule, compiled, against one request.
+
+use serde_json::Value;
+
+use super::command;
+use super::request::{Examined, Request, Said, Subject};
+use crate::guard::{CommandPattern, InputPattern, Origin, Sources, Touch, Whom, is_about};
+use conclaude_core::config::{
+    AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
+};
+use conclaude_core::dialect::claude::host;
+use conclaude_core::dialect::claude::notation::ToolPattern;
+use conclaude_core::dialect::claude::tools;
+use conclaude_core::file_pattern::FilePattern;
+use conclaude_core::messages::short;
+use conclaude_core::rule as record;
+use conclaude_core::text::clean_line;
+use conclaude_core::yaml::Located;
+use shell_effects::glob::GlobError;
+
+/// What to do about a rule that says nothing itself.
+const ADVICE: &str = "do it another way, or ask the user";
+
+pub struct Rules {
+    pub(super) deny: Vec<Rule>,
+    pub(super) allow: Vec<Rule>,
+    pub(super) default: PermissionDefault,
+    default_at: Origin,
+    /// An inner layer may allow what the default denies.
+    default_is_overridable: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    tool: ToolPattern,
+    compared: InputPattern,
+    written: String,
+    whom: Whom,
+    message: Option<String>,
+    pub(super) overridable: bool,
+    pub(super) origin: Origin,
+}
+
+impl Rules {
+    /// # Errors
+    /// Names a broken pattern, which the config would not have been read with.
+    pub fn of(
+        config: &PermissionRequestConfig,
+        sources: &Sources<'_>,
+        home: Option<&str>,
+    ) -> Result<Rules, GlobError> {
+        let allow = |rule: &Located<AllowRuleConfig>| {
+            let fields = &rule.value.0;
+            let origin = sources.origin("permissionRequest.allow", rule);
+            Rule::new(&fields.pattern, fields.agent.as_ref(), origin, home)
+        };
+        let deny = |rule: &Located<DenyRuleConfig>| {
+            let fields = &rule.value.0;
+            let origin = sources.origin("permissionRequest.deny", rule);
+            Ok(Rule {
+                message: fields.message.clone(),
+                overridable: fields.overridable.unwrap_or(false),
+                ..Rule::new(&fields.pattern, fields.agent.as_ref(), origin, home)?
+            })
+        };
+        let default = config.default.as_ref();
+        Ok(Rules {
+            allow: config.allow.iter().flatten().map(allow).collect::<Result<_, _>>()?,
+            deny: config.deny.iter().flatten().map(deny).collect::<Result<_, GlobError>>()?,
+            default: config.fallback(),
+            default_at: default
+                .map(|default| sources.origin("permissionRequest.default", default))
+                .unwrap_or_default(),
+            default_is_overridable: default.is_some_and(|default| default.value.0.overridable == Some(true)),
+        })
+    }
+
+    /// The rules of `allow` that count: where an outer layer denies by default, an inner one allows only what it may.
+    pub(super) fn allowing(&self) -> impl Iterator<Item = &Rule> {
+        self.allow.iter().filter(|rule| {
+            self.default != PermissionDefault::Deny
+                || self.default_is_overridable
+                || rule.origin.layer <= self.default_at.layer
+        })
+    }
+
+    /// Every rule, as records name it.
+    pub fn all(&self) -> Vec<record::Rule> {
+        self.deny.iter().chain(&self.allow).map(Rule::named).collect()
+    }
+
+    pub(super) fn by_default(&self, subject: Subject) -> Said {
+        let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };
+        let rule = written_at(&self.default_at, word);
+        let shown = format!("`{}` is `{word}`{}", rule.key, position(&rule));
+        Said { subject, shown, rule, advice: ADVICE.into() }
+    }
+}
+
+/// A rule as records name it.
+fn written_at(origin: &Origin, written: &str) -> record::Rule {
+    let rule = record::Rule::key(origin.key).pattern(written);
+    match &origin.file {
+        Some(file) => rule.at(&**file, Some(origin.line)),
+        None => rule,
+    }
+}
+
+fn position(rule: &record::Rule) -> String {
+    rule.position().map(|position| format!(" in {position}")).unwrap_or_default()
+}
+
+impl Rule {
+    fn new(
+        text: &ToolPatternText,
+        agent: Option<&NameGlob>,
+        origin: Origin,
+        home: Option<&str>,
+    ) -> Result<Rule, GlobError> {
+        Ok(Rule {
+            tool: text.pattern.clone(),
+            compared: InputPattern::of(&text.pattern.input, home)?,
+            written: text.written.trim().to_owned(),
+            whom: Whom::new(agent),
+            message: None,
+            overridable: false,
+            origin,
+        })
+    }
+
+    /// As records name it.
+    pub(super) fn named(&self) -> record::Rule {
+        written_at(&self.origin, &self.written)
+    }
+
+    pub(super) fn said(&self, subject: Subject) -> Said {
+        let rule = self.named();
+        let shown = format!("`{}` has `{}`{}", rule.key, self.written, position(&rule));
+        Said { subject, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
+    }
+
+    /// What of the request the rule is against.
+    pub(super) fn denies(&self, examined: &Examined<'_>) -> Option<Subject> {
+        let request = examined.request;
+        if !self.whom.is(request.agent) {
+            return None;
+        }
+        if let (InputPattern::File { pattern, writes }, Some(_)) = (&self.compared, &examined.script) {
+            let is_denied = |touch: &&Touch| is_about(touch.access, *writes) && covers_any(pattern, touch);
+            let touch = examined.effects.touches.iter().find(is_denied)?;
+            let what = format!("running a command that touches {}", clean_line(touch.shown()));
+            return Some(Subject { what, matched: touch.shown().to_owned() });
+        }
+        if !self.tool.names(request.tool) {
+            return None;
+        }
+        let is_denied = match &self.compared {
+            InputPattern::Any => true,
+            InputPattern::Command(pattern) => {
+                let (script, text) = examined.script.as_ref()?;
+                return command::denied(pattern, script, text, request.ground.home);
+            }
+            InputPattern::File { pattern, .. } => {
+                examined.effects.touches.iter().any(|touch| covers_any(pattern, touch))
+            }
+            InputPattern::Domain(glob) => {
+                host::of(request.input).is_some_and(|host| glob.matches_long(&host))
+            }
+            InputPattern::Field { name, glob } => {
+                field(request, name).is_some_and(|value| glob.matches_long(value))
+            }
+        };
+        is_denied.then(|| self.subject(examined))
+    }
+
+    /// What of the request it compares.
+    pub(super) fn subject(&self, examined: &Examined<'_>) -> Subject {
+        let matched = match &self.compared {
+            InputPattern::Domain(_) => host::of(examined.request.input).map(|host| host.to_string()),
+            InputPattern::Field { name, .. } => field(examined.request, name).map(str::to_owned),
+            InputPattern::Any | InputPattern::Command(_) | InputPattern::File { .. } => None,
+        };
+        let subject = examined.subject();
+        Subject { matched: matched.unwrap_or(subject.matched), ..subject }
+    }
+
+    /// Whether the rule alone allows the request. Patterns of commands are compared for each command: see
+    /// [`command::allowed`].
+    pub(super) fn allows(&self, examined: &Examined<'_>) -> bool {
+        let request = examined.request;
+        if !self.whom.is(request.agent) || !self.tool.names(request.tool) {
+            return false;
+        }
+        match &self.compared {
+            InputPattern::Any => true,
+            InputPattern::Command(pattern) => {
+                let script = examined.script.as_ref().map(|(script, _)| script);
+                script.is_some_and(|script| command::allowed(&[pattern], script).is_ok())
+            }
+            InputPattern::File { pattern, .. } => {
+                let touches = &examined.effects.touches;
+                let is_covered = |touch: &Touch| touch.names.iter().all(|name| pattern.surely_covers(name));
+                examined.script.is_none() && !touches.is_empty() && touches.iter().all(is_covered)
+            }
+            InputPattern::Domain(glob) => {
+                host::of(request.input).is_some_and(|host| glob.matches_long(&host))
+            }
+            InputPattern::Field { name, glob } => {
+                field(request, name).is_some_and(|value| glob.matches_long(value))
+            }
+        }
+    }
+
+    /// Why a rule that does not match does not, in words that follow its name.
+    pub(super) fn why_not(&self, examined: &Examined<'_>) -> String {
+        let request = examined.request;
+        let tool = clean_line(request.tool);
+        if !self.whom.is(request.agent) {
+            return Whom::other(&clean_line(request.agent));
+        }
+        // What a shell command does to files is compared whatever tool the rule names.
+        let is_compared =
+            self.tool.names(request.tool) || self.compares_files(request) && examined.script.is_some();
+        if !is_compared {
+            return format!("is for another tool than {tool}");
+        }
+        match &self.compared {
+            InputPattern::Any => format!("is for another tool than {tool}"),
+            InputPattern::Command(_) if self.is_denial() => match &examined.script {
+                Some((_, text)) => format!("does not match `{}`, nor a command in it", short(text)),
+                None => "does not match: there is no command".into(),
+            },
+            InputPattern::Command(pattern) => {
+                let script = examined.script.as_ref().map(|(script, _)| script);
+                let why = script.and_then(|script| command::allowed(&[pattern], script).err());
+                match why {
+                    Some(why) => format!(
+                        "does not allow it alone: {}",
+                        why.replace("no rule allows", "it does not match")
+                    ),
+                    None => "does not match: there is no command".into(),
+                }
+            }
+            InputPattern::File { .. } if !self.is_denial() && examined.script.is_some() => {
+                format!("is for tools of files, and not for what {tool} does to them")
+            }
+            InputPattern::File { writes, .. } => {
+                let is_meant = |touch: &&Touch| examined.script.is_none() || is_about(touch.access, *writes);
+                let names: Vec<String> = examined
+                    .effects
+                    .touches
+                    .iter()
+                    .filter(is_meant)
+                    .map(|touch| clean_line(touch.shown()))
+                    .collect();
+                match names.as_slice() {
+                    [] => format!(
+                        "does not match: no file is known to be {}",
+                        if *writes { "written" } else { "read" }
+                    ),
+                    names => format!("does not cover {}", names.join(", ")),
+                }
+            }
+            InputPattern::Domain(_) => match host::of(request.input) {
+                Some(host) => format!("does not match {host}"),
+                None => "does not match: its URL has no host that is known".into(),
+            },
+            InputPattern::Field { name, .. } => match field(request, name) {
+                Some(value) => format!("does not match its `{name}`, {:?}", short(value)),
+                None => format!("does not match: there is no `{name}`"),
+            },
+        }
+    }
+
+    fn is_denial(&self) -> bool {
+        self.origin.key.ends_with("deny")
+    }
+
+    /// The pattern of commands that it allows to whoever asks.
+    pub(super) fn command_pattern(&self, request: &Request<'_>) -> Option<&CommandPattern> {
+        match &self.compared {
+            InputPattern::Command(pattern)
+                if self.whom.is(request.agent) && self.tool.names(request.tool) =>
+            {
+                Some(pattern)
+            }
+            _ => None,
+        }
+    }
+
+    /// Why it could deny a command, if what is unknown of that had a certain value.
+    pub(super) fn could_deny(&self, examined: &Examined<'_>) -> Option<String> {
+        let (script, _) = examined.script.as_ref()?;
+        let pattern = self.command_pattern(examined.request)?;
+        let why = command::could_deny(pattern, script, examined.request.ground.home)?;
+        Some(format!("{why}, and `{}` could match it", self.written))
+    }
+
+    /// The field of the input that it compares and that is no text, as only another client sends it.
+    pub(super) fn lacks(&self, examined: &Examined<'_>) -> Option<&'static str> {
+        let request = examined.request;
+        let malformed = || tools::malformed(request.tool, request.input);
+        let (field, is_compared) = match &self.compared {
+            InputPattern::Any | InputPattern::Domain(_) => return None,
+            InputPattern::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
+            // What a shell command does to files is compared whatever tool the rule names.
+            InputPattern::File { .. } => {
+                let (field, access) = malformed()?;
+                (field, access.is_none() || self.tool.names(request.tool))
+            }
+            InputPattern::Field { name, .. } => {
+                (*name, field(request, name).is_none() && self.tool.names(request.tool))
+            }
+        };
+        (is_compared && self.whom.is(request.agent)).then_some(field)
+    }
+
+    pub(super) fn compares_commands(&self, request: &Request<'_>) -> bool {
+        matches!(self.compared, InputPattern::Command(_)) && self.whom.is(request.agent)
+    }
+
+    pub(super) fn compares_files(&self, request: &Request<'_>) -> bool {
+        matches!(self.compared, InputPattern::File { .. }) && self.whom.is(request.agent)
+    }
+
+    pub(super) fn compares_hosts(&self, request: &Request<'_>) -> bool {
+        matches!(self.compared, InputPattern::Domain(_))
+            && self.whom.is(request.agent)
+            && self.tool.names(request.tool)
+    }
+}
+
+fn field<'a>(request: &'a Request<'_>, name: &str) -> Option<&'a str> {
+    request.input.get(name).and_then(Value::as_str)
+}
+
+fn covers_any(pattern: &FilePattern, touch: &Touch) -> bool {
+    touch.names.iter().any(|name| pattern.covers(name))
+}

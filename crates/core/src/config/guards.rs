@@ -1,0 +1,232 @@
+//! The guards of `preToolUse`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+
+use super::CommandMap;
+use super::patterns::{CommandGlob, FileGlob, FileGlobOrBlank, NameGlob, OptionNames, blank_is_none};
+use super::tool_pattern::ToolPatternText;
+use crate::pattern::MatchMode;
+use crate::yaml::Located;
+
+/// Commands that run before a tool is used, and guards for files and commands.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PreToolUseConfig {
+    /// Which of several matching patterns run. Default: `all`.
+    #[serde(rename = "match")]
+    pub mode: Option<MatchMode>,
+    /// Lists of commands by pattern, or one list for all.
+    pub commands: Option<CommandMap>,
+    /// Files that no tool may write, delete or rename, by gitignore's rules.
+    pub uneditable_files: Option<Vec<Located<FileRuleConfig>>>,
+    /// Files that no tool may read.
+    pub unreadable_files: Option<Vec<Located<FileRuleConfig>>>,
+    /// No new file directly in the project's root, and no `mkdir new` or `mkdir -p new/x` there. Default: `false`.
+    pub prevent_root_additions: Option<Located<SwitchConfig>>,
+    /// Where nothing new may be created.
+    pub prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
+    /// Files that git ignores may not be written. Default: `false`.
+    pub prevent_update_git_ignored: Option<Located<SwitchConfig>>,
+    /// Rules for tools and shell commands. Of each layer of the config the first that matches decides, and the strictest of the layers counts.
+    pub tool_usage_validation: Option<Vec<Located<ToolRuleConfig>>>,
+    /// An agent in a worktree does not write outside of it. Default: `true`.
+    pub worktree_fence: Option<Located<SwitchConfig>>,
+}
+
+impl PreToolUseConfig {
+    /// Whether it has a guard that is not there by itself.
+    pub fn has_any(&self) -> bool {
+        self.count() > 0
+    }
+
+    /// How many guards it has that are not there by themselves.
+    pub fn count(&self) -> usize {
+        let is_on = |switch: &Option<Located<SwitchConfig>>| {
+            usize::from(switch.as_ref().is_some_and(|on| on.value.0.enabled))
+        };
+        let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
+        // The fence is there by itself wherever guards are called; who writes it down wants them to be called.
+        let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored, &self.worktree_fence];
+        files.into_iter().flatten().map(Vec::len).sum::<usize>()
+            + switches.into_iter().map(is_on).sum::<usize>()
+            + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The tools that its guards look at, of those that read, those that write, and those of others; `None` for all tools.
+    pub fn tools(&self, reading: &[&str], writing: &[&str], others: &str) -> Option<Vec<String>> {
+        if !self.has_any() {
+            return Some(Vec::new());
+        }
+        let read = if self.unreadable_files.is_some() { reading } else { &[] };
+        let rules_for_tools = self.tool_usage_validation.as_ref().map_or(0, Vec::len);
+        let others = (self.count() > rules_for_tools).then_some(others);
+        let own = writing.iter().chain(read).copied();
+        let mut tools: Vec<String> = own.chain(others).map(str::to_owned).collect();
+        for rule in self.tool_usage_validation.iter().flatten() {
+            tools.extend(rule.value.tool.pattern.alternatives()?);
+        }
+        Some(tools)
+    }
+}
+
+/// A pattern of files, or one with more to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileRuleConfig(pub FileRuleFields);
+
+/// A pattern of files by gitignore's rules, for whom, and why.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FileRuleFields {
+    /// `*.lock` at any depth, `src/gen/` from the root, `~/.ssh/`, or `!…` to free again what an earlier pattern covers.
+    pub pattern: FileGlob,
+    /// What to do instead.
+    pub message: Option<String>,
+    /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
+    pub agent: Option<NameGlob>,
+    /// Whether it leaves the project's own files alone: a project may be below `/usr/src`. Default: `false`.
+    pub outside: Option<bool>,
+    /// An inner layer of the config may free what it covers. Default: `false`.
+    pub overridable: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for FileRuleConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrFields;
+        impl<'de> de::Visitor<'de> for TextOrFields {
+            type Value = FileRuleFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a pattern, or a mapping with `pattern`")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<FileRuleFields, E> {
+                let pattern = FileGlob::deserialize(de::value::StrDeserializer::new(text))?;
+                Ok(FileRuleFields { pattern, message: None, agent: None, outside: None, overridable: None })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileRuleFields, A::Error> {
+                FileRuleFields::deserialize(de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_any(TextOrFields).map(FileRuleConfig)
+    }
+}
+
+impl JsonSchema for FileRuleConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "FileRule".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let fields = generator.subschema_for::<FileRuleFields>();
+        json_schema!({
+            "description": "A pattern of files by gitignore's rules, or one with more to say.",
+            "anyOf": [generator.subschema_for::<FileGlob>(), fields],
+        })
+    }
+}
+
+/// `true` or `false`, or that with more to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchConfig(pub SwitchFields);
+
+/// A switch that an inner layer of the config may set back.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SwitchFields {
+    /// Whether it is on.
+    pub enabled: bool,
+    /// What to do instead. `{file_path}` is the file, `{tool}` the tool.
+    pub message: Option<String>,
+    /// An inner layer of the config may switch it off. Default: `false`.
+    pub overridable: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for SwitchConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FlagOrFields;
+        impl<'de> de::Visitor<'de> for FlagOrFields {
+            type Value = SwitchFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`true`, `false`, or a mapping with `enabled`")
+            }
+
+            fn visit_bool<E>(self, enabled: bool) -> Result<SwitchFields, E> {
+                Ok(SwitchFields { enabled, message: None, overridable: None })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<SwitchFields, A::Error> {
+                SwitchFields::deserialize(de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_any(FlagOrFields).map(SwitchConfig)
+    }
+}
+
+impl JsonSchema for SwitchConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "Switch".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let fields = generator.subschema_for::<SwitchFields>();
+        json_schema!({ "description": "`true` or `false`, or that with more to say.", "anyOf": [{ "type": "boolean" }, fields] })
+    }
+}
+
+/// A rule for tools and shell commands.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolRuleConfig {
+    /// A glob over the tool's name, or Claude Code's notation: `Bash(npm publish*)`, `Edit(./docs/**)`, `WebFetch(domain:example.com)`, `Agent(coder)`. A rule for `Bash` is one for `Monitor` as well, and one that blocks or asks for `PowerShell`.
+    pub tool: ToolPatternText,
+    /// A pattern of the files that it touches, also by a shell command, or that the input of an MCP server's tool names; empty for any.
+    #[serde(default, deserialize_with = "blank_is_none")]
+    #[schemars(with = "Option<FileGlobOrBlank>")]
+    pub pattern: Option<FileGlob>,
+    /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
+    pub command_pattern: Option<CommandGlob>,
+    /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
+    pub sql_pattern: Option<CommandGlob>,
+    /// Options of which the command must have one as well, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
+    pub options: Option<OptionNames>,
+    /// Whether `commandPattern` is compared without regard to case. Default: `false`.
+    pub case_insensitive: Option<bool>,
+    /// Whether the command is compared as a whole, or its beginning up to the end of a word. Default: `full`.
+    pub match_mode: Option<CommandMatch>,
+    /// What the rule does.
+    pub action: ToolAction,
+    /// What to do instead.
+    pub message: Option<String>,
+    /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
+    pub agent: Option<NameGlob>,
+    /// A rule of an inner layer of the config may decide otherwise. Default: `false`.
+    pub overridable: Option<bool>,
+}
+
+/// How much of a command is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandMatch {
+    /// All of it.
+    Full,
+    /// Its beginning, up to the end of a word.
+    Prefix,
+}
+
+/// What a rule for tools does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolAction {
+    /// No later rule of the list counts.
+    Allow,
+    /// The tool is not used.
+    Block,
+    /// The user is asked.
+    Ask,
+}

@@ -1,0 +1,92 @@
+//! The section `notifications`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, de};
+
+use super::Remark;
+use crate::event::{self, EventKind};
+
+/// Desktop notifications about hook events.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct NotificationsConfig {
+    /// Enables notifications. Default: false.
+    pub enabled: Option<bool>,
+    /// The events to notify about; `*` means every event that is registered with Claude Code.
+    #[schemars(length(max = 100))]
+    pub hooks: Option<Vec<HookName>>,
+    /// Notify about failures. Default: false.
+    pub show_errors: Option<bool>,
+    /// Notify about successes of events that are not system events. Default: false.
+    pub show_success: Option<bool>,
+    /// Notify about system events, such as a subagent's start and stop. Default: true.
+    pub show_system_events: Option<bool>,
+}
+
+/// The name of an event, or `*` for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookName {
+    All,
+    One(EventKind),
+}
+
+impl HookName {
+    #[must_use]
+    pub fn covers(self, event: EventKind) -> bool {
+        match self {
+            HookName::All => true,
+            HookName::One(one) => one == event,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HookName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if name == "*" {
+            return Ok(HookName::All);
+        }
+        EventKind::named(&name)
+            .map(HookName::One)
+            .ok_or_else(|| de::Error::custom(format!("`{name}` is not a hook event")))
+    }
+}
+
+impl JsonSchema for HookName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "HookName".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let names: Vec<&str> = std::iter::once("*").chain(event::names()).collect();
+        schemars::json_schema!({
+            "description": "The name of a hook event, or `*` for all.",
+            "type": "string",
+            "enum": names,
+        })
+    }
+}
+
+impl NotificationsConfig {
+    /// Events that `hooks` names one by one. `*` is left out, since it means those that are registered anyway: all 33 of them
+    /// would start a process with every word that is displayed.
+    pub fn named(&self) -> impl Iterator<Item = EventKind> {
+        let hooks = self.hooks.iter().flatten().filter(|_| self.enabled == Some(true));
+        hooks.filter_map(|hook| match hook {
+            HookName::One(event) => Some(*event),
+            HookName::All => None,
+        })
+    }
+
+    pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
+        for event in self.named().filter(|event| event.row().registered == event::Registered::WithCommands) {
+            let what = format!("notifications: `{event}` is registered only if it has commands");
+            let why = "for notifications alone that would change what Claude Code does, or slow it down";
+            found.push(Remark::new(["notifications", "hooks"], what).because(why));
+        }
+        if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(Vec::is_empty) {
+            let what = "notifications: enabled, but `hooks` names no event: nothing is ever sent";
+            found.push(Remark::new(["notifications", "enabled"], what).help("try `hooks: [\"*\"]`"));
+        }
+    }
+}

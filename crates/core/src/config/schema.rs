@@ -1,0 +1,167 @@
+//! The JSON Schema of the config, for editors and for our own messages. A test generates it from the structs and the file is
+//! committed, so that the generator is not part of the binary.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+pub(super) fn schema() -> &'static Value {
+    // A test checks that it is valid JSON.
+    static SCHEMA: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(&schema_text()).unwrap_or_default());
+    &SCHEMA
+}
+
+/// What `conclaude schema` prints.
+#[must_use]
+pub fn schema_text() -> String {
+    include_str!("../../conclaude.schema.json").to_owned()
+}
+
+#[cfg(test)]
+/// `null` equals absent; as a default it would be one that its own type refuses.
+pub(super) fn without_null_defaults(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|name, value| name != "default" || !value.is_null());
+            fields.values_mut().for_each(without_null_defaults);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null_defaults),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::original::{At, Here, KEYS};
+    use crate::config::{
+        ConclaudeConfig, EventConfig, MessageDisplayConfig, PermissionRequestConfig, PreToolUseConfig,
+        StopConfig, UserPromptSubmitConfig,
+    };
+    use crate::event::{Blocking, EventKind};
+
+    /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
+    /// section does not accept `block`.
+    fn generate() -> Value {
+        let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
+        generator.subschema_for::<Option<EventConfig>>();
+        generator.subschema_for::<Option<PreToolUseConfig>>();
+        generator.subschema_for::<Option<StopConfig>>();
+        generator.subschema_for::<Option<MessageDisplayConfig>>();
+        generator.subschema_for::<Option<PermissionRequestConfig>>();
+        generator.subschema_for::<Option<UserPromptSubmitConfig>>();
+        let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
+        let definitions = root["definitions"].as_object_mut().unwrap();
+        for name in ["EventConfig", "Commands", "CommandConfig"] {
+            let text = definitions[name]
+                .to_string()
+                .replace("#/definitions/Commands", "#/definitions/WarnOnlyCommands");
+            let text = text.replace("#/definitions/CommandConfig", "#/definitions/WarnOnlyCommandConfig");
+            let text = text.replace("#/definitions/Reaction", "#/definitions/WarnOnlyReaction");
+            definitions.insert(format!("WarnOnly{name}"), serde_json::from_str(&text).unwrap());
+        }
+        let mut reaction = definitions["Reaction"].clone();
+        reaction["oneOf"].as_array_mut().unwrap().retain(|choice| choice["const"] == "warn");
+        definitions.insert("WarnOnlyReaction".into(), reaction);
+        definitions["MessageDisplayConfig"]["properties"]["commands"] =
+            definitions["WarnOnlyEventConfig"]["properties"]["commands"].clone();
+        definitions.insert("WorktreeCreateConfig".into(), definitions["EventConfig"].clone());
+        let sections = crate::event::ALL.iter().map(|&event| {
+            let can_block = event.blocking() != Blocking::Never;
+            let definition = match event {
+                EventKind::PreToolUse => "PreToolUseConfig",
+                EventKind::Stop => "StopConfig",
+                EventKind::MessageDisplay => "MessageDisplayConfig",
+                EventKind::WorktreeCreate => "WorktreeCreateConfig",
+                EventKind::UserPromptSubmit => "UserPromptSubmitConfig",
+                EventKind::PermissionRequest => "PermissionRequestConfig",
+                _ if can_block => "EventConfig",
+                _ => "WarnOnlyEventConfig",
+            };
+            let effect = if can_block { "They may block it." } else { "They cannot block it." };
+            let section = json!({
+                "anyOf": [{ "$ref": format!("#/definitions/{definition}") }, { "type": "null" }],
+                "description": format!("Commands that run at {event}. {effect}"),
+            });
+            (event.row().section.to_owned(), section)
+        });
+        let properties = root["properties"].as_object_mut().unwrap();
+        // In the order of the reference: what it extends, the limit, the events, the rest.
+        let (limit, rest): (Vec<_>, Vec<_>) = std::mem::take(properties)
+            .into_iter()
+            .partition(|(key, _)| ["extends", "maxBlocks"].contains(&key.as_str()));
+        properties.extend(limit.into_iter().chain(sections).chain(rest));
+        with_keys_of_the_original(&mut root);
+        without_null_defaults(&mut root);
+        with_free_keys(&mut root);
+        root
+    }
+
+    /// Keys of the original that are read as ours, so that an editor does not underline what is accepted.
+    fn with_keys_of_the_original(root: &mut Value) {
+        let text = json!({ "type": ["string", "null"] });
+        let timeout = root["definitions"]["CommandConfig"]["properties"]["timeout"].clone();
+        for (at, key, here) in KEYS {
+            let (in_definitions, what): (&[&str], String) = match (at, here) {
+                // Only where a list of commands is for all tools.
+                (_, Here::Instead(_)) | (At::Command, Here::Written(_)) => continue,
+                (At::Top, Here::Named(new)) => (&[], format!("`{new}`")),
+                (At::Section("preToolUse"), Here::Written(what)) => {
+                    (&["PreToolUseConfig"], (*what).to_owned())
+                }
+                (At::Section(_), Here::Written(what)) => (&["WorktreeCreateConfig"], (*what).to_owned()),
+                (At::Command, Here::Named(new)) => {
+                    (&["CommandConfig", "WarnOnlyCommandConfig"], format!("`{new}`"))
+                }
+                (At::Rule, Here::Named(new)) => (&["FileRuleFields", "ToolRuleConfig"], format!("`{new}`")),
+                other => panic!("no schema for {other:?}"),
+            };
+            let add = |properties: &mut Value| {
+                let mut schema = match here {
+                    Here::Named(new) => properties[*new].clone(),
+                    _ if *key == "timeout" => timeout.clone(),
+                    _ => text.clone(),
+                };
+                schema["description"] = format!("Of conclaude 0.2: write {what}.").into();
+                schema["deprecated"] = true.into();
+                properties[*key] = schema;
+            };
+            if in_definitions.is_empty() {
+                add(&mut root["properties"]);
+            }
+            for name in in_definitions {
+                add(&mut root["definitions"][*name]["properties"]);
+            }
+        }
+    }
+
+    /// Keys for anchors are accepted wherever keys are not names.
+    fn with_free_keys(schema: &mut Value) {
+        match schema {
+            Value::Object(fields) => {
+                fields.values_mut().for_each(with_free_keys);
+                if fields.get("additionalProperties") == Some(&Value::Bool(false)) {
+                    fields.insert("patternProperties".into(), json!({ "^x-": true }));
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(with_free_keys),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_structs_and_of_the_table() {
+        let text = serde_json::to_string_pretty(&generate()).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write("conclaude.schema.json", &text).unwrap();
+        }
+        assert!(
+            text == schema_text(),
+            "the structs have changed: UPDATE_SCHEMA=1 cargo test schema, and build again"
+        );
+        assert!(schema().is_object());
+    }
+}

@@ -1,0 +1,263 @@
+//! Outcomes and the limit on blocks make one decision.
+
+use std::io;
+
+use crate::event::Blocking;
+use crate::finding::Code;
+use crate::messages;
+use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::plan::Plan;
+use crate::text;
+
+mod result;
+
+pub use result::Delivered;
+pub use result::{Decision, HookResult};
+
+/// A decision in one word, as records have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Allowed,
+    Warned,
+    /// The step failed and admits it.
+    AllowedFailed,
+    /// It would have blocked, but a limit is reached: on blocks, or on those by timeouts.
+    AllowedDespiteFailure,
+    Blocked,
+    Denied,
+    Asked,
+}
+
+impl Word {
+    pub const ALL: [Word; 7] = [
+        Word::Allowed,
+        Word::Warned,
+        Word::AllowedFailed,
+        Word::AllowedDespiteFailure,
+        Word::Blocked,
+        Word::Denied,
+        Word::Asked,
+    ];
+
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Word::Allowed => "allowed",
+            Word::Warned => "warned",
+            Word::AllowedFailed => "allowed_failed",
+            Word::AllowedDespiteFailure => "allowed_despite_failure",
+            Word::Blocked => "blocked",
+            Word::Denied => "denied",
+            Word::Asked => "asked",
+        }
+    }
+}
+
+/// What counting a block came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// It may block; this is how often it has.
+    Blocks(u32),
+    /// It has blocked as often as it may.
+    Exhausted,
+}
+
+/// What was decided, in a word, and what counting it as a block came to.
+pub struct Decided {
+    pub result: HookResult,
+    pub word: Word,
+    pub count: Option<Count>,
+    /// It is denied, since rules ask about it and nobody can be asked.
+    pub is_unasked: bool,
+}
+
+impl Decided {
+    fn of(result: HookResult, word: Word) -> Decided {
+        Decided { result, word, count: None, is_unasked: false }
+    }
+
+    fn denied(reason: String) -> Decided {
+        Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// The checks, by name.
+    pub checks: Vec<String>,
+    /// One of them timed out.
+    pub timeout: bool,
+}
+
+impl Cause {
+    #[must_use]
+    pub fn of(outcomes: &[Outcome]) -> Cause {
+        let blocking = || outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
+        let mut checks: Vec<String> = blocking().filter_map(messages::check).collect();
+        checks.dedup();
+        Cause { checks, timeout: blocking().filter_map(Outcome::run).any(|run| run.is_timeout) }
+    }
+}
+
+/// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
+/// only for one.
+pub fn decide(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: impl FnOnce() -> io::Result<Count>,
+) -> Decided {
+    let decided = by_verdicts(plan, outcomes, is_first_stop, count);
+    with_failures(outcomes, decided)
+}
+
+fn by_verdicts(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: impl FnOnce() -> io::Result<Count>,
+) -> Decided {
+    let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    match plan.event.blocking() {
+        Blocking::Tool if wants_block => Decided::denied(messages::deny_reason(plan, outcomes)),
+        Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
+            let reason = messages::ask_reason(outcomes);
+            if plan.can_ask {
+                Decided::of(
+                    HookResult { decision: Decision::Ask(reason), ..HookResult::success() },
+                    Word::Asked,
+                )
+            } else {
+                Decided { is_unasked: true, ..Decided::denied(messages::unasked(&reason)) }
+            }
+        }
+        Blocking::Stop(_) if wants_block => {
+            let count = count();
+            let counted = count.as_ref().ok().copied();
+            Decided { count: counted, ..at_limit(plan, outcomes, is_first_stop, count) }
+        }
+        Blocking::Never => allow(plan, outcomes),
+        Blocking::Permission => permission(plan, outcomes),
+        _ if wants_block => {
+            Decided::of(HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked)
+        }
+        _ => allow(plan, outcomes),
+    }
+}
+
+/// An event that fails blocks nothing, and nothing is allowed by it that was refused. What rules that cannot be read may have against
+/// a permission was asked about, so that is given all the same; but not one that must be recorded and cannot be.
+fn with_failures(outcomes: &[Outcome], decided: Decided) -> Decided {
+    let is_unrecorded = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Unrecorded(_)));
+    let mut result = decided.result;
+    if result.decision == Decision::Permit && is_unrecorded {
+        result.decision = Decision::Allow;
+    }
+    let mut failures: Vec<&str> = Vec::new();
+    for failure in outcomes.iter().filter_map(Outcome::failure) {
+        if !failures.contains(&failure.text.as_str()) {
+            failures.push(&failure.text);
+        }
+    }
+    if result.decision == Decision::Allow && !failures.is_empty() {
+        result.error = Some(failures.join("\n"));
+    }
+    Decided { result, ..decided }
+}
+
+/// What was decided, once it is known what became of the record. A call of an agent that must be recorded and cannot be is not done
+/// after all; other events fail then.
+pub fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Decided) -> Decided {
+    let is_unrecorded =
+        |outcome: &Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::NotRecorded);
+    if outcomes.iter().any(is_unrecorded) {
+        Decided::denied(messages::deny_reason(plan, outcomes))
+    } else {
+        with_failures(outcomes, decided)
+    }
+}
+
+fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
+    let word = if outcomes.iter().any(Outcome::is_repeated_timeout) {
+        Word::AllowedDespiteFailure
+    } else if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
+        Word::AllowedFailed
+    } else if outcomes.iter().any(|outcome| outcome.as_finding().is_some()) {
+        Word::Warned
+    } else {
+        Word::Allowed
+    };
+    let shown = messages::shown(outcomes);
+    let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
+    Decided::of(HookResult { message, ..given(plan, outcomes) }, word)
+}
+
+/// What goes with an answer that allows: what Claude is given, and the tool, or the path of a new worktree.
+fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
+    let updated_input = outcomes.iter().find_map(|outcome| match &outcome.evidence {
+        Evidence::UpdatedInput(input) => Some(input.clone()),
+        _ => None,
+    });
+    let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
+    let (context, worktree) = match plan.event.blocking() {
+        Blocking::Worktree => (None, worktree(outcomes).map(str::to_owned)),
+        _ => ((!texts.is_empty()).then(|| text::join_within(&texts, text::LIMIT)), None),
+    };
+    HookResult { context, worktree, updated_input, ..HookResult::success() }
+}
+
+/// The last line that a command printed is the path of the worktree that it made.
+pub fn worktree(outcomes: &[Outcome]) -> Option<&str> {
+    let printed = outcomes.iter().filter_map(Outcome::for_claude).flat_map(str::lines);
+    printed.map(str::trim).rfind(|line| !line.is_empty())
+}
+
+/// What a guard asks about is left to the user, whatever a rule allows.
+fn permission(plan: &Plan, outcomes: &[Outcome]) -> Decided {
+    let any = |verdict: Verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
+    let unasked = |outcome: &&Outcome| outcome.verdict != Verdict::Ask;
+    let others: Vec<Outcome> = outcomes.iter().filter(unasked).cloned().collect();
+    if any(Verdict::Block) {
+        return Decided::of(HookResult::blocked(messages::refusal(plan, &others)), Word::Denied);
+    }
+    let decided = allow(plan, &others);
+    if any(Verdict::Ask) {
+        Decided { word: Word::Asked, ..decided }
+    } else if any(Verdict::Grant) {
+        let result = HookResult { decision: Decision::Permit, ..decided.result };
+        Decided::of(result, Word::Allowed)
+    } else {
+        decided
+    }
+}
+
+fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<Count>) -> Decided {
+    let max = plan.gates.max_blocks;
+    let despite = |why: String| {
+        let text = messages::allowed_despite(&messages::shown(outcomes), &why);
+        let message = Some(messages::message(plan, &text));
+        Decided::of(HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
+    };
+    match count {
+        Ok(Count::Blocks(nth)) => {
+            let reason = match messages::asked_to_go_on(outcomes) {
+                Some(message) => messages::go_on(message, nth, max),
+                None => messages::block_reason(plan, outcomes, nth, max),
+            };
+            Decided::of(HookResult::blocked(reason), Word::Blocked)
+        }
+        // That was its purpose, and no failure.
+        Ok(Count::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
+            let message = Some(messages::message(plan, &messages::gone_on(max)));
+            Decided::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
+        }
+        Ok(Count::Exhausted) => despite(messages::blocked_already(max)),
+        // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
+        Err(error) if is_first_stop => {
+            let note = Outcome::note(messages::uncounted(&error));
+            let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();
+            Decided::of(HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
+        }
+        Err(error) => despite(messages::perhaps_blocked(&error)),
+    }
+}

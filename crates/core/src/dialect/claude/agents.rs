@@ -1,0 +1,86 @@
+//! Agents in the payloads of Claude Code: the calls that start them, and those that run in the background.
+
+use serde_json::{Map, Value, json};
+
+/// The field of a call that says what the agent is to do.
+pub const PROMPT: &str = "prompt";
+
+/// The field of a call that names the agent's type.
+pub const TYPE: &str = "subagent_type";
+
+/// The prompt of the agent that is called.
+pub fn prompt(input: &Map<String, Value>) -> Option<&str> {
+    input.get(PROMPT)?.as_str()
+}
+
+/// The type of the agent that is called; Copilot calls the field as Claude Code calls that of its payloads.
+pub fn called(input: &Map<String, Value>) -> &str {
+    let field = |name: &str| input.get(name).and_then(Value::as_str);
+    field(TYPE).or_else(|| field("agent_type")).unwrap_or_default()
+}
+
+/// Whether the caller goes on while the agent works, as it does where the call does not say.
+pub fn is_in_background(input: &Map<String, Value>) -> bool {
+    input.get("run_in_background") != Some(&Value::Bool(false))
+}
+
+/// The agent that a call started, by the call's result.
+pub fn started(response: &Value) -> Option<&str> {
+    response.get("agentId")?.as_str()
+}
+
+/// Whether Claude Code started the agent itself, for a hook of the type `agent`.
+pub fn is_of_hook(agent_id: &str) -> bool {
+    agent_id.starts_with("hook-agent-")
+}
+
+/// What runs in the background when the main thread stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task<'a> {
+    pub id: Option<&'a str>,
+    pub agent_type: Option<&'a str>,
+    /// The others are shells.
+    pub is_agent: bool,
+}
+
+/// Those of `background_tasks` that still run; one without a status does.
+pub fn running(tasks: &[Value]) -> impl Iterator<Item = Task<'_>> {
+    tasks.iter().filter_map(|task| {
+        let text = |field: &str| task.get(field).and_then(Value::as_str);
+        text("status").is_none_or(|status| status == "running").then(|| Task {
+            id: text("id"),
+            agent_type: text("agent_type"),
+            is_agent: text("type").is_none_or(|kind| kind.contains("agent")),
+        })
+    })
+}
+
+/// An agent that still runs, as `background_tasks` has it.
+pub fn running_task(id: &str, agent_type: &str) -> Value {
+    json!({"id": id, "type": "subagent", "status": "running", "agent_type": agent_type})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_still_runs_is_a_running_task() {
+        let tasks = json!([
+            running_task("a1", "coder"),
+            {"id": "a2", "type": "subagent", "status": "completed", "agent_type": "coder"},
+            {"id": "b1", "type": "shell", "status": "running"},
+            {"id": 7}, 7,
+        ]);
+        let unknown = Task { id: None, agent_type: None, is_agent: true };
+        assert_eq!(
+            running(tasks.as_array().unwrap()).collect::<Vec<_>>(),
+            [
+                Task { id: Some("a1"), agent_type: Some("coder"), is_agent: true },
+                Task { id: Some("b1"), agent_type: None, is_agent: false },
+                unknown,
+                unknown,
+            ]
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Where Claude Code keeps its files: transcripts, worktrees, settings and agents.
+//!
+//! A session's transcript is `<session>.jsonl`; those of its subagents are `<session>/subagents/agent-<id>.jsonl`, each with an
+//! `agent-<id>.meta.json` beside it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The folder of a project for Claude Code, and in the user's home the user's own.
+pub const FOLDER: &str = ".claude";
+
+/// Of the project, from its root.
+pub const SETTINGS: &str = ".claude/settings.json";
+pub const LOCAL_SETTINGS: &str = ".claude/settings.local.json";
+pub const AGENTS: &str = ".claude/agents";
+/// The checkouts of agents with `isolation: worktree`, and of sessions that were started in one.
+pub const WORKTREES: &str = ".claude/worktrees";
+
+/// In the user's own folder.
+pub const USER_SETTINGS: &str = "settings.json";
+pub const USER_AGENTS: &str = "agents";
+
+const SUBAGENTS: &str = "subagents";
+const AGENT: &str = "agent-";
+const TRANSCRIPT: &str = ".jsonl";
+const META: &str = ".meta.json";
+
+/// The folder of the transcripts of a session's subagents.
+pub fn subagents(main: &Path) -> PathBuf {
+    main.with_extension("").join(SUBAGENTS)
+}
+
+/// The transcript of an agent, in the folder of those of its session.
+pub fn transcript_of(subagents: &Path, id: &str) -> PathBuf {
+    subagents.join(format!("{AGENT}{id}{TRANSCRIPT}"))
+}
+
+/// A subagent's transcript, from what a payload says. Nothing is derived from a path or an id of another form, since it could
+/// point anywhere.
+pub fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
+    let folder = main.strip_suffix(TRANSCRIPT)?;
+    let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");
+    (!unsafe_id && !folder.contains('\0'))
+        .then(|| format!("{folder}/{SUBAGENTS}/{AGENT}{agent_id}{TRANSCRIPT}"))
+}
+
+/// The agent whose transcript this is.
+pub fn agent_id(transcript: &Path) -> Option<&str> {
+    file_name(transcript)?.strip_prefix(AGENT)?.strip_suffix(TRANSCRIPT)
+}
+
+/// The agent about which this file is.
+pub fn agent_of_meta(meta: &Path) -> Option<&str> {
+    file_name(meta)?.strip_prefix(AGENT)?.strip_suffix(META)
+}
+
+/// The folder of the session of a subagent's transcript, which may also be in it directly.
+pub fn session_folder(transcript: &Path) -> Option<&Path> {
+    let folder = transcript.parent()?;
+    if folder.file_name() == Some(OsStr::new(SUBAGENTS)) { folder.parent() } else { Some(folder) }
+}
+
+/// What Claude Code writes about an agent, beside its transcript.
+pub fn meta_of(transcript: &Path) -> PathBuf {
+    transcript.with_extension(META.trim_start_matches('.'))
+}
+
+/// Whether this is a file of lines, as transcripts are.
+pub fn is_transcript(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == TRANSCRIPT.trim_start_matches('.'))
+}
+
+/// The worktree of an agent.
+pub fn worktree(root: &Path, agent_id: &str) -> PathBuf {
+    root.join(WORKTREES).join(format!("{AGENT}{agent_id}"))
+}
+
+/// The project whose worktree this folder is, one of an agent or of a session.
+pub fn project_of_worktree(folder: &Path) -> Option<&Path> {
+    folder.parent().filter(|parent| parent.ends_with(WORKTREES))?.parent()?.parent()
+}
+
+/// Whether a worktree is one that was made for an agent.
+pub fn is_of_agent(worktree: &Path) -> bool {
+    worktree.file_name().is_some_and(|name| name.to_string_lossy().starts_with(AGENT))
+}
+
+/// The path inside a worktree, of a path from the root; empty for the worktree's own top level.
+pub fn inside_worktree(relative: &str) -> Option<&str> {
+    let below = relative.strip_prefix(WORKTREES)?.strip_prefix('/')?;
+    Some(below.split_once('/').map_or("", |(_, inside)| inside))
+}
+
+fn file_name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_an_agent_lead_to_each_other() {
+        let main = Path::new("/p/s.jsonl");
+        let transcript = transcript_of(&subagents(main), "a1");
+        assert_eq!(transcript, Path::new("/p/s/subagents/agent-a1.jsonl"));
+        assert_eq!(derived_transcript("/p/s.jsonl", "a1").as_deref(), transcript.to_str());
+        assert_eq!(agent_id(&transcript), Some("a1"));
+        assert_eq!(meta_of(&transcript), Path::new("/p/s/subagents/agent-a1.meta.json"));
+        assert_eq!(agent_of_meta(&meta_of(&transcript)), Some("a1"));
+        assert_eq!(session_folder(&transcript), Some(Path::new("/p/s")));
+        assert_eq!(
+            (agent_id(main), agent_of_meta(&transcript), agent_id(&meta_of(&transcript))),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn a_worktree_leads_to_its_project() {
+        let tree = worktree(Path::new("/p"), "a1");
+        assert_eq!(tree, Path::new("/p/.claude/worktrees/agent-a1"));
+        assert_eq!(project_of_worktree(&tree), Some(Path::new("/p")));
+        assert!(is_of_agent(&tree) && !is_of_agent(Path::new("/p/.claude/worktrees/mine")));
+        assert_eq!(project_of_worktree(Path::new("/p/worktrees/agent-a1")), None);
+    }
+}

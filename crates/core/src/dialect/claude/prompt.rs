@@ -1,0 +1,76 @@
+//! What the prompts of Claude Code's main thread are, and what stands in its transcript where prompts do.
+
+/// How lines start with what a command of Claude Code itself printed, or with its name.
+const LOCAL: [&str; 3] = ["<local-command-", "<command-name>", "<bash-"];
+
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+const OTHER_SESSION: &str = "Another Claude session sent a message:";
+
+/// Whether UserPromptSubmit comes for it.
+pub fn is_submitted(prompt: &str) -> bool {
+    let is_other = prompt.trim_start().starts_with(OTHER_SESSION);
+    !is_local_command(prompt) && !is_interruption(prompt) && !is_other
+}
+
+/// Whether Claude Code wrote it itself, about an agent in the background.
+pub fn is_notification(prompt: &str) -> bool {
+    prompt.trim_start().starts_with("<task-notification>")
+}
+
+/// The agent that such a prompt is about.
+pub fn task_of(prompt: &str) -> Option<&str> {
+    in_notification(prompt, "<task-id>", "</task-id>")
+}
+
+/// What it says of that agent: `completed`, `failed`, `killed`.
+pub fn task_status(prompt: &str) -> Option<&str> {
+    in_notification(prompt, "<status>", "</status>")
+}
+
+fn in_notification<'a>(prompt: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    let rest = prompt.trim_start().strip_prefix("<task-notification>")?;
+    let (_, rest) = rest.split_once(start)?;
+    rest.split_once(end).map(|(text, _)| text.trim())
+}
+
+/// What Claude Code adds to the transcript where the user stops it.
+pub fn is_interruption(prompt: &str) -> bool {
+    prompt.trim_start().starts_with(INTERRUPTED)
+}
+
+/// Whether it is what a command of Claude Code itself printed, or its name: nobody is asked to work.
+pub fn is_local_command(prompt: &str) -> bool {
+    LOCAL.iter().any(|start| prompt.trim_start().starts_with(start))
+}
+
+/// The name and the arguments of a slash command. A path is none.
+pub fn slash_command(prompt: &str) -> Option<(&str, &str)> {
+    let rest = prompt.trim().strip_prefix('/')?;
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_name = |c: char| c.is_alphanumeric() || "-_:.".contains(c);
+    (!name.is_empty() && name.chars().all(is_name)).then(|| (name, arguments.trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_clients_own_notification_names_an_agent() {
+        let own = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>";
+        assert_eq!((task_of(own), task_status(own)), (Some("a1"), Some("completed")));
+        assert_eq!(task_of("look: <task-notification><task-id>a1</task-id>"), None);
+        assert_eq!(task_of("hello"), None);
+    }
+
+    #[test]
+    fn a_slash_command_is_a_name_with_arguments() {
+        assert_eq!(slash_command("/deploy staging now"), Some(("deploy", "staging now")));
+        assert_eq!(slash_command(" /plugin:do-it\nx"), Some(("plugin:do-it", "x")));
+        assert_eq!(slash_command("/deploy"), Some(("deploy", "")));
+        for prompt in ["deploy", "/", "/ deploy", "/etc/hosts is broken", "//x", "look at /deploy"] {
+            assert_eq!(slash_command(prompt), None, "{prompt}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What other clients call the fields that Claude Code has, in payloads and transcripts: some run its hooks too.
+
+use serde_json::{Map, Value};
+
+/// The session and the event of a payload, as other clients name them.
+const IDENTITY: [&str; 2] = ["sessionId", "hookName"];
+
+/// Whether a payload names its session or its event as another client does.
+pub fn is_named_otherwise(fields: &Map<String, Value>) -> bool {
+    IDENTITY.into_iter().any(|name| fields.contains_key(name))
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, names: [&str; 2]) -> Option<&'a str> {
+    names.into_iter().find_map(|name| fields.get(name)?.as_str())
+}
+
+/// The session of a payload of any client.
+pub fn session_id(fields: &Map<String, Value>) -> Option<&str> {
+    text(fields, ["session_id", "sessionId"])
+}
+
+/// The agent from which a payload of any client comes.
+pub fn agent_id(fields: &Map<String, Value>) -> Option<&str> {
+    text(fields, ["agent_id", "agentId"])
+}
+
+/// The prompts that a tool of any client is called with.
+pub fn prompts(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let inputs = ["tool_input", "toolInput", "toolArgs"].into_iter().filter_map(|name| fields.get(name));
+    inputs.filter_map(|input| input.get("prompt")?.as_str())
+}
+
+/// The content of a transcript's line; Qwen Code writes `parts` where Claude Code writes `content`.
+pub fn content(line: &Value) -> Option<&Value> {
+    let message = line.get("message");
+    message
+        .and_then(|message| message.get("content").or_else(|| message.get("parts")))
+        .or_else(|| line.get("content"))
+}
+
+/// Whether a transcript's line is one of Codex (`payload`) or Copilot (`data`), in whose transcripts we find no prompt.
+pub fn is_foreign(line: &Value) -> bool {
+    let has = |name: &str| line.get(name).is_some();
+    let has_object = |name: &str| line.get(name).is_some_and(Value::is_object);
+    (has_object("payload") || has_object("data")) && !has("sessionId") && !has("uuid") && !has("message")
+}

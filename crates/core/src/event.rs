@@ -1,0 +1,7 @@
+//! What conclaude knows of a hook event: a row of the table of events, which is in the dialect of the client whose events they are.
+
+pub mod columns;
+
+pub use crate::dialect::claude::events::{ALL, EventKind, names};
+pub use columns::Example;
+pub use columns::{Blocking, Changes, Counted, Field, Registered, Row, Shape, Subject, Values};

@@ -1,0 +1,354 @@
+//! Patterns of files by gitignore's rules: without an inner `/` at any depth, with one from the root on, a match of a directory
+//! covers what is in it.
+
+use std::borrow::Cow;
+
+use shell_effects::glob::{Glob, GlobError, Kind};
+
+/// Where a path is, by the names it can be compared with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// Absolute, without links, `.` and `..`.
+    pub absolute: String,
+    /// From the root, if it is below it; empty for the root itself.
+    pub relative: Option<String>,
+    /// From the top level of a worktree of the project, if it is in one: there patterns mean what they mean at the root.
+    pub in_worktree: Option<String>,
+    pub is_directory: bool,
+}
+
+impl Location {
+    /// As messages name it.
+    pub fn shown(&self) -> &str {
+        match self.relative.as_deref() {
+            Some("") => ".",
+            Some(relative) => relative,
+            None => &self.absolute,
+        }
+    }
+
+    /// Neither in the project nor in a worktree of it.
+    pub fn is_outside(&self) -> bool {
+        self.relative.is_none() && self.in_worktree.is_none()
+    }
+
+    /// Its paths from the root and from the top level of its worktree.
+    pub fn anchored(&self) -> impl Iterator<Item = &str> {
+        let paths = [self.relative.as_deref(), self.in_worktree.as_deref()];
+        paths.into_iter().flatten().filter(|path| !path.is_empty())
+    }
+}
+
+/// Each directory above a path is compared as well, so a longer path would take too long.
+const MAX_PATH_BYTES: usize = 1_024;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePattern {
+    glob: Glob,
+    anchor: Anchor,
+    is_for_directories: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Anchor {
+    /// One name, of the file or of a directory above it.
+    AnyDepth,
+    /// A path from the root.
+    Root,
+    /// A path from the root, or an absolute one: `/etc` is written for both.
+    RootOrAbsolute,
+    /// An absolute path.
+    Absolute,
+}
+
+impl FilePattern {
+    /// Compiles a pattern; `!` in front of it is not part of it.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub fn new(written: &str, home: Option<&str>) -> Result<FilePattern, GlobError> {
+        let written = written.trim();
+        let is_at_root = written.starts_with("./");
+        let pattern = fold_case(written.trim_start_matches("./"));
+        let is_for_directories = pattern.ends_with('/');
+        let plain = pattern.trim_end_matches('/');
+        let (anchor, plain) = if let Some(below_home) = plain.strip_prefix("~/") {
+            let home = escaped(&fold_case(home.unwrap_or("~")));
+            let home = home.trim_end_matches('/').trim_start_matches('/');
+            (Anchor::Absolute, Cow::from(format!("{home}/{below_home}")))
+        } else if let Some(absolute) = plain.strip_prefix("//") {
+            (Anchor::Absolute, absolute.trim_start_matches('/').into())
+        } else if let Some(rooted) = plain.strip_prefix('/') {
+            (Anchor::RootOrAbsolute, rooted.into())
+        } else if is_at_root || plain.contains('/') {
+            (Anchor::Root, plain.into())
+        } else {
+            (Anchor::AnyDepth, plain.into())
+        };
+        // `/` alone is the root with its contents.
+        let (anchor, plain, is_for_directories) = match plain.as_ref() {
+            "" | "." => (Anchor::Root, "**", false),
+            plain => (anchor, plain, is_for_directories),
+        };
+        Ok(FilePattern { glob: Glob::new(plain, Kind::Path)?, anchor, is_for_directories })
+    }
+
+    /// Compiles a pattern in Claude Code's notation for rules: `//etc` is absolute, `/docs` and `./docs` start at the root.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub fn of_rule(written: &str, home: Option<&str>) -> Result<FilePattern, GlobError> {
+        let written = written.trim();
+        let (anchor, rest) = if let Some(rest) = written.strip_prefix("//") {
+            (Anchor::Absolute, rest)
+        } else if let Some(rest) = written.strip_prefix('/').or_else(|| written.strip_prefix("./")) {
+            (Anchor::Root, rest)
+        } else {
+            return FilePattern::new(written, home);
+        };
+        // The slash keeps the pattern from being one of names at any depth.
+        let pattern = FilePattern::new(&format!("/{}", rest.trim_start_matches('/')), home)?;
+        Ok(FilePattern { anchor, ..pattern })
+    }
+
+    /// The same without the project's root as its start, where it may also be an absolute path.
+    pub fn without_root(self) -> FilePattern {
+        let anchor = if self.anchor == Anchor::RootOrAbsolute { Anchor::Absolute } else { self.anchor };
+        FilePattern { anchor, ..self }
+    }
+
+    /// Whether a path that it covers is the project's own. What an absolute pattern names is not, where the project is that directory
+    /// or above it: in a session that was started in `/`, `/usr` is still the machine's.
+    pub fn leaves_to_project(&self, location: &Location) -> bool {
+        let Some(relative) = &location.relative else { return false };
+        if matches!(self.anchor, Anchor::AnyDepth | Anchor::Root) {
+            return true;
+        }
+        let root =
+            location.absolute.strip_suffix(relative.as_str()).unwrap_or_default().trim_end_matches('/');
+        let above = root.rsplit_once('/').map_or("", |(above, _)| above);
+        let above = Location { absolute: above.to_owned(), is_directory: true, ..Location::default() };
+        !above.absolute.is_empty() && self.surely_covers(&above)
+    }
+
+    /// Whether it covers the path for certain: what cannot be compared is not allowed by a pattern.
+    pub fn surely_covers(&self, location: &Location) -> bool {
+        location.absolute.len() <= MAX_PATH_BYTES && self.covers(location)
+    }
+
+    /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
+    pub fn covers(&self, location: &Location) -> bool {
+        self.compare(location, |glob, text| glob.matches(text).unwrap_or(true))
+    }
+
+    /// Whether a quick look tells that it does not.
+    pub fn rules_out(&self, location: &Location) -> bool {
+        !self.compare(location, |glob, text| !glob.rules_out(text))
+    }
+
+    /// Whether a quick look tells that it covers nothing below a directory.
+    pub fn rules_out_below(&self, directory: &Location) -> bool {
+        let is_ruled_out = |path: &str| {
+            !path.is_empty()
+                && !self.glob.could_start(&format!("{}/", fold_case(path.trim_end_matches('/'))), true, false)
+        };
+        let from_root = || {
+            let is_root = directory.anchored().next().is_none() && !directory.is_outside();
+            !is_root && directory.anchored().all(is_ruled_out)
+        };
+        let absolute = || is_ruled_out(directory.absolute.trim_start_matches('/'));
+        match self.anchor {
+            Anchor::AnyDepth => false,
+            Anchor::Root => from_root(),
+            Anchor::Absolute => absolute(),
+            Anchor::RootOrAbsolute => from_root() && absolute(),
+        }
+    }
+
+    fn compare(&self, location: &Location, matches: fn(&Glob, &str) -> bool) -> bool {
+        if location.absolute.len() > MAX_PATH_BYTES {
+            return true;
+        }
+        let matches = |text: &str| matches(&self.glob, &fold_case(text));
+        let is_anchored =
+            || location.anchored().any(|path| self.covers_a_prefix(path, location.is_directory, matches));
+        let absolute = location.absolute.trim_start_matches('/');
+        match self.anchor {
+            // The names of the directories that the root is in do not count.
+            Anchor::AnyDepth => {
+                let inside = location.relative.as_deref().or(location.in_worktree.as_deref());
+                let path = inside.unwrap_or(absolute);
+                self.covers_a_name(path, location.is_directory, matches)
+            }
+            Anchor::Root => is_anchored(),
+            Anchor::Absolute => self.covers_a_prefix(absolute, location.is_directory, matches),
+            Anchor::RootOrAbsolute => {
+                is_anchored() || self.covers_a_prefix(absolute, location.is_directory, matches)
+            }
+        }
+    }
+
+    fn covers_a_name(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
+        if self.glob.rules_out_parts_of(path) {
+            return false;
+        }
+        let mut names = path.split('/').peekable();
+        while let Some(name) = names.next() {
+            let is_directory = is_directory || names.peek().is_some();
+            if (is_directory || !self.is_for_directories) && matches(name) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn covers_a_prefix(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
+        if self.glob.rules_out_first_of(path) {
+            return false;
+        }
+        let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        directories.into_iter().any(&matches) || ((is_directory || !self.is_for_directories) && matches(path))
+    }
+}
+
+/// Where the file system does not tell them apart, neither do patterns.
+fn fold_case(text: &str) -> Cow<'_, str> {
+    if cfg!(any(windows, target_os = "macos")) { text.to_lowercase().into() } else { text.into() }
+}
+
+/// A path as the pattern of itself.
+fn escaped(path: &str) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    for c in path.chars() {
+        if "*?[]{}\\!".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(relative: &str) -> Location {
+        let is_directory = relative.ends_with('/');
+        let relative = relative.trim_end_matches('/');
+        Location {
+            absolute: format!("/home/me/project/{relative}"),
+            relative: Some(relative.into()),
+            is_directory,
+            ..Location::default()
+        }
+    }
+
+    fn outside(absolute: &str) -> Location {
+        Location { absolute: absolute.into(), ..Location::default() }
+    }
+
+    fn covers(pattern: &str, location: &Location) -> bool {
+        FilePattern::new(pattern, Some("/home/me")).unwrap().covers(location)
+    }
+
+    #[test]
+    fn patterns_follow_gitignore() {
+        for (pattern, yes, no) in [
+            (".env", vec![".env", "a/.env", ".env/x"], vec![".envrc", "env", "a.env"]),
+            (".env*", vec![".env", ".env.local", "a/b/.envrc"], vec!["x.env"]),
+            ("*.lock", vec!["Cargo.lock", "a/yarn.lock", "x.lock/inner"], vec!["lock", "a.lock.md"]),
+            ("/Makefile", vec!["Makefile"], vec!["a/Makefile"]),
+            (
+                "src/gen",
+                vec!["src/gen", "src/gen/a.rs", "src/gen/b/c"],
+                vec!["gen", "a/src/gen", "src/generic"],
+            ),
+            ("src/*.rs", vec!["src/a.rs", "src/a.rs/x"], vec!["src/b/a.rs", "src/a.py"]),
+            ("docs/", vec!["docs/", "docs/a", "x/docs/a/b"], vec!["docs"]),
+            ("docs/api/", vec!["docs/api/x", "docs/api/"], vec!["docs/api", "x/docs/api/y"]),
+            ("a/**", vec!["a/b", "a/b/c"], vec!["b/a"]),
+            ("**/secret.*", vec!["secret.pem", "a/b/secret.key"], vec!["secrets.pem"]),
+            ("./x.toml", vec!["x.toml", "x.toml/y"], vec!["x.tom", "a/x.toml"]),
+            ("./x/", vec!["x/", "x/y"], vec!["x", "a/x/y"]),
+            ("./*.md", vec!["a.md"], vec!["b/a.md"]),
+            ("{a,b}.txt", vec!["a.txt", "c/b.txt"], vec!["ab.txt"]),
+            ("/", vec!["a", "b/c"], vec![]),
+        ] {
+            for path in yes {
+                assert!(covers(pattern, &at(path)), "{pattern} should cover {path}");
+            }
+            for path in no {
+                assert!(!covers(pattern, &at(path)), "{pattern} should not cover {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_reach_outside_of_the_project_where_they_say_so() {
+        for (pattern, path, expected) in [
+            (".env", "/srv/other/.env", true),
+            ("src/a", "/srv/src/a", false),
+            ("~/.ssh/", "/home/me/.ssh/id_rsa", true),
+            ("~/.ssh", "/home/me/.ssh", true),
+            ("~/.ssh", "/home/you/.ssh/id_rsa", false),
+            ("/etc/passwd", "/etc/passwd", true),
+            ("/etc/", "/etc/ssl/x", true),
+            ("/etc/*.conf", "/etc/a/b.conf", false),
+            ("//bin/", "/bin/sh", true),
+            ("//bin/", "/opt/bin/sh", false),
+            ("//{bin,lib}/x*", "/lib/xy", true),
+        ] {
+            assert_eq!(covers(pattern, &outside(path)), expected, "{pattern} {path}");
+        }
+        // The project's own path is not part of what names are compared with.
+        assert!(!covers("project", &at("src/a.rs")) && !covers("me/", &at("x")) && !covers("me/", &at("")));
+        assert!(covers("/bin/", &at("bin/app")) && !covers("//bin/", &at("bin/app")));
+        assert!(covers("//home/me/project/src/", &at("src/a.rs")));
+        assert!(
+            covers("/home/me/project/src", &at("src/a.rs")),
+            "an absolute pattern for a file of the project"
+        );
+    }
+
+    #[test]
+    fn a_project_below_a_directory_of_the_machine_has_files_of_its_own() {
+        let own = |pattern: &str, root: &str, relative: &str| {
+            let absolute = format!("{}/{relative}", root.trim_end_matches('/'));
+            let location = Location { absolute, relative: Some(relative.into()), ..Location::default() };
+            let pattern = FilePattern::new(pattern, None).unwrap().without_root();
+            assert!(pattern.covers(&location), "{pattern:?} {location:?}");
+            pattern.leaves_to_project(&location)
+        };
+        assert!(own("//usr/", "/usr/src/app", "main.c"));
+        assert!(own("/usr/", "/usr/src/app", "main.c"));
+        assert!(own("*.lock", "/home/me/app", "a.lock"));
+        // Nobody's project is all of the machine.
+        assert!(!own("//usr/", "/", "usr/bin/env"));
+        assert!(!own("//usr/", "/usr", "bin/env"));
+        assert!(!own("//usr/bin/", "/usr", "bin/env"));
+        let outside = FilePattern::new("//usr/", None).unwrap();
+        assert!(!outside.leaves_to_project(&self::outside("/usr/src/other/main.c")));
+        // The project's own `bin/` is no directory of the machine.
+        assert!(!FilePattern::new("/bin/", None).unwrap().without_root().covers(&at("bin/app")));
+    }
+
+    #[test]
+    fn in_a_worktree_patterns_are_anchored_at_its_top_level_as_well() {
+        let inside = Location {
+            in_worktree: Some("src/gen/a.rs".into()),
+            ..at(".claude/worktrees/agent-a1/src/gen/a.rs")
+        };
+        let elsewhere =
+            Location { in_worktree: Some("src/gen/a.rs".into()), ..outside("/build/wt/src/gen/a.rs") };
+        for pattern in ["src/gen/**", "/src/gen", "./src/", "a.rs", "gen/"] {
+            assert!(covers(pattern, &inside) && covers(pattern, &elsewhere), "{pattern}");
+        }
+        assert!(covers(".claude/worktrees/", &inside) && !covers("gen/a.rs", &inside));
+        assert!(!covers("build/", &elsewhere), "the names of the directories above it do not count");
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_compared_is_covered() {
+        assert!(covers("x", &at(&"a".repeat(5_000))));
+    }
+}

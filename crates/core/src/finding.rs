@@ -1,0 +1,229 @@
+//! What the gates find: a code, the phase it is about, what was found, and what to do.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::rule::{Rule, Written};
+
+macro_rules! codes {
+    ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub enum Code { $($(#[doc = $doc])* #[serde(rename = $text)] $name),* }
+
+        impl Code {
+                    #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text),* }
+            }
+        }
+    };
+}
+
+codes! {
+    StepFileMissing = "STEP_FILE_MISSING",
+    /// The step file cannot be read as one.
+    StepFileInvalid = "STEP_FILE_INVALID",
+    /// The step file lies outside the project.
+    StepFileOutsideProject = "STEP_FILE_OUTSIDE_PROJECT",
+    MarkerMissing = "MARKER_MISSING",
+    /// A marker cannot be understood.
+    MarkerInvalid = "MARKER_INVALID",
+    /// `DES-AGENT` is not this agent.
+    AgentMismatch = "AGENT_MISMATCH",
+    /// The prompt lacks a required section.
+    SectionMissing = "SECTION_MISSING",
+    /// The step's rules are not those of the call any more.
+    RulesChanged = "RULES_CHANGED",
+    /// Another agent works on the step.
+    StepBusy = "STEP_BUSY",
+    StepDone = "STEP_DONE",
+    /// The step touches production, or is destructive without a way back.
+    UnsafeStep = "UNSAFE_STEP",
+    /// Every phase is NOT_EXECUTED.
+    SilentCompletion = "SILENT_COMPLETION",
+    /// A phase is IN_PROGRESS.
+    AbandonedPhase = "ABANDONED_PHASE",
+    /// A phase is NOT_EXECUTED while others ran.
+    IncompletePhase = "INCOMPLETE_PHASE",
+    /// A phase of the list is not in the log.
+    MissingPhase = "MISSING_PHASE",
+    /// The log has a phase that is not in the list.
+    UnknownPhase = "UNKNOWN_PHASE",
+    /// The log has a phase twice.
+    DuplicatePhase = "DUPLICATE_PHASE",
+    /// A phase has a status that does not exist.
+    UnknownStatus = "UNKNOWN_STATUS",
+    /// Phases are not in their order.
+    PhaseOrder = "PHASE_ORDER",
+    /// A phase was executed and has no outcome.
+    MissingOutcome = "MISSING_OUTCOME",
+    /// A phase's outcome is neither PASS nor FAIL.
+    InvalidOutcome = "INVALID_OUTCOME",
+    FailedPhase = "FAILED_PHASE",
+    /// A phase was skipped without a reason that counts.
+    InvalidSkip = "INVALID_SKIP",
+    /// A phase was put off.
+    DeferredSkip = "DEFERRED_SKIP",
+    /// A phase took more turns than it may.
+    TurnLimitExceeded = "TURN_LIMIT_EXCEEDED",
+    /// The phases took longer than they may.
+    TimeoutExceeded = "TIMEOUT_EXCEEDED",
+    /// All phases are finished, and the step does not say so.
+    StateMismatch = "STATE_MISMATCH",
+    /// A phase lacks the record of a real run.
+    EvidenceMissing = "EVIDENCE_MISSING",
+    /// A file was changed that the step may not touch.
+    ScopeViolation = "SCOPE_VIOLATION",
+    /// A gated agent left nothing to judge it by.
+    NotJudged = "NOT_JUDGED",
+    /// Whether an agent is gated is not known.
+    PromptNotFound = "PROMPT_NOT_FOUND",
+    JudgeRefused = "JUDGE_REFUSED",
+    /// The judge could not be asked.
+    JudgeFailed = "JUDGE_FAILED",
+    /// A guard of `preToolUse` keeps a tool from being used.
+    GuardDenied = "GUARD_DENIED",
+    /// A guard of `preToolUse` leaves it to the user.
+    GuardAsks = "GUARD_ASKS",
+    /// A rule of `permissionRequest` allows what Claude Code would have asked about.
+    PermissionAllowed = "PERMISSION_ALLOWED",
+    /// A rule of `permissionRequest` denies it.
+    PermissionDenied = "PERMISSION_DENIED",
+    /// A gated agent started and never stopped.
+    Unfinished = "UNFINISHED",
+    /// What a gate must remember of a call cannot be kept.
+    NotRemembered = "NOT_REMEMBERED",
+    /// A call that must be recorded cannot be.
+    NotRecorded = "NOT_RECORDED",
+    /// A gate applies to a payload that cannot be read.
+    PayloadInvalid = "PAYLOAD_INVALID",
+    /// No command of `worktreeCreate` printed a path.
+    NoWorktree = "NO_WORKTREE",
+}
+
+impl Code {
+    /// Where the rule of a finding is written that does not name one.
+    #[must_use]
+    pub fn written(self) -> Written {
+        match self {
+            Code::StepFileMissing | Code::StepFileInvalid | Code::StepFileOutsideProject => {
+                Written::Prompt("DES-STEP-FILE")
+            }
+            Code::MarkerMissing | Code::MarkerInvalid => Written::Prompt("DES-VALIDATION"),
+            Code::AgentMismatch => Written::Prompt("DES-AGENT"),
+            Code::SectionMissing => Written::Config(&["des", "requiredSections"]),
+            Code::RulesChanged => Written::BuiltIn("what Gate 1 saw counts until the agent has stopped"),
+            Code::StepBusy => Written::BuiltIn("one agent works on a step at a time"),
+            Code::StepDone | Code::StateMismatch => Written::Step("state"),
+            Code::UnsafeStep => Written::Step("safety"),
+            Code::MissingPhase | Code::UnknownPhase | Code::PhaseOrder => Written::Config(&["des", "phases"]),
+            Code::SilentCompletion
+            | Code::AbandonedPhase
+            | Code::IncompletePhase
+            | Code::DuplicatePhase
+            | Code::UnknownStatus
+            | Code::MissingOutcome
+            | Code::InvalidOutcome
+            | Code::FailedPhase
+            | Code::InvalidSkip
+            | Code::DeferredSkip => Written::Step("phase_execution_log"),
+            Code::TurnLimitExceeded => Written::Step("max_turns"),
+            Code::TimeoutExceeded => Written::Step("duration_minutes"),
+            Code::EvidenceMissing => Written::Config(&["des", "evidence"]),
+            Code::ScopeViolation => Written::Step("allowed_file_patterns"),
+            Code::JudgeRefused | Code::JudgeFailed => Written::Config(&["des", "judge"]),
+            Code::PromptNotFound => {
+                Written::BuiltIn("a prompt that is not found is reported where steps are used")
+            }
+            Code::NotJudged | Code::Unfinished => Written::BuiltIn("a gated agent is judged when it stops"),
+            Code::GuardDenied | Code::GuardAsks => Written::BuiltIn("guards"),
+            Code::PermissionAllowed | Code::PermissionDenied => Written::Config(&["permissionRequest"]),
+            Code::NotRemembered => Written::BuiltIn("an agent is held to what Gate 1 remembers of its call"),
+            Code::NotRecorded => Written::Config(&["audit", "required"]),
+            Code::PayloadInvalid => Written::BuiltIn("a gate that cannot be evaluated never allows"),
+            Code::NoWorktree => Written::Config(&["worktreeCreate", "commands"]),
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    Block,
+    /// It is reported.
+    Warn,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub code: Code,
+    pub weight: Weight,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    pub what: String,
+    pub fix: String,
+    /// What it was found by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Box<Rule>>,
+    /// What the rule matched: a path, a command, a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
+}
+
+impl Finding {
+    /// A finding that blocks.
+    #[must_use]
+    pub fn new(code: Code, what: impl Into<String>, fix: impl Into<String>) -> Finding {
+        let (what, fix) = (what.into(), fix.into());
+        Finding { code, weight: Weight::Block, phase: None, what, fix, rule: None, matched: None }
+    }
+
+    /// The same, with the rule that found it and what that matched.
+    #[must_use]
+    pub fn by(mut self, rule: Option<Rule>, matched: impl Into<String>) -> Finding {
+        self.rule = rule.map(Box::new);
+        self.matching(matched)
+    }
+
+    /// The same, with what its rule matched.
+    #[must_use]
+    pub fn matching(mut self, matched: impl Into<String>) -> Finding {
+        self.matched = Some(matched.into()).filter(|matched| !matched.is_empty());
+        self
+    }
+
+    /// The same, about a phase.
+    #[must_use]
+    pub fn in_phase(mut self, phase: &str) -> Finding {
+        self.phase = Some(phase.to_owned());
+        self
+    }
+
+    /// The same, but it only warns.
+    #[must_use]
+    pub fn warning(mut self) -> Finding {
+        self.weight = Weight::Warn;
+        self
+    }
+
+    #[must_use]
+    pub fn blocks(&self) -> bool {
+        self.weight == Weight::Block
+    }
+}
+
+impl fmt::Display for Finding {
+    /// `CODE PHASE: what was found → what to do`, on one line and cleaned: step files are data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clean = crate::text::clean_line;
+        let phase = self.phase.as_deref().map(|phase| format!(" {}", clean(phase))).unwrap_or_default();
+        write!(f, "{}{phase}: {} → {}", self.code, clean(&self.what), clean(&self.fix))
+    }
+}

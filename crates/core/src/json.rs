@@ -1,0 +1,278 @@
+//! The values of a JSON text by where they are in it. What nobody asks for is passed over: neither decoded nor validated, since most bytes
+//! of transcripts and trails are such. A text that is cut off anywhere is noticed all the same.
+
+use std::borrow::Cow;
+
+/// It is no JSON, or not of the kind that was asked for.
+#[derive(Debug)]
+pub struct Broken;
+
+/// A position in a text, before a value. Every byte is passed once, also those of values within values.
+pub struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scan<'a> {
+    pub fn of(text: &'a str) -> Scan<'a> {
+        let mut scan = Scan { text, at: 0 };
+        scan.pass_blanks();
+        scan
+    }
+
+    /// Passes over an object. `take` is given the name of each field, as it is written, and passes over its value.
+    pub fn object(
+        &mut self,
+        mut take: impl FnMut(&'a str, &mut Scan<'a>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        self.pass(b'{')?;
+        let mut is_first = true;
+        while self.advance(b'}', &mut is_first)? {
+            let start = self.at + 1;
+            if self.first() != Some(b'"') {
+                return Err(Broken);
+            }
+            self.value()?;
+            let name = self.text.get(start..self.at - 1).ok_or(Broken)?;
+            self.pass_blanks();
+            self.pass(b':')?;
+            self.pass_blanks();
+            take(name, self)?;
+        }
+        Ok(())
+    }
+
+    /// Passes over a list. `take` passes over each of its values.
+    pub fn list(&mut self, mut take: impl FnMut(&mut Scan<'a>) -> Result<(), Broken>) -> Result<(), Broken> {
+        self.pass(b'[')?;
+        let mut is_first = true;
+        while self.advance(b']', &mut is_first)? {
+            take(self)?;
+        }
+        Ok(())
+    }
+
+    /// Passes over a value, whatever it is; as it is written.
+    pub fn value(&mut self) -> Result<&'a str, Broken> {
+        let start = self.at;
+        self.at = after_value(self.text.as_bytes(), start).ok_or(Broken)?;
+        self.text.get(start..self.at).ok_or(Broken)
+    }
+
+    /// The same; none for `null`.
+    pub fn present(&mut self) -> Result<Option<&'a str>, Broken> {
+        self.value().map(|value| (value != "null").then_some(value))
+    }
+
+    /// Passes over `null`, if that is next.
+    pub fn is_null(&mut self) -> Result<bool, Broken> {
+        let is_null = self.first() == Some(b'n');
+        if is_null {
+            self.value()?;
+        }
+        Ok(is_null)
+    }
+
+    /// The first byte of the next value.
+    pub fn first(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Nothing else follows.
+    pub fn finish(mut self) -> Result<(), Broken> {
+        self.pass_blanks();
+        if self.at == self.text.len() { Ok(()) } else { Err(Broken) }
+    }
+
+    fn pass_blanks(&mut self) {
+        while matches!(self.first(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn pass(&mut self, byte: u8) -> Result<(), Broken> {
+        if self.first() != Some(byte) {
+            return Err(Broken);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Whether there is another part before the end.
+    fn advance(&mut self, end: u8, is_first: &mut bool) -> Result<bool, Broken> {
+        self.pass_blanks();
+        if self.first() == Some(end) {
+            self.at += 1;
+            return Ok(false);
+        }
+        if !std::mem::replace(is_first, false) {
+            self.pass(b',')?;
+            self.pass_blanks();
+        }
+        Ok(true)
+    }
+}
+
+fn after_value(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => after_string(bytes, at),
+        b'{' | b'[' => after_nested(bytes, at),
+        b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+            let is_end = |byte: &u8| !matches!(byte, b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'E');
+            let rest = bytes.get(at..)?;
+            Some(at + rest.iter().position(is_end).unwrap_or(rest.len()))
+        }
+        _ => None,
+    }
+}
+
+fn after_string(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        let rest = bytes.get(at..)?;
+        let found = memchr::memchr2(b'"', b'\\', rest)?;
+        at += found + 1;
+        if rest.get(found) == Some(&b'"') {
+            return Some(at);
+        }
+        // What is escaped ends nothing.
+        at += 1;
+    }
+}
+
+/// Counted and not nested calls: others may have written it.
+fn after_nested(bytes: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0_usize);
+    loop {
+        match bytes.get(at)? {
+            b'"' => {
+                at = after_string(bytes, at)?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 1 => return Some(at + 1),
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// The text of a string; none for another value.
+pub fn text(value: &str) -> Option<Cow<'_, str>> {
+    let written = value.strip_prefix('"')?.strip_suffix('"')?;
+    match memchr::memchr(b'\\', written.as_bytes()) {
+        None => Some(Cow::Borrowed(written)),
+        Some(_) => serde_json::from_str(value).ok().map(Cow::Owned),
+    }
+}
+
+/// The fields of an object, found and not yet read. Of one that is there twice the last counts.
+pub struct Fields<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Fields<'a> {
+    pub fn of(text: &'a str) -> Result<Fields<'a>, Broken> {
+        let mut scan = Scan::of(text);
+        let fields = Fields::read(&mut scan)?;
+        scan.finish().map(|()| fields)
+    }
+
+    fn read(scan: &mut Scan<'a>) -> Result<Fields<'a>, Broken> {
+        let mut fields = Vec::with_capacity(16);
+        scan.object(|name, scan| {
+            fields.push((name, scan.value()?));
+            Ok(())
+        })?;
+        Ok(Fields(fields))
+    }
+
+    /// A value as it is written.
+    pub fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().rev().find(|(found, _)| *found == name).map(|(_, value)| *value)
+    }
+
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(text)
+    }
+
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name).and_then(|value| value.parse().ok())
+    }
+
+    pub fn object(&self, name: &str) -> Option<Fields<'a>> {
+        self.get(name).and_then(|value| Fields::of(value).ok())
+    }
+
+    /// The objects of a list; none if it has something else.
+    pub fn objects(&self, name: &str) -> Vec<Fields<'a>> {
+        let mut found = Vec::new();
+        let read = self.get(name).map(|value| {
+            Scan::of(value).list(|scan| {
+                found.push(Fields::read(scan)?);
+                Ok(())
+            })
+        });
+        if matches!(read, Some(Ok(()))) { found } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str) -> Result<Vec<(&str, &str)>, Broken> {
+        Fields::of(text).map(|fields| fields.0)
+    }
+
+    #[test]
+    fn fields_are_found_whatever_is_in_those_before_them() {
+        let text = r#" { "a" : "x\"}\\" , "b":[{"c":"]}"},[]],"d":-1.5e3, "":{} ,"e":null}"#;
+        let expected =
+            [("a", r#""x\"}\\""#), ("b", r#"[{"c":"]}"},[]]"#), ("d", "-1.5e3"), ("", "{}"), ("e", "null")];
+        assert_eq!(fields(text).unwrap(), expected);
+        assert_eq!(fields("{}").unwrap(), []);
+        for end in 0..text.len() {
+            assert!(fields(&text[..end]).is_err(), "{}", &text[..end]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_broken() {
+        for text in
+            ["", "[]", "{} {}", "{,}", r#"{"a":1,}"#, r#"{"a" 1}"#, r#"{1:2}"#, r#"{"a":x}"#, r#"{"a":"\"#]
+        {
+            assert!(fields(text).is_err(), "{text}");
+        }
+        let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
+        assert!(fields(&deep).is_err());
+        let mut found = Vec::new();
+        let read = Scan::of("[1,\"a\",]").list(|scan| {
+            found.push(scan.value()?);
+            Ok(())
+        });
+        assert!(read.is_err());
+        assert_eq!(found, ["1", "\"a\""]);
+    }
+
+    #[test]
+    fn fields_are_read_when_they_are_asked_for() {
+        let fields =
+            Fields::of(r#"{"a":1,"b":[{"c":"x"}, {"c":"\n"}],"a":2,"f":[{},7],"d":{"e":null}}"#).unwrap();
+        assert_eq!(fields.number::<u64>("a"), Some(2), "the last counts");
+        assert_eq!((fields.text("a"), fields.text("z"), fields.get("z")), (None, None, None));
+        let texts: Vec<_> = fields.objects("b").iter().filter_map(|object| object.text("c")).collect();
+        assert_eq!(texts, ["x", "\n"]);
+        assert_eq!((fields.objects("a").len(), fields.objects("f").len()), (0, 0));
+        assert_eq!(fields.object("d").unwrap().get("e"), Some("null"));
+        assert!(Fields::of("[1]").is_err());
+    }
+
+    #[test]
+    fn texts_are_decoded_where_they_have_escapes() {
+        assert!(matches!(text("\"a\u{e4}\""), Some(Cow::Borrowed("a\u{e4}"))));
+        assert_eq!(text(r#""a\n\u00e4\ud83d\ude00""#).as_deref(), Some("a\n\u{e4}\u{1f600}"));
+        for other in ["1", "null", "[\"a\"]", r#""\ud83d""#, r#""\x""#] {
+            assert_eq!(text(other), None, "{other}");
+        }
+    }
+}

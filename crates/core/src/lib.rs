@@ -1,0 +1,32 @@
+//! Everything of conclaude that is pure: reading payloads and configs, planning, deciding, wording. No files, processes, environment or clock.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests read fixtures and take times"
+    ),
+    allow(clippy::too_many_lines, reason = "a table of cases is as long as it is")
+)]
+
+pub mod agent;
+pub mod config;
+pub mod decide;
+pub mod dialect;
+pub mod error;
+pub mod event;
+pub mod exit;
+pub mod file_pattern;
+pub mod finding;
+pub mod json;
+pub mod messages;
+pub mod order;
+pub mod outcome;
+pub mod packs;
+pub mod pattern;
+pub mod plan;
+pub mod rule;
+pub mod text;
+pub mod types;
+pub mod yaml;

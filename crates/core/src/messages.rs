@@ -1,0 +1,297 @@
+//! The words of an answer, made from what was planned and what came of it.
+
+use crate::agent::Agent;
+use crate::config::{Reaction, TRUST_IT};
+use crate::event::{Blocking, Counted};
+use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::plan::{Command, Gate, Plan, Untrusted, Written};
+use crate::text::{clean, clean_line, count, indent, visible};
+
+mod limit;
+
+pub use limit::{allowed_despite, blocked_already, go_on, gone_on, perhaps_blocked, uncounted};
+
+/// A script in one line.
+#[must_use]
+pub fn short(script: &str) -> String {
+    let mut lines = script.trim().lines();
+    let first = clean_line(&visible(lines.next().unwrap_or_default()));
+    let cut: String = first.chars().take(80).collect();
+    if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
+}
+
+/// What a command is called: its script, unless that is not to be shown.
+#[must_use]
+pub fn command_name(command: &Command) -> String {
+    match &command.message {
+        _ if command.is_shown => format!("`{}`", short(&command.run)),
+        Some(message) => format!("the command \"{}\"", short(message)),
+        None => "a command".into(),
+    }
+}
+
+/// The agent's name and what it is to do, with its id where that is something else.
+#[must_use]
+pub fn agent_name(agent: &Agent) -> String {
+    let name = clean_line(&agent.name);
+    match agent.id.as_deref().map(clean_line) {
+        Some(id) if id != name => format!("{} ({id})", described(agent).unwrap_or(name)),
+        _ => name,
+    }
+}
+
+/// The agent as the user knows it: its name and what it is to do, where that is known.
+fn described(agent: &Agent) -> Option<String> {
+    let what = short(agent.description.as_deref()?);
+    (!what.is_empty()).then(|| format!("{} · \"{what}\"", clean_line(&agent.name)))
+}
+
+/// The gates, as a check.
+const STEP: &str = "the step";
+
+/// What a check is called when it blocks and when it passes later. Remarks have no name.
+#[must_use]
+pub fn check(outcome: &Outcome) -> Option<String> {
+    match &outcome.evidence {
+        Evidence::Command(run) => Some(command_name(&run.command)),
+        Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
+        Evidence::Judge(..) => Some("the judge's review".into()),
+        Evidence::Note
+        | Evidence::Context(..)
+        | Evidence::Allowed(_)
+        | Evidence::UpdatedInput(_)
+        | Evidence::Skipped
+        | Evidence::ConfigError(_)
+        | Evidence::Unrecorded(_)
+        | Evidence::Continue => None,
+    }
+}
+
+/// The line about an agent that may stop after blocks by these checks.
+#[must_use]
+pub fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
+    let name = described(agent).unwrap_or_else(|| agent_name(agent));
+    let blocks = count(blocks.into(), "block");
+    let has_failed = |outcome: &&Outcome| match outcome.as_finding() {
+        Some(finding) => finding.blocks(),
+        None => outcome.verdict != Verdict::Pass,
+    };
+    let failed: Vec<String> = outcomes.iter().filter(has_failed).filter_map(check).collect();
+    if checks.is_empty() || checks.iter().any(|check| failed.contains(check)) {
+        return format!("⚠ {name}: stopped after {blocks}");
+    }
+    // The config was changed meanwhile, or is not trusted any more. A step without findings has no outcome.
+    let ran: Vec<String> = outcomes.iter().filter_map(check).collect();
+    let left: Vec<&str> =
+        checks.iter().filter(|check| *check != STEP && !ran.contains(check)).map(String::as_str).collect();
+    if !left.is_empty() {
+        return format!("⚠ {name}: stopped after {blocks}; not run again: {}", left.join(", "));
+    }
+    format!("✓ {name}: {} passed after {blocks}", checks.join(", "))
+}
+
+/// What Claude is asked to do instead of stopping, where nothing else blocks.
+#[must_use]
+pub fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
+    let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
+    let only = blocking.next().filter(|outcome| outcome.evidence == Evidence::Continue)?;
+    blocking.next().is_none().then_some(only.message.as_str())
+}
+
+/// What is shown of a stop whose commands wait.
+#[must_use]
+pub fn waiting(agents: &[String]) -> String {
+    let names: Vec<String> = agents.iter().map(|name| clean_line(name)).collect();
+    let what = count(agents.len() as u64, "background agent");
+    format!("the checks of `stop` wait for {what} ({}), and run at the stop after that", names.join(", "))
+}
+
+/// All messages, one below the other.
+#[must_use]
+pub fn shown(outcomes: &[Outcome]) -> String {
+    let messages = outcomes.iter().map(|outcome| outcome.message.as_str());
+    messages.filter(|message| !message.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[must_use]
+pub fn message(plan: &Plan, shown: &str) -> String {
+    match &plan.agent {
+        Some(agent) => format!("conclaude: {} of {}\n{shown}", plan.event, agent_name(agent)),
+        None => format!("conclaude: {shown}"),
+    }
+}
+
+/// What the model reads when it may not use a tool.
+#[must_use]
+pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
+    let what = match plan.gate() {
+        Some(Gate::Call { .. } | Gate::Helper { .. }) => "this call of an agent",
+        Some(Gate::Write { written: Written::Shell(_), .. }) => "this command",
+        Some(Gate::Write { .. }) => "this write",
+        _ => "this tool",
+    };
+    format!("conclaude denies {what}:\n{}{}", without_notes(outcomes), notes(outcomes))
+}
+
+/// What is shown where something is blocked that is neither a stop nor a tool.
+#[must_use]
+pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
+    let what = match plan.event.blocking() {
+        Blocking::Action { says, .. } => says,
+        Blocking::Permission => "conclaude denies this permission",
+        Blocking::Worktree => "conclaude: the worktree is not created",
+        _ => "conclaude: after this tool call",
+    };
+    let fix = match plan.event.blocking() {
+        Blocking::Feedback | Blocking::Context => "\nFix what is marked ✗.",
+        _ => "",
+    };
+    format!("{what}:\n{}{}{fix}", without_notes(outcomes), notes(outcomes))
+}
+
+/// What the user is shown when a guard leaves a tool to them.
+#[must_use]
+pub fn ask_reason(outcomes: &[Outcome]) -> String {
+    format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
+}
+
+/// The same where nobody can be asked.
+#[must_use]
+pub fn unasked(reason: &str) -> String {
+    format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.")
+}
+
+/// What a blocked agent reads.
+#[must_use]
+pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
+    let (who, then) = match (plan.event.blocking(), &plan.agent) {
+        (Blocking::Stop(Counted::Task(_)), _) => {
+            ("this task may not be completed yet".to_owned(), "complete it again")
+        }
+        // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
+        (Blocking::Stop(Counted::Agent), Some(agent)) => (
+            format!("{} may not stop yet", agent_name(agent)),
+            "give your complete report again: your caller sees only your last message",
+        ),
+        (_, Some(agent)) => (format!("{} may not stop yet", agent_name(agent)), "finish again"),
+        (_, None) => ("you may not stop yet".to_owned(), "finish again"),
+    };
+    format!(
+        "conclaude: {who} (block {nth} of {max}):\n{}{}\nFix what is marked ✗, then {then}.",
+        without_notes(outcomes),
+        notes(outcomes),
+    )
+}
+
+fn without_notes(outcomes: &[Outcome]) -> String {
+    let outcomes: Vec<Outcome> =
+        outcomes.iter().filter(|outcome| outcome.evidence != Evidence::Note).cloned().collect();
+    shown(&outcomes)
+}
+
+/// The first lines of all notes: whoever is refused something cannot do anything about the rest.
+fn notes(outcomes: &[Outcome]) -> String {
+    let notes = outcomes.iter().filter(|outcome| outcome.evidence == Evidence::Note);
+    notes.map(|note| format!("\n({})", note.message.lines().next().unwrap_or_default())).collect()
+}
+
+/// What a command has to show: output that is wanted, and every failure.
+#[must_use]
+pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
+    let name = command_name(&run.command);
+    let mut text = match (&run.command.message, run.is_success) {
+        (_, true) if run.stdout.is_none() && run.stderr.is_none() => return String::new(),
+        (_, true) => format!("✓ {}", name.trim_matches('`')),
+        (None, false) => format!("{} {name} {}", verdict.mark(), run.status),
+        (Some(message), false) => {
+            let name = if run.command.is_shown { &name } else { "the command" };
+            format!("{} {}\n  {name} {}", verdict.mark(), clean(message).trim_end(), run.status)
+        }
+    };
+    let both = run.stdout.is_some() && run.stderr.is_some();
+    for (name, stream) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
+        if let Some(stream) = stream {
+            if both {
+                text.push_str(&format!("\n  {name}:"));
+            }
+            text.push('\n');
+            text.push_str(&indent(stream, if both { "    " } else { "  " }));
+        }
+    }
+    if run.is_timeout && verdict == Verdict::Warn && run.command.on_timeout == Reaction::Block {
+        text.push_str("\n  (it only warns now: an agent is blocked by timeouts once)");
+    }
+    text
+}
+
+/// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
+#[must_use]
+pub fn untrusted(untrusted: &Untrusted) -> String {
+    let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
+    let contexts =
+        untrusted.contexts().map(|pattern| format!("the context for \"{}\" was not given", short(pattern)));
+    let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
+    let goes_on = untrusted.has_continue().then(|| "`stop.infinite` did not make Claude go on".to_owned());
+    let what: Vec<String> = commands.chain(contexts).chain(judge).chain(goes_on).collect();
+    if what.is_empty() {
+        return String::new();
+    }
+    format!("⚠ {}: {}. {TRUST_IT}", what.join(", "), untrusted.why)
+}
+
+/// What the user is shown at the start of a session whose config nobody trusts.
+#[must_use]
+pub fn untrusted_session(why: &str, commands: usize, rules: &[&str]) -> String {
+    let commands = (commands > 0).then(|| count(commands as u64, "command"));
+    let what: Vec<String> = commands.into_iter().chain(rules.iter().map(|rule| (*rule).to_owned())).collect();
+    format!("{why}, so what it would run stays off: {}. {TRUST_IT}", what.join(" and "))
+}
+
+/// What is shown of a step that admits its failure.
+#[must_use]
+pub fn honest_failure(step: &str, reason: &str) -> String {
+    format!("⚠ the step {} failed, and says so: {}", clean_line(step), clean_line(reason))
+}
+
+#[must_use]
+pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
+    let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();
+    let left = count(plan.commands().count().saturating_sub(runs.len()) as u64, "further command");
+    let is_judged = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Judge(..)));
+    match runs.last() {
+        _ if is_judged => format!("stopped by {signal} while the judge was asked; all commands had run"),
+        Some(run) => format!(
+            "stopped by {signal} while {} ran; it was terminated with its children, {left} did not run",
+            command_name(&run.command)
+        ),
+        None => format!("stopped by {signal} before any command ran; {left} did not run"),
+    }
+}
+
+#[must_use]
+pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
+    let Some(agent) = plan.agent.as_ref().map(agent_name) else {
+        return format!("session {}", clean_line(session));
+    };
+    let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();
+    let failed = runs.iter().filter(|run| !run.is_success).count();
+    match (runs.len() as u64, failed) {
+        (0, _) => agent,
+        (all, 0) => format!("{agent}: {} ran", count(all, "command")),
+        (all, failed) => format!("{agent}: {failed} of {} failed", count(all, "command")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_named_by_its_first_line() {
+        assert_eq!(short("npm test"), "npm test");
+        assert_eq!(short("\nnpm test\nnpm run e2e\n"), "npm test …");
+        assert_eq!(short(&"x".repeat(100)), format!("{} …", "x".repeat(80)));
+        assert_eq!(short("printf '\u{1b}[31m<b>'"), r"printf '\u{1b}[31m‹b>'", "nothing of it is hidden");
+        assert_eq!(short("touch x #\rnpm test"), r"touch x #\rnpm test");
+    }
+}

@@ -1,0 +1,193 @@
+//! What came of one step of a plan, whatever kind of step it was.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::config::Reaction;
+use crate::finding::Finding;
+use crate::plan::Command;
+use crate::rule::Rule;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    Pass,
+    /// A permission is given without asking the user.
+    Grant,
+    Warn,
+    /// The user decides.
+    Ask,
+    Block,
+}
+
+impl Verdict {
+    /// As records have it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Grant => "grant",
+            Verdict::Warn => "warn",
+            Verdict::Ask => "ask",
+            Verdict::Block => "block",
+        }
+    }
+
+    /// What blocks must be kept apart from what only warns: a blocked agent fixes the first.
+    #[must_use]
+    pub fn mark(self) -> char {
+        match self {
+            Verdict::Pass | Verdict::Grant => '✓',
+            Verdict::Warn => '⚠',
+            Verdict::Ask => '?',
+            Verdict::Block => '✗',
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    /// What is shown, cleaned; empty for nothing.
+    pub message: String,
+    pub evidence: Evidence,
+}
+
+/// What a record keeps of an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evidence {
+    /// A remark beside the others, such as a config that cannot be read.
+    Note,
+    Finding(Finding),
+    /// A step file that admits its failure.
+    HonestFailure,
+    /// Something that was not run.
+    Skipped,
+    /// What Claude is given beside a prompt.
+    Context(String, Applied),
+    /// A rule allows what another might not.
+    Allowed(Applied),
+    /// What the tool is given instead.
+    UpdatedInput(Map<String, Value>),
+    /// Claude is asked to go on.
+    Continue,
+    Command(CommandRun),
+    /// What the judge answered, and what was found by it.
+    Judge(Value, Option<Finding>),
+    /// The config has an error that concerns the event.
+    ConfigError(Failure),
+    /// A record that must be written cannot be.
+    Unrecorded(Failure),
+}
+
+/// Why an event fails. That never blocks anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub text: String,
+    /// Where a text with this part is pending for the user, this one adds nothing.
+    pub part: String,
+}
+
+/// A rule that is against nothing, and what it matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub rule: Rule,
+    pub matched: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRun {
+    pub command: Command,
+    pub is_success: bool,
+    pub is_timeout: bool,
+    /// How it ended, in words that follow "it".
+    pub status: String,
+    pub exit_code: Option<i32>,
+    pub started: Timestamp,
+    pub duration: Duration,
+    /// What is shown of its output.
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+    /// What it printed, where that is part of the answer.
+    pub answer: Option<String>,
+}
+
+impl Outcome {
+    #[must_use]
+    pub fn note(message: String) -> Outcome {
+        Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Note }
+    }
+
+    #[must_use]
+    pub fn allowed(rule: Rule, matched: String) -> Outcome {
+        let evidence = Evidence::Allowed(Applied { rule, matched });
+        Outcome { verdict: Verdict::Pass, message: String::new(), evidence }
+    }
+
+    /// A finding; it blocks where violations do.
+    #[must_use]
+    pub fn finding(finding: Finding, violations_block: bool) -> Outcome {
+        let verdict = if finding.blocks() && violations_block { Verdict::Block } else { Verdict::Warn };
+        // The mark is the finding's own: where violations only warn, one still sees what would have blocked.
+        let mark = if finding.blocks() { Verdict::Block.mark() } else { Verdict::Warn.mark() };
+        Outcome { verdict, message: format!("{mark} {finding}"), evidence: Evidence::Finding(finding) }
+    }
+
+    #[must_use]
+    pub fn config_error(text: String, part: String) -> Outcome {
+        Outcome::failing(Evidence::ConfigError(Failure { text, part }))
+    }
+
+    #[must_use]
+    pub fn unrecorded(text: String) -> Outcome {
+        Outcome::failing(Evidence::Unrecorded(Failure { part: text.clone(), text }))
+    }
+
+    /// Without a message: whether it is shown beside those of the others is decided with the exit code.
+    fn failing(evidence: Evidence) -> Outcome {
+        Outcome { verdict: Verdict::Warn, message: String::new(), evidence }
+    }
+
+    /// Why the event fails because of it.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.evidence {
+            Evidence::ConfigError(failure) | Evidence::Unrecorded(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub fn run(&self) -> Option<&CommandRun> {
+        match &self.evidence {
+            Evidence::Command(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// Whether it only warns because an agent is blocked by timeouts once: it fails as before.
+    #[must_use]
+    pub fn is_repeated_timeout(&self) -> bool {
+        let is_repeated = |run: &CommandRun| run.is_timeout && run.command.on_timeout == Reaction::Block;
+        self.verdict == Verdict::Warn && self.run().is_some_and(is_repeated)
+    }
+
+    /// What Claude is given because of it.
+    #[must_use]
+    pub fn for_claude(&self) -> Option<&str> {
+        match &self.evidence {
+            Evidence::Command(run) => run.answer.as_deref(),
+            Evidence::Context(text, _) => Some(text),
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub fn as_finding(&self) -> Option<&Finding> {
+        match &self.evidence {
+            Evidence::Finding(finding) | Evidence::Judge(_, Some(finding)) => Some(finding),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Ready-made configs that are part of the program: `extends: ["pack:name"]`.
+
+use crate::config::PACK;
+use crate::text::nearest;
+use crate::yaml::{Node, Spanned};
+
+mod trees;
+mod value;
+
+use value::Value;
+
+/// A pack: an ordinary config file, whose first line says what it is for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Pack {
+    pub name: &'static str,
+    pub text: &'static str,
+    tree: &'static Value,
+}
+
+pub const ALL: [Pack; 4] = [
+    Pack { name: "secrets", text: include_str!("packs/secrets.yaml"), tree: &trees::SECRETS },
+    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml"), tree: &trees::GIT_SAFETY },
+    Pack {
+        name: "destructive-commands",
+        text: include_str!("packs/destructive-commands.yaml"),
+        tree: &trees::DESTRUCTIVE_COMMANDS,
+    },
+    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), tree: &trees::LOCKFILES },
+];
+
+impl Pack {
+    /// Its values, as if its text were read.
+    pub fn tree(&self) -> Spanned<Node> {
+        self.tree.tree()
+    }
+
+    pub fn purpose(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+    }
+}
+
+/// The pack of this name, with `pack:` or without.
+///
+/// # Errors
+/// Says which packs there are.
+pub fn find(name: &str) -> Result<&'static Pack, String> {
+    let name = name.trim();
+    let name = name.strip_prefix(PACK).unwrap_or(name);
+    let names = ALL.iter().map(|pack| pack.name);
+    ALL.iter().find(|pack| pack.name == name).ok_or_else(|| match nearest(name, names.clone()) {
+        Some(near) => format!("did you mean `{PACK}{near}`?"),
+        None => format!("the packs are {}", names.collect::<Vec<_>>().join(", ")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Span;
+
+    #[test]
+    fn a_pack_is_found_by_name_and_a_typo_gets_a_suggestion() {
+        assert_eq!(find("secrets").unwrap().name, "secrets");
+        assert_eq!(find(" pack:lockfiles").unwrap().name, "lockfiles");
+        assert_eq!(find("secret").unwrap_err(), "did you mean `pack:secrets`?");
+        assert_eq!(
+            find("zzz").unwrap_err(),
+            "the packs are secrets, git-safety, destructive-commands, lockfiles"
+        );
+    }
+
+    #[test]
+    fn every_pack_is_a_valid_config_that_says_what_it_is_for() {
+        for pack in &ALL {
+            let parsed = crate::config::ConclaudeConfig::parse(pack.text, std::path::Path::new(pack.name));
+            assert!(parsed.is_ok(), "{}: {}", pack.name, parsed.unwrap_err());
+            assert!(pack.purpose().ends_with('.'), "{}", pack.purpose());
+        }
+    }
+
+    #[test]
+    fn the_values_of_a_pack_are_those_of_its_text() {
+        let mut code = String::from(
+            "//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.\n\nuse super::Value::{self, Flag, List, Map, Text};\n",
+        );
+        for pack in &ALL {
+            let name = pack.name.to_uppercase().replace('-', "_");
+            let tree = crate::yaml::read(pack.text).unwrap();
+            code +=
+                &format!("\n#[rustfmt::skip]\npub(super) static {name}: Value = {};\n", written(&tree, 0));
+        }
+        if std::env::var_os("UPDATE_PACKS").is_some() {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs/trees.rs");
+            return std::fs::write(path, code).unwrap();
+        }
+        let help = "a pack has changed: UPDATE_PACKS=1 cargo test --lib packs, and build again";
+        assert_eq!(code, include_str!("packs/trees.rs"), "{help}");
+        for pack in &ALL {
+            assert_eq!(pack.tree(), crate::yaml::read(pack.text).unwrap(), "{}", pack.name);
+        }
+    }
+
+    /// A value as Rust, one line for each entry of a list.
+    fn written(tree: &Spanned<Node>, depth: usize) -> String {
+        let at = |span: Span| format!("({}, {}, {})", span.start, span.end, span.line);
+        let own = at(tree.span);
+        let line = if depth < 3 { format!("\n{}", "    ".repeat(depth + 1)) } else { String::new() };
+        match &tree.value {
+            Node::Bool(flag) => format!("Flag({own}, {flag})"),
+            Node::Text(text) => format!("Text({own}, {text:?})"),
+            Node::List(items) => {
+                let items = items.iter().map(|item| format!("{line}{},", written(item, depth + 1)));
+                format!("List({own}, &[{}])", items.collect::<String>())
+            }
+            Node::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| {
+                    format!("{line}({}, {:?}, {}),", at(key.span), key.value, written(value, depth + 1))
+                });
+                format!("Map({own}, &[{}])", entries.collect::<String>())
+            }
+            other => panic!("packs have no {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What applies to an event, in order and with the reason: pure data, complete before anything runs.
+
+use crate::agent::Agent;
+use crate::config::GateConfig;
+use crate::dialect::claude::modes;
+use crate::event::{Blocking, EventKind};
+use crate::pattern::PatternError;
+
+mod commands;
+pub mod environment;
+mod facts;
+mod files;
+mod prompts;
+mod rules;
+mod step;
+
+use commands::Commands;
+pub use commands::DEFAULT_SHELL;
+pub use facts::{Facts, GateFacts, Select, UnknownChanges};
+pub use step::{
+    Action, Command, ContextRule, Gate, Reason, Remember, Report, Step, Unmatched, Waiting, WhyNot, Written,
+};
+use step::{Planned, commands_in};
+
+/// What an event's handling will do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub event: EventKind,
+    pub agent: Option<Agent>,
+    /// Gates, then commands, then the judge; what is remembered of the call of an agent comes last.
+    pub steps: Vec<Step>,
+    /// The config cannot be read, for this reason: gates run with their defaults.
+    pub config_error: Option<String>,
+    /// What would be done as well, if the config were trusted.
+    pub untrusted: Option<Untrusted>,
+    /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
+    pub gates: GateConfig,
+    /// Whether the user can be asked, in the session's permission mode.
+    pub can_ask: bool,
+    /// Values that do not fit into an environment.
+    pub warnings: Vec<String>,
+    /// What the patterns of the section were compared with.
+    pub subject: String,
+    /// Commands of the section that do not run.
+    pub unmatched: Vec<Unmatched>,
+}
+
+/// What is not done, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Untrusted {
+    pub why: String,
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// A plan to do nothing.
+    #[must_use]
+    pub fn empty(event: EventKind) -> Plan {
+        Plan {
+            event,
+            agent: None,
+            steps: Vec::new(),
+            config_error: None,
+            untrusted: None,
+            gates: GateConfig { max_blocks: 1, ..GateConfig::default() },
+            can_ask: false,
+            warnings: Vec::new(),
+            subject: String::new(),
+            unmatched: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn gate(&self) -> Option<&Gate> {
+        self.steps.iter().find_map(|step| match &step.action {
+            Action::Gate(gate) => Some(gate),
+            _ => None,
+        })
+    }
+
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        commands_in(&self.steps)
+    }
+
+    /// Whether any step may end in a block. Rules for permissions are left out: without an answer Claude Code asks the user.
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        let by_rule = self.steps.iter().any(|step| match &step.action {
+            Action::Guards(guards) => self.event.blocking() == Blocking::Tool && guards.has_any(),
+            Action::Continue(_) | Action::Worktree => true,
+            _ => false,
+        });
+        let by_gate = match self.gate() {
+            None | Some(Gate::Helper { .. }) => false,
+            // Whatever the config says, nobody writes what belongs to the gates.
+            Some(Gate::Write { .. }) => true,
+            Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::Lost { .. }) => self.gates.des.blocks(),
+        };
+        by_rule || by_gate || self.commands().any(Command::can_block)
+    }
+}
+
+impl Plan {
+    /// Whether the checks wait for background agents.
+    pub fn waits(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Wait(_)))
+    }
+}
+
+impl Untrusted {
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        commands_in(&self.steps)
+    }
+
+    /// The patterns of context that was not given.
+    pub fn contexts(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Context(context) => Some(context.pattern()),
+            _ => None,
+        })
+    }
+
+    /// Whether Claude was not made to go on.
+    #[must_use]
+    pub fn has_continue(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Continue(_)))
+    }
+
+    #[must_use]
+    pub fn has_judge(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Judge(_)))
+    }
+}
+
+/// Makes the plan.
+///
+/// # Errors
+/// When a pattern of the event's section cannot be evaluated.
+pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
+    let event = facts.event.kind;
+    let at_call = facts.gate.and_then(|gate| gate.at_call.as_ref());
+    let gates = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
+    // A gate that let an agent in also looks when it leaves.
+    let gate = facts.gate.filter(|_| gates.des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
+    let mut steps: Vec<Step> =
+        Remember::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
+    steps.extend(rules::rules(facts));
+    steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
+    let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
+    steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
+    let of_config = facts.is_event_concerned.then_some(Report::Config);
+    steps.extend(Report::of(event).into_iter().chain(of_config).map(Action::Report).map(Step::itself));
+    let mut of_section = commands::commands(facts, gate.is_some())?;
+    prompts::prompts(facts, gate.is_some(), &mut of_section)?;
+    let Commands { steps: mut of_config, warnings, subject, unmatched } = of_section;
+    if event == EventKind::Stop {
+        of_config = at_stop(facts, of_config);
+    }
+    let judge = gates.des.judge.clone().filter(|_| matches!(gate, Some(Gate::Stop { .. })));
+    let judge = judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) });
+    // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
+    // One that Gate 1 remembered was trusted then.
+    let untrusted_judge = facts.origins.untrusted(&["des", "judge"]).filter(|_| at_call.is_none());
+    of_config.extend(judge.map(|judge| (judge, untrusted_judge)));
+    let is_limited = of_config.iter().any(|(step, _)| matches!(step.action, Action::Command(_)));
+    let unknown = facts.unknown_changes.filter(|_| is_limited).map(UnknownChanges::action);
+    steps.extend(unknown.map(Step::itself));
+    let untrusted = add_trusted(&mut steps, of_config);
+    // Also where none of them runs: Claude Code waits for a path all the same.
+    let has_commands = commands_in(&steps).next().is_some() || untrusted.is_some() || !unmatched.is_empty();
+    steps.extend(
+        (has_commands && event.blocking() == Blocking::Worktree).then(|| Step::itself(Action::Worktree)),
+    );
+    let last = gate.and_then(|gate| Some((gate.reason(), Remember::last(gate)?)));
+    steps.extend(last.map(|(reason, what)| Step { reason, action: Action::Remember(what) }));
+    Ok(Plan {
+        event,
+        agent: facts.agent.cloned(),
+        steps,
+        config_error: facts.config_error.map(str::to_owned),
+        untrusted,
+        gates: if at_call.is_some() { gates } else { gates.trusted(facts.origins) },
+        can_ask: modes::can_ask(facts.event.payload.base().permission_mode.as_deref()),
+        warnings,
+        subject,
+        unmatched,
+    })
+}
+
+/// Adds the steps that may run; those that may not are returned.
+fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<Planned<'_>>) -> Option<Untrusted> {
+    let mut untrusted: Option<Untrusted> = None;
+    for (step, why) in of_config {
+        match why {
+            None => steps.push(step),
+            Some(why) => untrusted
+                .get_or_insert_with(|| Untrusted { why: why.to_owned(), steps: Vec::new() })
+                .steps
+                .push(step),
+        }
+    }
+    untrusted
+}
+
+/// What the main thread's stop does beside its commands. While background agents run there is more to come, and the stop comes
+/// again after it.
+fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a>> {
+    let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
+    let untrusted = facts.origins.untrusted(&["stop", "infinite"]);
+    steps.extend(infinite.map(|action| (Step::itself(action), untrusted)));
+    if steps.is_empty() || facts.running.is_empty() {
+        return steps;
+    }
+    // One that may run is enough to wait for.
+    let untrusted = steps.iter().map(|(_, why)| *why).min().flatten();
+    let waiting = steps.into_iter().filter(|(_, why)| *why == untrusted).map(|(step, _)| step).collect();
+    let waiting = Waiting { agents: facts.running.to_vec(), steps: waiting };
+    vec![(Step::itself(Action::Wait(waiting)), untrusted)]
+}

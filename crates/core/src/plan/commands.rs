@@ -1,0 +1,255 @@
+//! Which commands of the event's section run, in order.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::environment;
+use super::step::Variable;
+use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
+use crate::agent::actor;
+use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
+use crate::dialect::claude::prompt::is_notification;
+use crate::event::{Blocking, Counted, EventKind, Subject};
+use crate::file_pattern::{FilePattern, Location};
+use crate::pattern::{self, MatchMode, Pattern, PatternError};
+use crate::rule::Rule;
+use crate::types::HookPayload;
+
+pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+
+/// Of a longer prompt, what comes after this is not compared.
+pub(super) const MAX_COMPARED: usize = 64 << 10;
+
+/// A command that concerns the event.
+pub(super) struct Wanted<'a> {
+    pattern: &'a Pattern,
+    /// Among the commands of the pattern.
+    index: usize,
+    config: &'a CommandConfig,
+    files: Option<Vec<String>>,
+}
+
+/// What the event's section comes to.
+#[derive(Default)]
+pub(super) struct Commands<'a> {
+    /// Each with the reason why it may not run.
+    pub(super) steps: Vec<Planned<'a>>,
+    /// Values that do not fit into their environment.
+    pub(super) warnings: Vec<String>,
+    /// What patterns are compared with.
+    pub(super) subject: String,
+    pub(super) unmatched: Vec<Unmatched>,
+}
+
+pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands<'a>, PatternError> {
+    let Some(section) = facts.config.section(facts.event.kind) else { return Ok(Commands::default()) };
+    if is_in_between(facts) {
+        let all = 0..section.entries().len();
+        let unmatched = all.map(|entry| Unmatched { entry, command: None, why: WhyNot::InBetween });
+        return Ok(Commands { unmatched: unmatched.collect(), ..Commands::default() });
+    }
+    let (subject, selected) = select(facts, section)?;
+    let mut unmatched = not_selected(section, &selected);
+    let wanted = wanted(facts, section, selected, &mut unmatched);
+    let section = facts.event.kind.row().section;
+    let (steps, warnings) = planned(facts, is_gated, wanted, &[section, "commands"], &subject);
+    Ok(Commands { steps, warnings, subject, unmatched })
+}
+
+/// Commands below these keys of the config as steps, and values that do not fit into their environment.
+pub(super) fn planned<'a>(
+    facts: &Facts<'a>,
+    is_gated: bool,
+    wanted: Vec<Wanted<'_>>,
+    keys: &[&str],
+    subject: &str,
+) -> (Vec<Planned<'a>>, Vec<String>) {
+    if wanted.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let (env, mut warnings) = match facts.inherited {
+        Some(_) => environment::environment(facts, is_gated),
+        None => Default::default(),
+    };
+    let mut steps = Vec::new();
+    for Wanted { pattern, index, config, files } in wanted {
+        let (pattern, index) = (pattern.as_str(), index.to_string());
+        let rule = Rule::key(keys.join(".")).pattern(pattern);
+        let keys = [keys, &[pattern, &index]].concat();
+        let mut command = command(config, facts.event.kind, facts.work);
+        command.rule = Box::new(rule.located(facts.origins, &keys, facts.root));
+        subject.clone_into(&mut command.subject);
+        command.env = env.clone();
+        let commands = match files {
+            Some(files) => files::given(&command, &files, &mut warnings),
+            None => vec![command],
+        };
+        let untrusted = facts.origins.untrusted(&keys);
+        steps.extend(
+            commands.into_iter().map(|command| {
+                (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
+            }),
+        );
+    }
+    (steps, warnings)
+}
+
+/// The patterns that do not match, or come too late.
+fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<Unmatched> {
+    let is_selected = |entry: &Entry| selected.iter().any(|one| std::ptr::eq(*one, entry));
+    let is_first = section.mode == Some(MatchMode::First);
+    let mut is_taken = false;
+    let mut found = Vec::new();
+    for (index, entry) in section.entries().iter().enumerate() {
+        if is_selected(entry) {
+            is_taken = is_first;
+        } else {
+            let why = if is_taken { WhyNot::Earlier } else { WhyNot::Pattern };
+            found.push(Unmatched { entry: index, command: None, why });
+        }
+    }
+    found
+}
+
+/// The commands of the patterns that match, without those that are for others.
+pub(super) fn wanted<'a>(
+    facts: &Facts<'_>,
+    section: &EventConfig,
+    selected: Vec<&'a Entry>,
+    unmatched: &mut Vec<Unmatched>,
+) -> Vec<Wanted<'a>> {
+    let mut wanted = Vec::new();
+    for entry in selected {
+        let (pattern, commands) = entry;
+        for (index, config) in commands.iter().enumerate() {
+            let mut leave_out = |why| {
+                let entry = section.entries().iter().position(|one| std::ptr::eq(one, entry));
+                unmatched.extend(entry.map(|entry| Unmatched { entry, command: Some(index), why }));
+            };
+            if !is_for_agent(facts, config) {
+                leave_out(WhyNot::Agent);
+            } else if !is_for_prompt(facts, config) {
+                leave_out(WhyNot::Prompt);
+            } else if let Some(files) = files::concerned(facts.changed, config) {
+                wanted.push(Wanted { pattern, index, config, files });
+            } else {
+                leave_out(WhyNot::Files);
+            }
+        }
+    }
+    wanted
+}
+
+/// A part of a message before the last one, where commands wait for that.
+fn is_in_between(facts: &Facts<'_>) -> bool {
+    facts.event.kind == EventKind::MessageDisplay
+        && facts.config.message_display.only_final()
+        && facts.event.fields.get("final") == Some(&Value::Bool(false))
+}
+
+type Entry = (Pattern, Vec<CommandConfig>);
+
+/// What patterns are compared with, and the entries that it selects.
+fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Vec<&'a Entry>), PatternError> {
+    let mode = section.mode.unwrap_or_default();
+    match facts.select {
+        Select::Matching => {}
+        Select::ForEveryone => {
+            let selected =
+                pattern::select_by(section.entries(), mode, |pattern| Ok(is_for_everyone(pattern.as_str())))?;
+            return Ok((String::new(), selected));
+        }
+        Select::All => {
+            let selected = pattern::select_by(section.entries(), MatchMode::All, |_| Ok(true))?;
+            return Ok((String::new(), selected));
+        }
+    }
+    let field = |name: &str| facts.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (subject, id) = match facts.event.kind.row().subject {
+        Subject::Agent => facts.agent.map_or(("", None), |agent| (agent.name.as_str(), agent.id.as_deref())),
+        Subject::Field(name) => (field(name), None),
+        Subject::File(name) => {
+            let path = field(name);
+            let location = location(facts.work, path);
+            let covers = |pattern: &Pattern| {
+                FilePattern::new(pattern.as_str(), None)
+                    .map(|files| files.covers(&location))
+                    .map_err(|error| pattern.broken(&error.to_string()))
+            };
+            return Ok((path.to_owned(), pattern::select_by(section.entries(), mode, covers)?));
+        }
+        Subject::Nothing => ("", None),
+    };
+    Ok((subject.to_owned(), pattern::select(section.entries(), mode, subject, id)?))
+}
+
+fn location(work: &Path, path: &str) -> Location {
+    let relative = Path::new(path).strip_prefix(work).ok().map(|path| path.to_string_lossy().into_owned());
+    Location { absolute: path.to_owned(), relative, ..Location::default() }
+}
+
+fn is_for_everyone(glob: &str) -> bool {
+    glob.chars().all(|c| c == '*')
+}
+
+fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
+    if facts.select == Select::ForEveryone {
+        return config.agent.as_ref().is_none_or(|glob| is_for_everyone(glob.as_str()));
+    }
+    config.agent.as_ref().is_none_or(|glob| glob.matches(actor(facts.agent.or(facts.caller))))
+}
+
+/// The part of a prompt that patterns are compared with.
+pub(super) fn compared(prompt: &str) -> &str {
+    prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt)
+}
+
+/// What an agent in the background reports is no wish of the user, which a pattern could be about.
+fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
+    match (facts.select, &facts.event.payload) {
+        _ if config.pattern.is_none() => true,
+        (Select::All, _) => true,
+        (Select::Matching, HookPayload::UserPromptSubmit(said)) => {
+            !is_notification(&said.prompt) && config.is_for_prompt(compared(&said.prompt))
+        }
+        // At other events it has no effect.
+        (Select::Matching, _) => true,
+        (Select::ForEveryone, _) => false,
+    }
+}
+
+fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
+    // Without its path no worktree is created anyway.
+    let default_on_failure = match event.blocking() {
+        Blocking::Stop(Counted::Main) | Blocking::Worktree => Reaction::Block,
+        _ => Reaction::Warn,
+    };
+    let default_on_timeout = match event.blocking() {
+        Blocking::Stop(_) => Reaction::Block,
+        _ => Reaction::Warn,
+    };
+    let (show_stdout, show_stderr) = config.streams();
+    Command {
+        rule: Box::default(),
+        subject: String::new(),
+        run: config.run.as_str().to_owned(),
+        script: config.run.as_str().to_owned(),
+        shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
+        cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),
+        work: work.to_owned(),
+        env: Vec::<Variable>::new(),
+        message: config.message.clone(),
+        is_shown: config.show_command.unwrap_or(true),
+        is_notified: config.notify_per_command.unwrap_or(false),
+        show_stdout,
+        show_stderr,
+        max_lines: config.max_output_lines.map(Bounded::get),
+        timeout: config.timeout.map(|seconds| Duration::from_secs(seconds.get().into())),
+        on_failure: config.on_failure.unwrap_or(default_on_failure),
+        on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
+        answers: event.blocking() == Blocking::Worktree
+            || (config.context == Some(true) && event.takes_context()),
+    }
+}

@@ -1,0 +1,246 @@
+//! The environment of commands: `CONCLAUDE_` and the name of a payload's field in capitals.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Facts;
+use super::step::Variable;
+use crate::dialect::claude::fields::{self, COMMON};
+use crate::dialect::claude::prompt::slash_command;
+use crate::dialect::claude::tools;
+use crate::event::{self, EventKind};
+use crate::types::HookPayload;
+
+pub const PREFIX: &str = "CONCLAUDE_";
+
+/// The changed files of a command with `files`, one per line.
+pub const FILES: &str = "CONCLAUDE_FILES";
+
+/// Fields whose variables have other names.
+const RENAMED: [(&str, &str); 4] = [
+    ("hook_event_name", "HOOK_EVENT"),
+    ("prompt", "USER_PROMPT"),
+    ("agent_type", "SUBAGENT_TYPE"),
+    ("subagent_type", "SUBAGENT_TYPE"),
+];
+
+/// What is no field of a payload.
+const OWN: [&str; 12] = [
+    "CONFIG_DIR",
+    "TOOL_INPUT",
+    "TOOL_OUTPUT",
+    "TOOL_TIMESTAMP",
+    "SUBAGENT_NAME",
+    "AGENT_TRANSCRIPT_PATH",
+    "DES_STEP_FILE",
+    "DES_AGENT",
+    "DES_COMMAND",
+    "DES_PROJECT_ID",
+    "FILE_PATH",
+    "COMMAND",
+];
+
+/// What the markers of a gated agent say.
+const MARKERS: [&str; 4] = ["DES_STEP_FILE", "DES_AGENT", "DES_COMMAND", "DES_PROJECT_ID"];
+
+/// When the command was started, for what is about a tool.
+pub const TOOL_TIMESTAMP: &str = "CONCLAUDE_TOOL_TIMESTAMP";
+
+/// Other names of the same, for scripts that were written for conclaude 0.2.
+const AGENT_ALIASES: [&str; 2] = ["AGENT_NAME", "SKILL_NAME"];
+const WORKTREE_ALIAS: &str = "WORKTREE_NAME";
+
+/// What steers conclaude itself, or is set for each process: no payload may set these.
+const RESERVED: [&str; 5] = ["TOOL_TIMESTAMP", "LOG", "NOTIFY_WAIT_MS", "COMMAND_ID", "FILES"];
+
+/// The variables that commands get, and what could not be one. A variable of ours that has no value here is removed, so
+/// that one of an outer hook does not shine through.
+pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, Vec<String>) {
+    let mut env: Vec<Variable> = Vec::new();
+    let mut warnings = Vec::new();
+    for (name, value) in own_values(facts, is_gated).into_iter().chain(of_payload(facts)) {
+        if env.iter().any(|(given, _)| *given == name) {
+            continue;
+        }
+        let (value, warning) = fit(&name, value);
+        warnings.extend(warning);
+        env.push((name, value));
+    }
+    for (name, field) in JSON {
+        let (value, warning) = json(name, facts.event.fields.get(field));
+        warnings.extend(warning);
+        env.extend(value.map(|value| (format!("{PREFIX}{name}"), Some(value))));
+    }
+    let is_given = |name: &String| env.iter().any(|(given, _)| given == name);
+    let inherited: Vec<&String> =
+        facts.inherited.unwrap_or_default().iter().filter(|name| !is_given(name)).collect();
+    if !inherited.is_empty() {
+        let known = known();
+        env.extend(
+            inherited.into_iter().filter(|name| known.contains(*name)).map(|name| (name.clone(), None)),
+        );
+    }
+    (env, warnings)
+}
+
+/// Fields that are given whole, as JSON: half of one would be none.
+const JSON: [(&str, &str); 2] = [("TOOL_INPUT", "tool_input"), ("TOOL_OUTPUT", "tool_response")];
+
+fn json(name: &str, value: Option<&Value>) -> (Option<String>, Option<String>) {
+    let Some(text) = value.filter(|value| !value.is_null()).map(Value::to_string) else {
+        return (None, None);
+    };
+    if text.len() <= MAX_VALUE {
+        return (Some(text), None);
+    }
+    let warning = format!("{PREFIX}{name} is left out: it has {} bytes; stdin has it whole", text.len());
+    (None, Some(warning))
+}
+
+/// What is not in the payload under this name.
+fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
+    let agent = facts.agent.or(facts.caller);
+    let markers = facts.gate.filter(|_| is_gated).map(|gate| gate.markers.clone()).unwrap_or_default();
+    let [step_file, marked_agent, command, project_id] = markers;
+    let input = facts.event.fields.get("tool_input").and_then(Value::as_object);
+    let slash = match &facts.event.payload {
+        HookPayload::UserPromptSubmit(said) => slash_command(&said.prompt),
+        _ => None,
+    };
+    let of_input = |field: &str| Some(input?.get(field)?.as_str()?.to_owned());
+    let worktree =
+        (facts.event.kind == EventKind::WorktreeCreate).then(|| facts.event.fields.get("name")).flatten();
+    let values = [
+        ("CONFIG_DIR", config_dir(facts).map(|folder| folder.to_string_lossy().into_owned())),
+        ("SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
+        ("SUBAGENT_TYPE", agent.and_then(|agent| agent.kind.clone())),
+        ("AGENT_ID", agent.and_then(|agent| agent.id.clone())),
+        ("AGENT_TRANSCRIPT_PATH", agent.and_then(|agent| agent.transcript.clone())),
+        ("DES_STEP_FILE", step_file),
+        ("DES_AGENT", marked_agent),
+        ("DES_COMMAND", command),
+        ("DES_PROJECT_ID", project_id),
+        ("FILE_PATH", input.and_then(tools::named_file).map(str::to_owned)),
+        ("COMMAND", of_input(tools::COMMAND)),
+        ("COMMAND_NAME", slash.map(|(name, _)| name.to_owned())),
+        ("COMMAND_ARGS", slash.map(|(_, arguments)| arguments.to_owned())),
+        (WORKTREE_ALIAS, worktree.and_then(Value::as_str).map(str::to_owned)),
+    ];
+    let aliases = AGENT_ALIASES.map(|name| (name, agent.map(|agent| agent.name.clone())));
+    values
+        .into_iter()
+        .chain(aliases)
+        .filter_map(|(name, value)| Some((format!("{PREFIX}{name}"), value?)))
+        .collect()
+}
+
+/// The folder of the project's config; without one that of the innermost file.
+fn config_dir<'a>(facts: &Facts<'a>) -> Option<&'a Path> {
+    let written = || facts.origins.sources().iter().rev().find(|source| !source.is_pack());
+    facts.config_dir.or_else(|| written()?.path.parent())
+}
+
+/// The fields that are text, a number or a flag; also those that only a newer client sends.
+fn of_payload(facts: &Facts<'_>) -> Vec<(String, String)> {
+    let scalars = facts.event.fields.iter().filter_map(|(field, value)| {
+        let value = match value {
+            _ if field == "tool_input" => return None,
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            _ => return None,
+        };
+        Some((variable(field)?, value))
+    });
+    scalars.filter(|(name, value)| !(value.is_empty() && name.ends_with("TRANSCRIPT_PATH"))).collect()
+}
+
+/// The variable of a field, unless its name cannot be one.
+pub fn variable(field: &str) -> Option<String> {
+    let is_name = field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let name = match RENAMED.iter().find(|(renamed, _)| *renamed == field) {
+        Some((_, name)) => (*name).to_owned(),
+        None => field.to_ascii_uppercase(),
+    };
+    (is_name && !field.is_empty() && !RESERVED.contains(&name.as_str())).then(|| format!("{PREFIX}{name}"))
+}
+
+/// The variables of an event, without those that every event has.
+pub fn of_event(event: EventKind) -> Vec<String> {
+    let mut names: Vec<String> = fields::own(event).filter_map(variable).collect();
+    let mut add = |more: &[&str]| names.extend(more.iter().map(|name| format!("{PREFIX}{name}")));
+    if fields::has_tool(event) {
+        add(&["FILE_PATH", "COMMAND", "TOOL_INPUT", "TOOL_TIMESTAMP"]);
+    }
+    if event == EventKind::PostToolUse {
+        add(&["TOOL_OUTPUT"]);
+    }
+    if event == EventKind::PreToolUse || event.is_of_agent() {
+        add(&MARKERS);
+    }
+    if event.row().in_agents {
+        let agent = ["AGENT_ID", "SUBAGENT_NAME", "SUBAGENT_TYPE", "AGENT_TRANSCRIPT_PATH"];
+        names.extend(agent.into_iter().chain(AGENT_ALIASES).map(|name| format!("{PREFIX}{name}")));
+    }
+    if event == EventKind::UserPromptSubmit {
+        names.extend(["COMMAND_NAME", "COMMAND_ARGS"].map(|name| format!("{PREFIX}{name}")));
+    }
+    if event == EventKind::WorktreeCreate {
+        names.push(format!("{PREFIX}{WORKTREE_ALIAS}"));
+    }
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// The variables of all events.
+pub fn of_all() -> Vec<String> {
+    let common = COMMON.iter().filter_map(|field| variable(field));
+    common.chain(["CONFIG_DIR", "COMMAND_ID"].map(|name| format!("{PREFIX}{name}"))).collect()
+}
+
+/// Every variable that an event may have.
+fn known() -> BTreeSet<String> {
+    let own = OWN.iter().map(|name| format!("{PREFIX}{name}"));
+    let events = event::ALL.iter().flat_map(|event| of_event(*event));
+    own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()
+}
+
+/// The kernel takes no value with a NUL and none above 128 KiB; a command must start all the same.
+const MAX_VALUE: usize = 32 << 10;
+
+pub(super) fn fit(name: &str, value: String) -> (Option<String>, Option<String>) {
+    if value.contains('\0') {
+        return (None, Some(format!("{name} is left out: its value contains a NUL")));
+    }
+    if value.len() <= MAX_VALUE {
+        return (Some(value), None);
+    }
+    let warning = format!("{name} is cut to {MAX_VALUE} of {} bytes", value.len());
+    (value.get(..value.floor_char_boundary(MAX_VALUE)).map(str::to_owned), Some(warning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_cannot_be_in_an_environment_are_left_out_or_cut() {
+        assert_eq!(fit("X", "a\0b".into()).0, None);
+        assert_eq!(fit("X", "ok".into()), (Some("ok".into()), None));
+        let (cut, warning) = fit("X", "ü".repeat(MAX_VALUE));
+        assert_eq!(cut.unwrap().len(), MAX_VALUE);
+        assert_eq!(warning.unwrap(), "X is cut to 32768 of 65536 bytes");
+    }
+
+    #[test]
+    fn a_field_is_a_variable_unless_that_is_ours() {
+        assert_eq!(variable("tool_name").unwrap(), "CONCLAUDE_TOOL_NAME");
+        assert_eq!(variable("prompt").unwrap(), "CONCLAUDE_USER_PROMPT");
+        for field in ["log", "command_id", "files", "a-b", "ü", ""] {
+            assert_eq!(variable(field), None, "{field:?}");
+        }
+    }
+}

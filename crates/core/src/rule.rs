@@ -1,0 +1,98 @@
+//! A rule as records and explanations name it: its key, what it compares, and where it is written.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::config::Origins;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Rule {
+    /// The key in the config (`preToolUse.uneditableFiles`), the marker of a prompt (`DES-AGENT`), the field of a step file
+    /// (`allowed_file_patterns`), or `built-in`.
+    pub key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+impl Rule {
+    #[must_use]
+    pub fn key(key: impl Into<String>) -> Rule {
+        Rule { key: key.into(), ..Rule::default() }
+    }
+
+    /// One that no config can switch off.
+    #[must_use]
+    pub fn built_in(what: &str) -> Rule {
+        Rule { pattern: Some(what.to_owned()), ..Rule::key("built-in") }
+    }
+
+    #[must_use]
+    pub fn pattern(mut self, pattern: &str) -> Rule {
+        self.pattern = Some(pattern.to_owned());
+        self
+    }
+
+    #[must_use]
+    pub fn at(mut self, file: impl Into<String>, line: Option<usize>) -> Rule {
+        self.file = Some(file.into());
+        self.line = line;
+        self
+    }
+
+    /// The same with the file and the line of the value below these keys of the config; without them where the default counts. Files
+    /// are named relative to the root.
+    #[must_use]
+    pub fn located(self, origins: &Origins, keys: &[&str], root: &Path) -> Rule {
+        match origins.position(keys, Some(root)) {
+            Some((file, line)) => self.at(file, Some(line)),
+            None => self,
+        }
+    }
+
+    /// The file and the line, as editors take them.
+    #[must_use]
+    pub fn position(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(self.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        self.pattern.iter().try_for_each(|pattern| write!(f, " {pattern:?}"))?;
+        self.position().iter().try_for_each(|position| write!(f, " in {position}"))
+    }
+}
+
+/// Where the rule behind a finding is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Under these keys of the config; without them the default counts.
+    Config(&'static [&'static str]),
+    /// In a marker of the agent's prompt.
+    Prompt(&'static str),
+    /// In this field of the step file.
+    Step(&'static str),
+    /// Nowhere: it holds always.
+    BuiltIn(&'static str),
+}
+
+impl Written {
+    /// The rule, with its position where it is in the config.
+    #[must_use]
+    pub fn rule(self, origins: &Origins, root: &Path) -> Rule {
+        match self {
+            Written::Config(keys) => Rule::key(keys.join(".")).located(origins, keys, root),
+            Written::Prompt(key) | Written::Step(key) => Rule::key(key),
+            Written::BuiltIn(what) => Rule::built_in(what),
+        }
+    }
+}

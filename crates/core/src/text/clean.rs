@@ -1,0 +1,200 @@
+//! Cleaning text of others: what cannot be seen is removed first, then what looks like a tag is neutralised. In this order,
+//! since what was hidden behind a `<` would else make a tag once it is gone.
+
+use std::borrow::Cow;
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// What stands for the `<` of a tag.
+const NOT_A_TAG: char = '‹';
+
+/// Markers as our own advice writes them: whoever reads it copies them. They are examples, which mean nothing in text of others either.
+pub const MARKER: &str = "<!-- DES-KEY: value -->";
+pub const STEP_FILE_MARKER: &str = "<!-- DES-STEP-FILE: path/of/step.json -->";
+pub const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
+const OWN_MARKERS: [&str; 3] = [MARKER, STEP_FILE_MARKER, SECTION_MARKER];
+
+/// Removes what could control a terminal, hide text or imitate markup of Claude Code: escape sequences, control, format and
+/// zero-width characters, and the `<` of anything that looks like a tag.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { neutralised(seen(text)) }
+}
+
+/// Whether there is nothing to clean, as in most text. Other text takes the long way, also where it needs no change.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
+}
+
+/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which mean
+/// nothing to whoever is no model.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { seen(text) }
+}
+
+/// The same on one line.
+#[must_use]
+pub fn printable_line(text: &str) -> String {
+    on_one_line(Cow::Borrowed(text)).into_owned()
+}
+
+/// The same, which most texts are already.
+#[must_use]
+pub fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return text;
+    }
+    printable(&text).replace(['\n', '\t'], " ").into()
+}
+
+/// [`clean`], on one line: for names and paths inside a sentence.
+#[must_use]
+pub fn clean_line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
+}
+
+/// The text with invisible characters escaped, except for line breaks: for a user who is to decide about it.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return text.to_owned();
+    }
+    let shown = |c: char| match c {
+        '\n' | '"' | '\'' | '\\' => c.to_string(),
+        c if is_invisible(c) && !c.is_control() => c.escape_unicode().to_string(),
+        other => other.escape_debug().to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The text with what is invisible escaped, but for white space: lines of a file that somebody looks at.
+#[must_use]
+pub fn revealed(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        c if is_invisible(c) => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The same with one character for each, so that columns stay what they are.
+#[must_use]
+pub fn pictured(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        c if is_invisible(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// JSON in which everything that [`clean`] would remove or replace is escaped: it means the same to a program.
+#[must_use]
+pub fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    // Reports have megabytes of it, nearly all of which is plain.
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b' '..=b'~') && byte != b'<';
+    while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        let mut characters = special.chars();
+        match characters.next() {
+            Some(c) if c == '<' || is_invisible(c) => out.push_str(&escape(c)),
+            c => out.extend(c),
+        }
+        rest = characters.as_str();
+    }
+    out.push_str(rest);
+    out
+}
+
+fn escape(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
+/// What somebody sees of the text.
+fn seen(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' => {
+                // A carriage return alone restarts the line, as progress bars do; before a line feed it ends the line.
+                if chars.peek() != Some(&'\n') {
+                    out.truncate(out.rfind('\n').map_or(0, |at| at + 1));
+                }
+            }
+            // A line break here would be one that nobody who wrote lines has seen.
+            '\u{2028}' | '\u{2029}' => out.push(' '),
+            '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
+            // An emoji may have one. More of them, or behind other characters, are a way to hide text.
+            '\u{fe0e}' | '\u{fe0f}' if out.chars().next_back().is_some_and(may_vary) => out.push(c),
+            c if is_invisible(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn may_vary(c: char) -> bool {
+    !c.is_ascii() && !is_invisible(c)
+}
+
+/// The text with another character for each `<` that something follows which could be the name of a tag.
+fn neutralised(text: String) -> String {
+    let starts_a_name = |c: char| {
+        c.is_ascii_alphabetic()
+            || matches!(c, '/' | '!' | '?' | '_' | ':' | '\\')
+            || (!c.is_ascii() && c != NOT_A_TAG)
+    };
+    let is_ours = |rest: &str| OWN_MARKERS.iter().any(|marker| rest.starts_with(marker));
+    let mut chars = text.chars();
+    let mut out = String::with_capacity(text.len());
+    loop {
+        let rest = chars.as_str();
+        let Some(c) = chars.next() else { return out };
+        let is_tag = c == '<' && chars.clone().next().is_some_and(starts_a_name) && !is_ours(rest);
+        out.push(if is_tag { NOT_A_TAG } else { c });
+    }
+}
+
+/// Characters that leave no mark of their own: controls, formats, fillers, and selectors of variants. Those format characters
+/// that are visible, such as the Arabic number signs, are not among them.
+pub fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Skips the rest of an escape sequence that this character starts: CSI up to its final byte, strings (OSC, DCS, …) up to
+/// their terminator.
+fn skip_escape(start: char, chars: &mut Peekable<Chars<'_>>) {
+    let on_this_line = |c: &char| !matches!(c, '\n' | '\r');
+    let kind = match start {
+        '\u{1b}' => chars.next_if(on_this_line),
+        // One character for what is two with ESC.
+        c1 => char::from_u32(u32::from(c1) - 0x40),
+    };
+    match kind {
+        Some('[') => while chars.next_if(on_this_line).is_some_and(|c| !('@'..='~').contains(&c)) {},
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while let Some(c) = chars.next_if(|c| *c != '\n') {
+                if matches!(c, '\u{7}' | '\u{9c}') || (c == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
+                    break;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! From bytes to a validated payload, with errors that name the field and what was expected.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::wire::{Wire, describe};
+use super::{
+    HookPayload, validate_identity, validate_subagent_start_payload, validate_subagent_stop_payload,
+};
+use crate::event::EventKind;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayloadError {
+    Empty,
+    Json(String),
+    /// A field is missing, blank or of the wrong type.
+    Field(String),
+    OtherEvent {
+        called: String,
+        found: String,
+    },
+}
+
+impl fmt::Display for PayloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PayloadError::Empty => f.write_str("no payload on stdin: expected one JSON object"),
+            PayloadError::Json(reason) => write!(f, "the payload is not valid JSON: {reason}"),
+            PayloadError::Field(reason) => write!(f, "invalid payload: {reason}"),
+            PayloadError::OtherEvent { called, found } => write!(
+                f,
+                "invalid payload: `hook_event_name` is {found:?}, expected {called:?}: register each event with its own name"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PayloadError {}
+
+/// An event with its typed payload and all fields of the JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub kind: EventKind,
+    pub payload: HookPayload,
+    pub fields: Map<String, Value>,
+}
+
+impl Event {
+    /// Reads and checks the payload of the event that was called.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn parse(kind: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
+        Event::of(kind, read(strip_bom(input))?.0)
+    }
+
+    /// The same for a payload that was read already.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn of(kind: EventKind, fields: Map<String, Value>) -> Result<Event, PayloadError> {
+        let wire = Wire(fields);
+        let payload = check(kind.name(), &wire)?;
+        Ok(Event { kind, payload, fields: wire.0 })
+    }
+}
+
+impl HookPayload {
+    /// Reads and checks the payload of the event with this name.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn parse(event: &str, input: &[u8]) -> Result<HookPayload, PayloadError> {
+        check(event, &read(strip_bom(input))?)
+    }
+}
+
+fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
+    let payload: HookPayload = wire.try_into().map_err(PayloadError::Field)?;
+    match &payload {
+        HookPayload::SubagentStart(start) => validate_subagent_start_payload(start),
+        HookPayload::SubagentStop(stop) => validate_subagent_stop_payload(stop),
+        other => validate_identity(other.base()),
+    }
+    .map_err(|reason| PayloadError::Field(format!("{reason}: expected a non-empty string")))?;
+    let found = payload.hook_event_name();
+    if found != event {
+        return Err(PayloadError::OtherEvent { called: event.to_owned(), found: found.to_owned() });
+    }
+    Ok(payload)
+}
+
+/// The fields of a payload, whoever wrote it.
+///
+/// # Errors
+/// When it is not a JSON object.
+pub fn fields(input: &[u8]) -> Result<Map<String, Value>, PayloadError> {
+    read(strip_bom(input)).map(|wire| wire.0)
+}
+
+#[must_use]
+fn strip_bom(input: &[u8]) -> &[u8] {
+    input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input)
+}
+
+/// One JSON value; what follows it is ignored.
+fn first_value(input: &[u8]) -> serde_json::Result<Option<Value>> {
+    serde_json::Deserializer::from_slice(input).into_iter().next().transpose()
+}
+
+fn read(input: &[u8]) -> Result<Wire, PayloadError> {
+    let error = match first_value(input) {
+        Ok(Some(value)) => return object(value),
+        Ok(None) => return Err(PayloadError::Empty),
+        Err(error) => error,
+    };
+    // Where Claude Code truncates a string, half a surrogate pair or a byte that is not UTF-8 may be left.
+    // That is no reason to reject the event.
+    match first_value(&repair(input)) {
+        Ok(Some(value)) => object(value),
+        _ => Err(PayloadError::Json(error.to_string())),
+    }
+}
+
+fn object(value: Value) -> Result<Wire, PayloadError> {
+    match value {
+        Value::Object(fields) => Ok(Wire(fields)),
+        other => Err(PayloadError::Field(format!("expected a JSON object, found {}", describe(&other)))),
+    }
+}
+
+/// Replaces invalid UTF-8 and escapes of lone surrogates with the replacement character.
+fn repair(input: &[u8]) -> Vec<u8> {
+    let text = match String::from_utf8_lossy(input) {
+        Cow::Borrowed(text) => text.to_owned(),
+        Cow::Owned(text) => text,
+    };
+    let mut out = text.into_bytes();
+    let mut at = 0;
+    while let Some(found) = out.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        at += found;
+        match surrogate(&out, at) {
+            Some(0xD800..=0xDBFF) if matches!(surrogate(&out, at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
+            Some(0xD800..=0xDFFF) => {
+                if let Some(digits) = out.get_mut(at + 2..at + 6) {
+                    digits.copy_from_slice(b"fffd");
+                }
+                at += 6;
+            }
+            _ => at += 2,
+        }
+    }
+    out
+}
+
+/// The code unit of the escape `\uXXXX` at this position.
+fn surrogate(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}

@@ -1,0 +1,43 @@
+//! YAML as a tree with positions. `granit-parser` reads the syntax; what its events mean is decided here, once for the config
+//! that is used and for the problems of one that is not: scalars by the core schema, anchors and `<<`, limits on size.
+
+mod build;
+mod deserialize;
+mod emit;
+mod error;
+mod located;
+mod tree;
+
+pub use emit::emit;
+pub use error::{SyntaxError, ValueError};
+pub use located::Located;
+pub use tree::{Node, Span, Spanned, Text};
+
+/// Reads one document. An empty text is `Null`.
+///
+/// # Errors
+/// Names the first position where the text is not YAML, or not one that is accepted.
+pub fn read(text: &str) -> Result<Spanned<Node>, SyntaxError> {
+    read_source(text, 0)
+}
+
+/// The same for one of several files.
+///
+/// # Errors
+/// As for one.
+pub fn read_source(text: &str, source: usize) -> Result<Spanned<Node>, SyntaxError> {
+    build::Builder::of(source).read(without_bom(text))
+}
+
+/// A file may start with a byte order mark, which is no part of it.
+pub fn without_bom(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// Reads one document as plain values, as those of other programs' files.
+pub fn read_value(text: &str) -> Option<serde_json::Value> {
+    serde::Deserialize::deserialize(&read(text).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! The path of one event: read → parse → plan → run → decide → answer.
+
+use conclaude_core::decide::{self, Cause};
+use conclaude_core::dialect::claude;
+use conclaude_core::event::EventKind;
+use conclaude_core::outcome::Outcome;
+use conclaude_core::plan::Plan;
+use conclaude_os::deadline;
+use conclaude_os::process;
+
+mod block_summary;
+pub mod call;
+mod changes;
+mod commands;
+mod config;
+mod config_error;
+mod context;
+mod delivery;
+mod environment;
+mod finish;
+mod gate_facts;
+mod gates;
+mod guards;
+mod not_run;
+mod panics;
+mod permissions;
+mod prompts;
+mod record;
+pub mod rehearse;
+mod remember;
+pub mod replay;
+mod reports;
+mod run;
+mod running;
+mod stdio;
+pub mod switch;
+mod unread;
+mod who;
+
+pub use commands::{Kept, execute};
+pub use conclaude_core::decide::{Decision, HookResult};
+pub use conclaude_core::error::{HookError, Result};
+use context::Context;
+pub use context::inherited_variables;
+pub use environment::Environment;
+
+/// Whether notifications about the event obey `showSystemEvents`.
+#[must_use]
+pub fn is_system_event_hook(hook_name: &str) -> bool {
+    EventKind::named(hook_name).is_some_and(|event| event.row().system)
+}
+
+/// Handles a SubagentStart whose payload comes on stdin.
+///
+/// # Errors
+/// When the payload is invalid.
+pub async fn handle_subagent_start() -> Result<HookResult> {
+    handle_stdin(EventKind::SubagentStart, &Environment::of_process())
+}
+
+/// Handles a SubagentStop whose payload comes on stdin.
+///
+/// # Errors
+/// When the payload is invalid.
+pub async fn handle_subagent_stop() -> Result<HookResult> {
+    handle_stdin(EventKind::SubagentStop, &Environment::of_process())
+}
+
+fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {
+    handle_read(event, stdio::payload(event), environment)
+}
+
+fn handle_read(
+    event: EventKind,
+    payload: std::result::Result<Vec<u8>, String>,
+    environment: &Environment,
+) -> Result<HookResult> {
+    match payload {
+        Ok(payload) => {
+            let payload = panics::keep(payload);
+            panics::panic_here_in_tests("event");
+            handle(event, payload, environment)
+        }
+        Err(reason) => unread::without(event, HookError::Input(reason)),
+    }
+}
+
+/// Handles an event.
+///
+/// # Errors
+/// When the payload is invalid.
+pub fn handle(event: EventKind, input: &[u8], environment: &Environment) -> Result<HookResult> {
+    trace(event, input, environment).map(|trace| trace.result)
+}
+
+/// A call in all its parts.
+#[derive(Debug)]
+pub struct Trace {
+    pub plan: Plan,
+    pub outcomes: Vec<Outcome>,
+    pub result: HookResult,
+}
+
+/// Handles an event, and keeps what was planned and what came of it.
+///
+/// # Errors
+/// When the payload is invalid.
+pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
+    deadline::start();
+    let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
+    let gathered = claude::parse(event, input)
+        .map_err(HookError::from)
+        .and_then(|parsed| Context::gather(parsed, input, environment));
+    let context = match gathered {
+        Ok(Some(context)) => context,
+        Ok(None) => return Ok(only(HookResult::success())),
+        Err(HookError::Payload(error)) => return unread::answer(event, input, environment, error).map(only),
+        Err(error) => return Err(error),
+    };
+    let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
+    panics::plan_is_known(&plan, context.is_first_stop());
+    let mut outcomes = run::run(&plan, &context);
+    if let Some(signal) = process::stop_signal() {
+        return Err(finish::interrupted(&context, &plan, &outcomes, signal));
+    }
+    let count = || context.count_block(plan.gates.max_blocks, &Cause::of(&outcomes));
+    let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), count);
+    let problem = record::write(&context, &plan, &mut outcomes, &decided);
+    let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
+    let result = finish::finish(&context, &plan, &outcomes, decided, problem);
+    // The process ends now: freeing thousands of small values takes longer than a rule does.
+    std::mem::forget(context);
+    Ok(Trace { plan, outcomes, result })
+}

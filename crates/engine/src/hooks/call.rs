@@ -1,0 +1,98 @@
+//! The whole of a call: the payload on stdin, what is handled of it, and the answer.
+
+use std::pin::pin;
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use super::{
+    Environment, handle_read, handle_stdin, handle_subagent_start, handle_subagent_stop, panics, stdio,
+    switch,
+};
+use crate::install::registration;
+use conclaude_core::decide::HookResult;
+use conclaude_core::dialect::claude;
+use conclaude_core::error::{HookError, Result};
+use conclaude_core::event::EventKind;
+use conclaude_core::exit::Exit;
+use conclaude_os::log;
+use conclaude_store::export::background;
+use conclaude_store::store::outbox;
+
+/// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
+#[must_use]
+pub fn call(event: EventKind) -> Exit {
+    answer(event, || match (event, switch::off()) {
+        (event, Some(value)) => Ok(switch::answer(event, &value)),
+        (EventKind::SubagentStart, None) => poll_once(handle_subagent_start()),
+        (EventKind::SubagentStop, None) => poll_once(handle_subagent_stop()),
+        (other, None) => handle_stdin(other, &Environment::of_process()),
+    })
+}
+
+/// The whole of `conclaude <Event> --if-trusted`, which is registered for all projects of a user: it defers to the
+/// project's own registration where there is one, and runs nothing of a project that nobody trusts.
+#[must_use]
+pub fn call_if_trusted(event: EventKind) -> Exit {
+    answer(event, || {
+        let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
+        let off = switch::off();
+        let payload = if off.is_none() { stdio::payload(event) } else { Ok(Vec::new()) };
+        match off {
+            _ if is_left_to_project(event, &payload, &environment) => Ok(HookResult::success()),
+            Some(value) => Ok(switch::answer(event, &value)),
+            None => handle_read(event, payload, &environment),
+        }
+    })
+}
+
+/// The whole of `conclaude Hooks <Event>`, as conclaude 0.2 was registered. In the file of an agent, Claude Code delivers `Stop` as
+/// SubagentStop; and what the project's settings register as well is handled once.
+#[must_use]
+pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
+    if switch::off().is_some() {
+        return call(event);
+    }
+    let payload = stdio::payload(event);
+    let delivered = payload.as_deref().map_or(event, |input| claude::delivered(event, input));
+    answer(delivered, || {
+        let environment = Environment::of_process();
+        let is_of_agent = names_agent || delivered != event;
+        if is_of_agent && is_left_to_project(delivered, &payload, &environment) {
+            return Ok(HookResult::success());
+        }
+        handle_read(delivered, payload, &environment)
+    })
+}
+
+/// Whether the project registers the event itself, so that its own call handles it.
+fn is_left_to_project(
+    event: EventKind,
+    payload: &std::result::Result<Vec<u8>, String>,
+    environment: &Environment,
+) -> bool {
+    let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));
+    let project = environment.project_dir.as_deref();
+    project.is_some_and(|project| registration::project_has(project, event, compared.as_deref()))
+}
+
+fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
+    panics::install(event);
+    let result = handle();
+    let answer = claude::render(event, &result, &log::take());
+    let is_written = stdio::write(&answer);
+    // What nobody could read is shown again at the next event.
+    if let Ok(result) = &result
+        && is_written
+    {
+        outbox::note(&result.delivered);
+    }
+    background::start();
+    answer.exit
+}
+
+/// The output of a future that never waits: no runtime is needed to poll it once.
+fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookResult> {
+    match pin!(future).poll(&mut TaskContext::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(HookError::Input("internal error: a handler waited".into())),
+    }
+}

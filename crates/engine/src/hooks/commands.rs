@@ -1,0 +1,190 @@
+//! Runs one command, and shares what an answer holds among the outputs of all.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::context::Context;
+use super::running;
+use conclaude_core::config::{Reaction, Show};
+use conclaude_core::dialect::claude::fields;
+use conclaude_core::event::EventKind;
+use conclaude_core::messages;
+use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use conclaude_core::plan::Command;
+use conclaude_core::plan::environment::TOOL_TIMESTAMP;
+use conclaude_core::text::LIMIT;
+use conclaude_os::log;
+use conclaude_os::notify;
+use conclaude_os::process::{self, Captured, CommandSpec, Keep, Spill, Status};
+
+/// The most of one stream that is shown, and the least that is worth showing.
+pub(super) const MAX_SHOWN: usize = 4_000;
+const MIN_SHOWN: usize = 200;
+
+/// Both streams of a command that has ended.
+pub(super) struct Output {
+    stdout: Captured,
+    stderr: Captured,
+}
+
+/// What may be shown beside an outcome, given by its index.
+pub(super) struct Shown {
+    pub(super) outcome: usize,
+    pub(super) output: Output,
+}
+
+/// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
+pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
+    // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
+    let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
+    notify_user(command, context, None);
+    let started = Timestamp::now();
+    let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
+    let kept = Kept { stdout, stderr: keep(command.show_stderr) };
+    let _running = running::start(context, &command.run, started);
+    let stamped = with_time(command, context.kind(), started);
+    let finished = execute(&stamped, context.input, kept, &mut |stream| output_file(context, stream));
+    let run = CommandRun {
+        command: command.clone(),
+        is_success: finished.status.is_success(),
+        is_timeout: matches!(finished.status, Status::TimedOut(_)),
+        status: finished.status.describe(),
+        exit_code: finished.status.code(),
+        started,
+        duration: finished.duration,
+        stdout: None,
+        stderr: None,
+        answer: None,
+    };
+    log_run(&run);
+    notify_user(command, context, Some(&run));
+    let verdict = verdict(&run, || context.was_blocked_by_timeout());
+    let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
+    (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// What is about a tool also says when it was started: a plan has no clock.
+fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_, Command> {
+    if !fields::has_tool(event) {
+        return Cow::Borrowed(command);
+    }
+    let mut stamped = command.clone();
+    stamped.env.push((TOOL_TIMESTAMP.to_owned(), Some(started.to_string())));
+    Cow::Owned(stamped)
+}
+
+/// What is kept of the streams of a command.
+#[derive(Clone, Copy)]
+pub struct Kept {
+    pub stdout: Keep,
+    pub stderr: Keep,
+}
+
+/// Runs a command of a plan, if its folder is one in which it may run.
+pub fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::Finished {
+    if let Some(why) = wrong_folder(command) {
+        return process::Finished::not_started(why);
+    }
+    let Command { script, shell, cwd, env, timeout, .. } = command;
+    let Kept { stdout, stderr } = kept;
+    process::run(&CommandSpec { script, shell, cwd, env, stdin, timeout: *timeout, stdout, stderr }, spill)
+}
+
+/// Why a command cannot run in the folder that is configured for it. The default needs no look.
+fn wrong_folder(command: &Command) -> Option<String> {
+    if command.cwd == command.work {
+        return None;
+    }
+    let name = command.cwd.strip_prefix(&command.work).unwrap_or(&command.cwd).display();
+    let work = command.work.display();
+    match (command.cwd.canonicalize(), command.work.canonicalize()) {
+        (Ok(real), Ok(work)) if real.starts_with(&work) && real.is_dir() => None,
+        (Ok(real), _) if !real.is_dir() => Some(format!("its `cwd` {name} is no folder in {work}")),
+        (Ok(real), _) => Some(format!("its `cwd` {name} leads out of {work}, to {}", real.display())),
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
+            Some(format!("its `cwd` {name} does not exist in {work}"))
+        }
+        (Err(error), _) => Some(format!("its `cwd` {name} in {work}: {error}")),
+    }
+}
+
+fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File, PathBuf)> {
+    context.session.output_file(stream)
+}
+
+pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() -> bool) -> Verdict {
+    let command = &run.command;
+    match if run.is_timeout { command.on_timeout } else { command.on_failure } {
+        _ if run.is_success => Verdict::Pass,
+        Reaction::Warn => Verdict::Warn,
+        // The agent cannot fix slowness: to block it again would only cost the same time again.
+        Reaction::Block if run.is_timeout && was_blocked_by_timeout() => Verdict::Warn,
+        Reaction::Block => Verdict::Block,
+    }
+}
+
+/// Makes the messages of the commands. All that is shown must fit into one answer, so each
+/// stream gets its share.
+pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Context<'_>) {
+    let mut shown = Vec::new();
+    for Shown { outcome: index, output: Output { stdout, stderr } } in outputs {
+        if let Some(Evidence::Command(run)) = outcomes.get_mut(index).map(|outcome| &mut outcome.evidence)
+            && run.command.answers
+            && run.is_success
+        {
+            run.answer = stdout.excerpt(run.command.max_lines);
+        }
+        let Some(run) = outcomes.get(index).and_then(Outcome::run) else { continue };
+        let pick = |stream: Captured, show: Show| {
+            let is_shown = show.applies(run.is_success) && stream.bytes > 0;
+            if is_shown {
+                Some(stream)
+            } else {
+                stream.discard();
+                None
+            }
+        };
+        let (show_stdout, show_stderr) = (run.command.show_stdout, run.command.show_stderr);
+        shown.push((index, pick(stdout, show_stdout), pick(stderr, show_stderr)));
+    }
+    let streams = shown.iter().map(|(_, out, err)| usize::from(out.is_some()) + usize::from(err.is_some()));
+    let share = (LIMIT * 8 / 10).checked_div(streams.sum()).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN);
+    let excerpt = |stream: Option<Captured>, max_lines| {
+        let mut stream = stream?;
+        stream.shrink(share, &mut |name| output_file(context, name));
+        stream.excerpt(max_lines)
+    };
+    for (index, stdout, stderr) in shown {
+        let Some(outcome) = outcomes.get_mut(index) else { continue };
+        if let Evidence::Command(run) = &mut outcome.evidence {
+            run.stdout = excerpt(stdout, run.command.max_lines);
+            run.stderr = excerpt(stderr, run.command.max_lines);
+            outcome.message = messages::of_command(run, outcome.verdict);
+        }
+    }
+}
+
+/// Notifies the user of a command that starts, or of how it ended, if it asks for that.
+fn notify_user(command: &Command, context: &Context<'_>, run: Option<&CommandRun>) {
+    let outcome =
+        run.map(|run| if run.is_success { notify::Outcome::Success } else { notify::Outcome::Failure });
+    let config = context.config.settings.notifications.as_ref();
+    if command.is_notified && notify::is_wanted_of_command(config, context.kind(), outcome) {
+        let what = run.map_or("runs", |run| &run.status);
+        let title = format!("conclaude: {}", context.kind());
+        notify::send(&title, &format!("{} {what}", messages::command_name(command)));
+    }
+}
+
+fn log_run(run: &CommandRun) {
+    let level = if run.is_success { log::Level::Info } else { log::Level::Warn };
+    log::line(level, || {
+        let pattern = run.command.rule.pattern.as_deref().unwrap_or_default();
+        let name = messages::command_name(&run.command);
+        format!("pattern {pattern:?}: {name} {} in {} ms", run.status, run.duration.as_millis())
+    });
+}

@@ -1,0 +1,61 @@
+//! The config as an event sees it: also of a broken one what can be used, and whether its error is one of the event.
+
+use std::path::PathBuf;
+
+use super::Environment;
+use conclaude_core::config::{ConclaudeConfig, ConfigError, Lost, Origins, Patterns};
+use conclaude_core::event::EventKind;
+use conclaude_core::rule::Rule;
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
+
+/// The config, or the defaults where it cannot be read.
+#[derive(Default)]
+pub(super) struct Config {
+    pub(super) settings: ConclaudeConfig,
+    /// The files and lines of its values.
+    pub(super) origins: Origins,
+    /// Why one of its files cannot be used.
+    pub(super) error: Option<ConfigError>,
+    /// Rules that are written in them and cannot be used.
+    pub(super) lost: Vec<Lost>,
+    /// What its files extend, also where that is not used.
+    pub(super) extended: Vec<PathBuf>,
+}
+
+impl Config {
+    /// A broken config must not switch the gates off: they run with their defaults.
+    pub(super) fn load(root: &Root, event: EventKind, environment: &Environment) -> Config {
+        let patterns = match event {
+            EventKind::SessionStart => Patterns::All,
+            event => Patterns::Of(event),
+        };
+        let Loaded { config: settings, mut origins, errors, lost, extended } = match &root.config {
+            Some(path) if environment.only_project => load::one(path, root),
+            _ => load::all(root, patterns),
+        };
+        // One that is an error of this event is not hidden by another.
+        let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
+        if environment.only_if_trusted && settings.needs_trust() {
+            origins.check_trust(load::why_untrusted);
+        }
+        Config { settings, origins, error, lost, extended }
+    }
+
+    /// The value below these keys; without a position where the default counts.
+    pub(super) fn rule(&self, keys: &[&str], root: &Root) -> Rule {
+        Rule::key(keys.join(".")).located(&self.origins, keys, &root.folder)
+    }
+
+    /// Whether the event fails, since the config is broken.
+    pub(super) fn fails(&self, event: EventKind) -> bool {
+        self.error.as_ref().is_some_and(|error| concerns(error, event))
+    }
+}
+
+/// Whether a broken config is an error of the event: of the start of a session and of every event of a subagent, and of others
+/// where it has their section.
+fn concerns(error: &ConfigError, event: EventKind) -> bool {
+    let is_always = event == EventKind::SessionStart || event.is_of_agent();
+    is_always || error.mentions(event.row().section)
+}

@@ -1,0 +1,295 @@
+//! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
+
+use std::cell::OnceCell;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Environment;
+use super::config::Config;
+use super::gate_facts::GateContext;
+use super::{changes, panics, who};
+use conclaude_core::agent::Agent;
+use conclaude_core::config::{ConfigError, TelemetryConfig};
+use conclaude_core::decide::{Cause, Count};
+use conclaude_core::error::{HookError, Result};
+use conclaude_core::event::{Blocking, Counted, EventKind, Subject};
+use conclaude_core::file_pattern::Location;
+use conclaude_core::finding::Finding;
+use conclaude_core::messages;
+use conclaude_core::plan::{self, Facts, Plan, UnknownChanges};
+use conclaude_core::types::{Event, HookPayload, PayloadError};
+use conclaude_os::git::WorkTree;
+use conclaude_os::log;
+use conclaude_store::audit::{self, Record};
+use conclaude_store::export::background;
+use conclaude_store::root::Root;
+use conclaude_store::store::{self, Session};
+use conclaude_store::transcript::identity;
+
+/// The name of the main thread, in the state of a session.
+pub(super) const MAIN_THREAD: &str = "main thread";
+
+/// The files that the event, or the agent until its stop, changed.
+pub(super) struct Changed {
+    pub(super) files: Vec<Location>,
+    /// Why these are only those that may have been.
+    unknown: Option<UnknownChanges>,
+}
+
+pub(super) struct Context<'a> {
+    /// The payload as it came, for the stdin of commands.
+    pub(super) input: &'a [u8],
+    pub(super) event: Event,
+    /// The subagent, at the events of one.
+    pub(super) agent: Option<Agent>,
+    /// The subagent from inside which another event comes.
+    pub(super) caller: Option<Agent>,
+    pub(super) root: Root,
+    /// The folder whose settings Claude Code reads.
+    pub(super) project: PathBuf,
+    pub(super) config: Config,
+    pub(super) session: Session,
+    pub(super) gate: Option<GateContext>,
+    /// Why it is not known whether a gate applies, where one could.
+    unknown_gate: Option<Finding>,
+    pub(super) tree: WorkTree,
+    /// The files that count as changed, where the event is only looked at.
+    given_changes: Option<Vec<String>>,
+    changed: OnceCell<Changed>,
+    /// When the payload was there.
+    pub(super) started: Timestamp,
+}
+
+impl<'a> Context<'a> {
+    /// Reads what a plan needs. `None` for the stop of an agent that nobody started.
+    pub(super) fn gather(
+        event: Event,
+        input: &'a [u8],
+        environment: &Environment,
+    ) -> Result<Option<Context<'a>>> {
+        let started = Timestamp::now();
+        let kind = event.kind;
+        let payload = &event.payload;
+        let root = match root_of(payload, environment) {
+            Err(_) if kind.is_quiet() => return Ok(None),
+            root => root?,
+        };
+        if identity::is_phantom(payload) {
+            log_start(&event, None);
+            arrived(&root, kind, environment);
+            log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
+            return Ok(None);
+        }
+        let session = Session::new(&root.folder, payload.session_id());
+        let session = if environment.is_rehearsal { session.read_only() } else { session };
+        if kind == EventKind::SessionStart {
+            session.resume();
+        }
+        let config = Config::load(&root, kind, environment);
+        panics::guards_are_known(kind, &config.settings.guards);
+        if !config.fails(kind) {
+            arrived(&root, kind, environment);
+        }
+        let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
+        log_start(&event, agent.as_ref());
+        panics::panic_here_in_tests("agent");
+        let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
+        let baseline = call.filter(|_| kind == EventKind::SubagentStop).and_then(|call| call.tree(&session));
+        let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
+        Ok(Some(Context {
+            input,
+            caller: who::caller(&event),
+            event,
+            agent,
+            tree: WorkTree::at(&root.work, baseline),
+            root,
+            project,
+            config,
+            session,
+            gate,
+            unknown_gate: unknown_gate.filter(|_| !environment.is_sample),
+            given_changes: environment.changed.clone(),
+            changed: OnceCell::new(),
+            started,
+        }))
+    }
+
+    pub(super) fn plan(&self) -> Result<Plan> {
+        let asks_for_files = self.config.settings.asks_for_files(self.kind());
+        let changed = asks_for_files.then(|| self.changed());
+        let running = match self.payload() {
+            HookPayload::Stop(stop) => stop.running_agents(),
+            _ => Vec::new(),
+        };
+        let config_error = self.config.error.as_ref().map(ConfigError::brief);
+        let Config { settings, origins, .. } = &self.config;
+        let facts = Facts {
+            agent: self.agent.as_ref(),
+            caller: self.caller.as_ref(),
+            changed: changed.map_or(&[], |changed| &changed.files),
+            unknown_changes: changed.and_then(|changed| changed.unknown.as_ref()),
+            running: &running,
+            gate: self.gate.as_ref().map(|gate| &gate.facts),
+            unknown_gate: self.unknown_gate.as_ref(),
+            config_error: config_error.as_deref(),
+            is_event_concerned: self.config.fails(self.kind()),
+            config_dir: self.root.config.as_deref().and_then(Path::parent),
+            inherited: Some(&inherited_variables()),
+            ..Facts::of(&self.event, settings, origins, &self.root.folder, &self.root.work)
+        };
+        let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
+        for warning in &plan.warnings {
+            log::warn(|| warning.clone());
+        }
+        Ok(plan)
+    }
+
+    /// Looked for once: a transcript is read for that, and git may be started.
+    pub(super) fn changed(&self) -> &Changed {
+        self.changed.get_or_init(|| {
+            let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
+            let (files, unknown) = match &self.given_changes {
+                Some(names) => (changes::located(&self.event, names, &self.root.work), None),
+                None => changes::changed(&self.event, self.subagent(), &self.root.work, is_trusted),
+            };
+            Changed { files, unknown }
+        })
+    }
+
+    /// The subagent that causes the event; none is the main thread.
+    pub(super) fn subagent(&self) -> Option<&Agent> {
+        self.agent.as_ref().or(self.caller.as_ref())
+    }
+
+    pub(super) fn payload(&self) -> &HookPayload {
+        &self.event.payload
+    }
+
+    pub(super) fn kind(&self) -> EventKind {
+        self.event.kind
+    }
+
+    pub(super) fn is_first_stop(&self) -> bool {
+        self.payload().is_first_stop()
+    }
+
+    /// Whose blocks are counted, where a stop can be blocked.
+    pub(super) fn stopping(&self) -> Option<Agent> {
+        let field = |name: &str| self.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
+        let Blocking::Stop(stopping) = self.kind().blocking() else { return None };
+        match stopping {
+            Counted::Agent => self.agent.clone(),
+            Counted::Main => Some(Agent::named(MAIN_THREAD)),
+            Counted::Teammate(name) => Some(self.caller.clone().unwrap_or_else(|| Agent::named(field(name)))),
+            Counted::Task(id) => Some(Agent::named(format!("task {}", field(id)))),
+        }
+    }
+
+    pub(super) fn count_block(&self, max: u32, cause: &Cause) -> io::Result<Count> {
+        let agent = self.stopping().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
+        let count = self.session.count_block(&agent, max, cause);
+        match &count {
+            Ok(Count::Blocks(_)) => {}
+            Ok(Count::Exhausted) => {
+                let times = conclaude_core::text::count(max.into(), "time");
+                log::warn(|| format!("{} may stop: it was blocked {times} already", agent.name));
+            }
+            Err(error) => log::warn(|| format!("cannot count blocks: {error}")),
+        }
+        count
+    }
+
+    pub(super) fn was_blocked_by_timeout(&self) -> bool {
+        self.stopping().is_some_and(|agent| self.session.was_blocked_by_timeout(&agent))
+    }
+
+    /// A record of this event, to be filled.
+    pub(super) fn record(&self) -> Record {
+        Record {
+            event: self.kind().name().into(),
+            started: Some(audit::in_record(self.started)),
+            session: Some(self.payload().session_id().to_owned()),
+            permission_mode: self.payload().base().permission_mode.clone(),
+            ..Record::default()
+        }
+    }
+
+    /// Writes a record. What cannot be written is reported, and is an error only where the config says so.
+    pub(super) fn audit(&self, record: &Record) -> Result<Option<String>> {
+        let written = audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record);
+        if let Ok(Some(problem)) | Err(problem) = &written {
+            log::warn(|| problem.clone());
+        }
+        if written == Ok(None) {
+            self.export();
+        }
+        written.map_err(HookError::Audit)
+    }
+
+    pub(super) fn is_audited(&self) -> bool {
+        self.config.settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false)
+    }
+
+    /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
+    pub(super) fn export(&self) {
+        let Config { settings, origins, .. } = &self.config;
+        if let Some(endpoint) = settings.endpoint().filter(|_| self.is_audited())
+            && origins.untrusted_endpoint().is_none()
+        {
+            let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
+            // Another environment may have what was missing in the one before.
+            let is_new = self.kind() == EventKind::SessionStart;
+            background::note(&self.root.folder, endpoint.as_str(), signals, is_new);
+        }
+    }
+}
+
+pub fn inherited_variables() -> Vec<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.starts_with(plan::environment::PREFIX)).collect()
+}
+
+/// The folders of a call, which never depend on where our own process runs.
+fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
+    let cwd = Path::new(payload.cwd());
+    if !cwd.is_absolute() {
+        let what = format!("`cwd` is {:?}, expected an absolute path", payload.cwd());
+        return Err(PayloadError::Field(what).into());
+    }
+    Ok(Root::find(environment.project_dir.as_deref(), cwd))
+}
+
+/// Notes that the event arrived, where it did.
+fn arrived(root: &Root, event: EventKind, environment: &Environment) {
+    if !environment.is_rehearsal {
+        store::touch_last(&root.folder, event.name());
+    }
+}
+
+/// What arrived, and what tells it from others of its kind.
+fn log_start(event: &Event, agent: Option<&Agent>) {
+    log::info(|| {
+        let field = |name: &'static str| {
+            let value = event.fields.get(name).and_then(Value::as_str).filter(|value| !value.is_empty());
+            value.map(|value| (name, value))
+        };
+        let parts: Vec<(&str, &str)> = match (agent, event.kind.row().subject) {
+            (Some(agent), _) => {
+                vec![("agent_id", agent.id.as_deref().unwrap_or("-")), ("subagent_type", &agent.name)]
+            }
+            (None, subject) => {
+                let compared = match subject {
+                    Subject::Field(name) | Subject::File(name) => field(name),
+                    Subject::Agent | Subject::Nothing => field("prompt_id"),
+                };
+                [field("agent_id"), compared, field("tool_use_id")].into_iter().flatten().collect()
+            }
+        };
+        let parts: String =
+            parts.iter().map(|(name, value)| format!(", {name}={}", messages::short(value))).collect();
+        format!("Processing {} hook: session_id={}{parts}", event.kind, event.payload.session_id())
+    });
+}

@@ -1,0 +1,107 @@
+//! What a subagent's event wanted to show is put into the outbox, and delivered where the client shows it.
+
+use super::context::Context;
+use conclaude_core::agent::Agent;
+use conclaude_core::decide::{Delivered, HookResult};
+use conclaude_core::dialect::claude::agents;
+use conclaude_core::dialect::claude::{prompt::task_of, tools};
+use conclaude_core::error::HookError;
+use conclaude_core::outcome::Failure;
+use conclaude_core::text::{LIMIT, join_within};
+use conclaude_core::types::HookPayload;
+use conclaude_os::files;
+use conclaude_os::log;
+use conclaude_store::store::outbox::{Entry, Outbox, text_of};
+use conclaude_store::transcript::identity;
+
+/// Keeps what is shown to nobody here.
+pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
+    let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
+    let own = agent.transcript.as_deref().map(files::expand_home);
+    put(
+        &outbox,
+        &Entry {
+            agent_id: agent.id.clone(),
+            ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
+            text: text.to_owned(),
+            ..Entry::default()
+        },
+    );
+}
+
+/// Keeps what is the same for every agent, unless something with this part is pending for the user already.
+pub(super) fn keep_once(context: &Context<'_>, text: &str, part: &str) {
+    let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
+    let is_same =
+        |entry: &Entry| entry.agent_id.is_none() && !entry.shown_to_user && entry.text.contains(part);
+    if outbox.take(is_same).is_empty() {
+        put(&outbox, &Entry { text: text.to_owned(), ..Entry::default() });
+    }
+}
+
+fn put(outbox: &Outbox, entry: &Entry) {
+    if let Err(error) = outbox.put(entry) {
+        log::warn(|| format!("cannot keep what is to be shown: {error}"));
+    }
+}
+
+/// Whether the user sees what is shown with the answer.
+pub(super) fn is_shown(context: &Context<'_>) -> bool {
+    context.kind().is_shown() && context.agent.is_none() && context.caller.is_none()
+}
+
+/// Keeps an error that nobody sees here.
+pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
+    if !is_shown(context) {
+        let text = error.to_string();
+        keep_failure(context, &Failure { part: text.clone(), text });
+    }
+}
+
+pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
+    keep_once(context, &format!("conclaude: {}", failure.text), &failure.part);
+}
+
+/// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
+/// different events.
+pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
+    let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
+    let (entries, for_claude) = match context.payload() {
+        HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
+            let Some(agent) = agents::started(&tool.tool_response) else {
+                return result;
+            };
+            (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
+        }
+        HookPayload::UserPromptSubmit(said) => match task_of(&said.prompt) {
+            Some(agent) => (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true),
+            // Its notification has not come since the main thread stopped, and may never: the user knows more than Claude.
+            None => (outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude), true),
+        },
+        HookPayload::Stop(stop) => {
+            // What belongs to an agent that still runs is shown when that one stops. What is said to Claude here would make it
+            // go on, so that stays pending.
+            let running = stop.running().unwrap_or_default();
+            let is_over = |entry: &Entry| !running.iter().any(|id| entry.belongs_to(id));
+            (outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false)
+        }
+        _ => return result,
+    };
+    if entries.is_empty() {
+        return result;
+    }
+    let entries: Vec<Entry> = outbox.dropped().into_iter().chain(entries).collect();
+    let for_user = text_of(entries.iter().filter(|entry| !entry.shown_to_user));
+    let context = text_of(entries.iter().filter(|entry| for_claude && !entry.shown_to_claude));
+    let message = match (result.message, for_user) {
+        (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),
+        (own, pending) => own.or(pending),
+    };
+    let delivered =
+        entries.into_iter().map(|entry| Delivered { path: entry.path, to_user: true, to_claude: for_claude });
+    let context = match (result.context, context) {
+        (Some(own), Some(pending)) => Some(join_within(&[&own, &pending], LIMIT)),
+        (own, pending) => own.or(pending),
+    };
+    HookResult { message, context, delivered: delivered.collect(), ..result }
+}

@@ -1,0 +1,149 @@
+//! What follows from a decision that was recorded: what the gate does next, notification, outbox, and the answer's final words.
+
+use std::io::Write;
+
+use super::context::Context;
+use super::{block_summary, delivery, record, remember};
+use conclaude_core::decide::{Decided, Decision, HookResult};
+use conclaude_core::error::HookError;
+use conclaude_core::event::EventKind;
+use conclaude_core::messages;
+use conclaude_core::outcome::Outcome;
+use conclaude_core::plan::Plan;
+use conclaude_core::text::{LIMIT, head_and_tail};
+use conclaude_os::log;
+use conclaude_os::notify;
+use conclaude_store::store::Session;
+
+pub(super) fn finish(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    decided: Decided,
+    problem: Option<String>,
+) -> HookResult {
+    let result = block_summary::add(context, plan, outcomes, decided.word, decided.result);
+    let result = if result.is_allowed() {
+        remember::stopped(plan, context);
+        allowed(context, plan, result, problem)
+    } else {
+        remember::denied(plan, context);
+        refused(context, result, problem)
+    };
+    if !is_error_shown(context, &result) {
+        outcomes
+            .iter()
+            .filter_map(Outcome::failure)
+            .for_each(|failure| delivery::keep_failure(context, failure));
+    }
+    let is_good = result.is_allowed() && result.error.is_none();
+    notify_user(context, plan, outcomes, is_good, result.error.as_deref());
+    if plan.event == EventKind::SessionEnd {
+        context.session.end();
+    }
+    let result = delivery::deliver(context, result);
+    if let Some(error) = result.error.as_ref().filter(|_| !result.fails(plan.event)) {
+        log::warn(|| error.clone());
+    }
+    result
+}
+
+fn allowed(
+    context: &Context<'_>,
+    plan: &Plan,
+    mut result: HookResult,
+    problem: Option<String>,
+) -> HookResult {
+    if let Some(problem) = problem {
+        result.message = Some(match result.message {
+            Some(message) => format!("{message}\n{problem}"),
+            None => messages::message(plan, &problem),
+        });
+    }
+    result.message = result.message.map(|message| shorten(message, &context.session));
+    if let Some((agent, message)) = context.caller.as_ref().zip(result.message.as_ref())
+        && is_inside_agent(context, plan)
+    {
+        delivery::keep(context, agent, message);
+        result.message = None;
+    }
+    if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
+        delivery::keep(context, agent, message);
+    }
+    if is_shown_later(context, plan)
+        && let Some(message) = result.message.take()
+    {
+        delivery::keep_once(context, &message, &message);
+    }
+    result
+}
+
+/// Whether the user sees why the event fails with its answer.
+fn is_error_shown(context: &Context<'_>, result: &HookResult) -> bool {
+    result.error.is_some() && delivery::is_shown(context)
+}
+
+/// What commands have to show inside a subagent is not shown there.
+fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
+    context.caller.is_some() && plan.commands().next().is_some()
+}
+
+/// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
+pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
+    is_inside_agent(context, plan) || (context.agent.is_none() && !plan.event.is_shown())
+}
+
+fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -> HookResult {
+    let problem = problem.map(|problem| format!("\n({problem})")).unwrap_or_default();
+    let finished = |reason: String| shorten(reason, &context.session) + &problem;
+    let decision = match result.decision {
+        Decision::Allow => Decision::Allow,
+        Decision::Permit => Decision::Permit,
+        Decision::Block(reason) => Decision::Block(finished(reason)),
+        Decision::Deny(reason) => Decision::Deny(finished(reason)),
+        Decision::Ask(reason) => Decision::Ask(finished(reason)),
+    };
+    HookResult { decision, ..result }
+}
+
+/// We were asked to stop: what was run until then is recorded.
+pub(super) fn interrupted(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    signal: &str,
+) -> HookError {
+    let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
+    delivery::keep_error(context, &error);
+    let recorded = record::of_interruption(context, plan, outcomes).map(|record| context.audit(&record));
+    let error = match recorded {
+        Some(Err(unrecorded)) => unrecorded,
+        _ => error,
+    };
+    notify_user(context, plan, outcomes, false, Some(&error.to_string()));
+    error
+}
+
+/// How the event went, where the user is notified of it.
+fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], is_good: bool, error: Option<&str>) {
+    if record::notification(context, plan, outcomes, is_good).is_some() {
+        let body = match error.zip(plan.agent.as_ref()) {
+            Some((error, agent)) => format!("{}: {error}", messages::agent_name(agent)),
+            None => messages::notification_body(plan, outcomes, context.payload().session_id()),
+        };
+        notify::send(&format!("conclaude: {}", plan.event), &body);
+    }
+}
+
+/// A text that is too long for an answer: its start and its end, and where all of it is.
+fn shorten(text: String, session: &Session) -> String {
+    let Some((head, tail, between)) = head_and_tail(&text, LIMIT - 500) else { return text };
+    let saved = session
+        .output_file("answer")
+        .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
+    let location = match saved {
+        Ok(path) => format!("all of it is in {}", path.display()),
+        Err(error) => format!("it could not be saved: {error}"),
+    };
+    format!("{head}\n… {between} characters left out; {location} …\n{tail}")
+}

@@ -1,0 +1,259 @@
+//! The gates of DES at the client's events: what they find becomes outcomes.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::context::Context;
+use super::gate_facts::GateContext;
+use super::panics;
+use super::running;
+use conclaude_checks::des::call::Call;
+use conclaude_checks::des::gates::{self, Calling, Seen, Writing};
+use conclaude_checks::des::judge::{self, Question};
+use conclaude_checks::des::paths::Links;
+use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::step::Step;
+use conclaude_checks::des::stop::{self, Stopping};
+use conclaude_checks::des::unfinished;
+use conclaude_checks::guard::Ground;
+use conclaude_core::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
+use conclaude_core::dialect::claude::{agents, layout};
+use conclaude_core::event::EventKind;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::messages;
+use conclaude_core::outcome::{Evidence, Outcome, Verdict};
+use conclaude_core::plan::{Gate, Plan, Written};
+use conclaude_core::types::{HookPayload, PreToolUsePayload};
+use conclaude_os::files;
+use conclaude_os::git::Snapshot;
+use conclaude_store::root::Root;
+use conclaude_store::store::Session;
+use conclaude_store::transcript;
+use shell_effects::Access;
+
+/// Beside a refusal, and when an agent is called: the config cannot be read.
+pub(super) fn config_note(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
+    let error = plan.config_error.as_ref()?;
+    let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    let is_called = matches!(plan.gate(), Some(Gate::Call { .. }));
+    let text = || format!("the gates run with their defaults until the user fixes the config: {error}");
+    (plan.gate().is_some() && (is_refused || is_called)).then(|| Outcome::note(text()))
+}
+
+pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
+    let Some(known) = &context.gate else { return Vec::new() };
+    panics::panic_here_in_tests("gate");
+    let violations_block = plan.gates.des.blocks();
+    let findings = match (gate, context.payload()) {
+        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, plan, context),
+        (Gate::Write { step_file, written }, _) => {
+            return write(step_file, written, known, plan, context);
+        }
+        (Gate::Stop { .. }, _) => return stop(plan, known, context),
+        // It cannot bring back what is gone: once is enough for it to say what it did.
+        (Gate::Lost { step_file }, _) => {
+            return vec![Outcome::finding(
+                stop::lost(step_file),
+                violations_block && context.is_first_stop(),
+            )];
+        }
+        _ => Vec::new(),
+    };
+    findings.into_iter().map(|finding| Outcome::finding(finding, violations_block)).collect()
+}
+
+/// Gate 1.
+fn call(tool: &PreToolUsePayload, known: &GateContext, plan: &Plan, context: &Context<'_>) -> Vec<Finding> {
+    let seen = seen(tool, known, plan, context);
+    let busy =
+        seen.opened.as_ref().and_then(|opened| live_agent(&context.session, &known.paths.main, &opened.name));
+    seen.findings.iter().cloned().chain(busy).collect()
+}
+
+/// What Gate 1 saw. The step is read once: what is remembered is what was judged.
+pub(super) fn seen<'a>(
+    tool: &PreToolUsePayload,
+    known: &'a GateContext,
+    plan: &Plan,
+    context: &Context<'_>,
+) -> &'a Seen {
+    known.seen.get_or_init(|| {
+        gates::before(&Calling {
+            markers: &known.markers,
+            prompt: &known.origin.prompt,
+            subagent_type: agents::called(&tool.tool_input),
+            root: &context.root.work,
+            des: &plan.gates.des,
+            caller: known.caller.as_ref(),
+        })
+    })
+}
+
+/// Two agents on one step is rarely meant. A call that never started does not count.
+fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
+    let open = Call::all(session).into_iter().filter(|call| call.step_file == step && call.is_open());
+    let open: Vec<Call> = open.collect();
+    if open.is_empty() {
+        return None;
+    }
+    let started = unfinished::started(&layout::subagents(main));
+    let live = open.iter().find(|call| started.iter().any(|(_, id)| *id == call.tool_use_id))?;
+    let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
+    Some(Finding::new(Code::StepBusy, what, "let one agent work on a step at a time").warning())
+}
+
+/// Gate 2.
+fn write(
+    step_file: &str,
+    written: &Written,
+    known: &GateContext,
+    plan: &Plan,
+    context: &Context<'_>,
+) -> Vec<Outcome> {
+    let des = &plan.gates.des;
+    let Root { folder: root, work, .. } = &context.root;
+    let writing = Writing {
+        step_file,
+        call: known.origin.call.as_ref(),
+        root,
+        work,
+        protected: &Protected::new(root, work, &Links::default()).with(&context.config.extended, root, work),
+        cwd: Path::new(context.payload().cwd()),
+        file: "",
+        deletes: false,
+    };
+    match written {
+        Written::File(file) => write_file(&Writing { file, ..writing }, des).into_iter().collect(),
+        Written::Shell(command) => shell_writes(&writing, command, des, context),
+    }
+}
+
+fn write_file(writing: &Writing<'_>, des: &DesConfig) -> Option<Outcome> {
+    if let Some(finding) = gates::protected(writing) {
+        return Some(Outcome::finding(finding, true));
+    }
+    let finding = if des.scope() == ScopeMode::Off { None } else { gates::during(writing) };
+    let blocks = des.scope() == ScopeMode::Block && des.blocks();
+    let finding = finding.map(|finding| if blocks { finding } else { finding.warning() });
+    finding.map(|finding| Outcome::finding(finding, true))
+}
+
+/// What a shell command would write, as far as that is known before it runs; the rest is found by Gate 3.
+fn shell_writes(
+    writing: &Writing<'_>,
+    command: &str,
+    des: &DesConfig,
+    context: &Context<'_>,
+) -> Vec<Outcome> {
+    let script = shell_effects::read(command, files::home().as_deref());
+    let links = Links::default();
+    let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None, worktree: None };
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
+        let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
+        let file = context.config.extended.iter().find(inside).unwrap_or(&touch.path).to_string_lossy();
+        let writing = Writing { file: &file, deletes: touch.access == Access::Delete, ..*writing };
+        let outcome = match gates::protected(&writing) {
+            Some(finding) => Some(Outcome::finding(finding, true)),
+            None if touch.access == Access::Link || ground.is_temporary(&touch.path) => None,
+            // A directory may go if all that may be in it is inside the scope.
+            None if touch.with_contents => {
+                let inside = touch.path.join("file");
+                let inside = inside.to_string_lossy();
+                write_file(&Writing { file: &inside, ..writing }, des).and_then(|_| write_file(&writing, des))
+            }
+            None => write_file(&writing, des),
+        };
+        outcomes.extend(outcome.filter(|outcome| !outcomes.contains(outcome)));
+    }
+    outcomes
+}
+
+/// Gate 3.
+fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
+    let des = &plan.gates.des;
+    let config_now = GateConfig::of(&context.config.settings).trusted(&context.config.origins);
+    let stopping = Stopping {
+        markers: &known.markers,
+        origin: &known.origin,
+        agent: plan.agent.as_ref().map_or("", |agent| agent.name.as_str()),
+        session: context.payload().session_id(),
+        root: &context.root.folder,
+        tree: &context.tree,
+        main: &known.paths.main,
+        own: known.paths.own.as_deref(),
+        des,
+        config_now: context.config.error.is_none().then_some(&config_now),
+    };
+    let (findings, opened) = stop::inspect(&stopping);
+    let opened = known.judged.get_or_init(|| opened).as_ref();
+    let failure = opened.filter(|opened| opened.step.is_honest_failure()).and_then(|opened| {
+        let reason = opened.step.failure_reason()?;
+        Some(Outcome {
+            verdict: Verdict::Warn,
+            message: messages::honest_failure(&opened.name, &reason),
+            evidence: Evidence::HonestFailure,
+        })
+    });
+    findings.into_iter().map(|finding| Outcome::finding(finding, des.blocks())).chain(failure).collect()
+}
+
+/// The judge can only add a block, so it is asked last, and only if nothing else blocks. An admitted failure is not judged.
+pub(super) fn judge(
+    config: &JudgeConfig,
+    plan: &Plan,
+    context: &Context<'_>,
+    so_far: &[Outcome],
+) -> Option<Outcome> {
+    let is_settled = |outcome: &Outcome| {
+        outcome.verdict == Verdict::Block
+            || outcome.evidence == Evidence::HonestFailure
+            || outcome.as_finding().is_some_and(Finding::blocks)
+    };
+    if so_far.iter().any(is_settled) {
+        return None;
+    }
+    let known = context.gate.as_ref()?;
+    let HookPayload::SubagentStop(stop) = context.payload() else { return None };
+    let opened = known.judged.get().and_then(Option::as_ref);
+    // The step is the agent's to write: what it must fulfil is what it said at the call.
+    let at_call = known.origin.call.as_ref().and_then(|call| Step::of_rules(&call.rules));
+    let criteria = at_call.as_ref().or(opened.map(|opened| &opened.step)).map(Step::acceptance_criteria);
+    let own = known.paths.own.as_deref();
+    let question = Question {
+        prompt: &known.origin.prompt,
+        criteria: &criteria.unwrap_or_default().join("\n"),
+        step: opened.map_or("", |opened| opened.text.as_str()),
+        changed_files: &stop::changed_files(&context.tree, &context.root.folder),
+        transcript: &own.map(|path| transcript::tail(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
+        last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
+    };
+    let running = running::start(context, "the judge", Timestamp::now());
+    let judged = judge::outcome(config, &question);
+    drop(running);
+    let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, plan.gates.des.blocks()));
+    let (verdict, message) =
+        shown.map_or((Verdict::Pass, String::new()), |shown| (shown.verdict, shown.message));
+    Some(Outcome { verdict, message, evidence: Evidence::Judge(judged.record, judged.finding) })
+}
+
+/// The tree before the commands run, where a gated agent must not answer for what they write.
+pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) -> Option<&'a Snapshot> {
+    let is_watched = plan.commands().next().is_some()
+        && (plan.gate().is_some()
+            || (plan.event == EventKind::SubagentStart
+                && Call::all(&context.session).iter().any(Call::is_open)));
+    if is_watched { context.tree.snapshot().ok().flatten() } else { None }
+}
+
+/// What the commands wrote. A script may write anywhere, so nothing less than a second look at the names and times of the tree
+/// tells; files that are as they were in the first one are not read again, and git is not started. Where a gate applies, that
+/// look is what a command costs beside itself: `benches/run` holds both to 6 × `git status`.
+pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
+    if let Some(before) = before
+        && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before))
+    {
+        stop::note_own_files(&context.session, &before.written_until(&after, &context.root.work));
+    }
+}

@@ -1,0 +1,224 @@
+//! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
+
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::context::Context;
+use conclaude_checks::des::paths::Links;
+use conclaude_checks::des::protected::Protected;
+use conclaude_checks::guard::{
+    self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
+};
+use conclaude_core::agent::actor;
+use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
+use conclaude_core::dialect::claude::mcp;
+use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::event::EventKind;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::outcome::{Evidence, Outcome, Verdict};
+use conclaude_core::plan::{Gate, Plan};
+use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::files;
+use conclaude_os::git;
+use conclaude_store::root::Root;
+use shell_effects::Access;
+use shell_effects::glob::GlobError;
+
+pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
+    let allowed = RefCell::new(Vec::new());
+    match inspect(config, plan, context, Watch::Allowed(&allowed)) {
+        Some(Ok(Inspected { rules, effects, findings })) => {
+            // The process ends after its answer: freeing thousands of small values takes longer than a rule does.
+            std::mem::forget((rules, effects));
+            let allowed =
+                allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
+            findings.into_iter().map(outcome).chain(allowed).collect()
+        }
+        Some(Err(error)) => vec![broken(&error)],
+        None => Vec::new(),
+    }
+}
+
+/// The config was checked when it was read, so this is not met.
+pub(super) fn broken(error: &GlobError) -> Outcome {
+    Outcome::note(format!("a guard cannot be evaluated: {error}"))
+}
+
+/// A call as the guards see it.
+pub(super) struct Inspected {
+    pub(super) rules: Rules,
+    pub(super) effects: Effects,
+    pub(super) findings: Vec<guard::Finding>,
+}
+
+/// What the guards find. None where there is no tool.
+pub(super) fn inspect(
+    config: &PreToolUseConfig,
+    plan: &Plan,
+    context: &Context<'_>,
+    watch: Watch<'_>,
+) -> Option<Result<Inspected, GlobError>> {
+    let tool = &tool_of(&context.event)?;
+    let home = files::home();
+    let rules = match Rules::of(config, &Sources(&sources(context)), home.as_deref()) {
+        Ok(rules) => rules,
+        Err(error) => return Some(Err(error)),
+    };
+    let Root { folder: root, work, .. } = &context.root;
+    let links = Links::default();
+    let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
+    let find = || Protected::new(root, work, &links).with(&context.config.extended, root, work);
+    // Gate 2 protects them from an agent with a step.
+    let found = OnceCell::new();
+    let own = (!is_gated).then_some(Own { found: &found, find: &find });
+    let lost = &context.config.lost;
+    let is_request = context.kind() == EventKind::PermissionRequest;
+    let scene = Scene { root, work, links: &links, own, lost, is_request };
+    let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
+    Some(Ok(Inspected { rules, effects, findings }))
+}
+
+/// Where a call happens.
+pub(super) struct Scene<'a> {
+    pub(super) root: &'a Path,
+    pub(super) work: &'a Path,
+    pub(super) links: &'a Links,
+    /// Our own files; none where a gate protects them.
+    pub(super) own: Option<Own<'a>>,
+    /// Rules that are written in the config and cannot be used.
+    pub(super) lost: &'a [Lost],
+    /// The user is asked for permission already.
+    pub(super) is_request: bool,
+}
+
+/// The call of a tool against the rules.
+pub(super) fn compare(
+    rules: &Rules,
+    tool: &PreToolUsePayload,
+    agent: &str,
+    scene: &Scene<'_>,
+    watch: Watch<'_>,
+) -> (Effects, Vec<guard::Finding>) {
+    let Scene { root, work, links, own, lost, .. } = *scene;
+    let home = files::home();
+    let cwd = Path::new(&tool.base.cwd);
+    let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
+    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
+    let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
+        // Most calls read, and most projects have nothing against that.
+        Use::File { access: Access::Read, .. }
+            if !watch.is_watched() && !rules.concern_reading(agent) && lost.is_empty() =>
+        {
+            return (Effects::default(), Vec::new());
+        }
+        Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
+        Use::Shell(command) => {
+            let script =
+                shell_effects::read_at(command, home.as_deref(), &|asked| guard::outside(cwd, asked));
+            (ground.of_script(script), Some(command))
+        }
+        Use::PowerShell(command) => {
+            (ground.of_script(shell_effects::read_powershell(command)), Some(command))
+        }
+        Use::Other => (of_other(tool), None),
+    };
+    let searched = tools::searched(&tool.tool_name, &tool.tool_input);
+    effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
+    let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
+    effects.unclear.extend(malformed.map(|(field, access)| Unclear::Input { field, access }));
+    let call = Call {
+        ground,
+        tool: &tool.tool_name,
+        command,
+        input: &tool.tool_input,
+        agent,
+        is_subagent: tool.agent_id.is_some(),
+        worktree: (work != root).then_some(work),
+        own,
+        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
+        watch,
+        visited: &Visited::default(),
+    };
+    let mut findings = check(rules, &call, &effects);
+    if !lost.is_empty() {
+        findings.extend(unread(scene, tool, &effects));
+    }
+    (effects, findings)
+}
+
+/// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names.
+fn of_other(tool: &PreToolUsePayload) -> Effects {
+    let access = mcp::access(&tool.tool_name).filter(|_| mcp::is_foreign(&tool.tool_name));
+    let named = access.into_iter().flat_map(|access| {
+        let files = mcp::named_files(&tool.tool_input).into_iter();
+        files.map(move |path| Unclear::Named { access, path: path.to_owned() })
+    });
+    Effects { unclear: named.collect(), ..Effects::default() }
+}
+
+/// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is
+/// wrong in them.
+fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Option<guard::Finding> {
+    let Scene { root, own, lost, is_request, .. } = *scene;
+    let is_own =
+        |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
+    let used = tools::what(&tool.tool_name, &tool.tool_input);
+    let is_read = matches!(used, Use::File { access: Access::Read, .. });
+    if is_read && effects.touches.iter().all(is_own) {
+        return None;
+    }
+    guard::lost(lost, &guard::UncheckedCall { tool: &tool.tool_name, used, effects, is_request }, root)
+}
+
+/// The use of a tool that is about to happen, or that the user is asked about.
+pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
+    if let HookPayload::PreToolUse(tool) = &event.payload {
+        return Some(Cow::Borrowed(tool));
+    }
+    let fields = &event.fields;
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Cow::Owned(PreToolUsePayload {
+        base: event.payload.base().clone(),
+        agent_id: text("agent_id"),
+        tool_name: text("tool_name")?,
+        tool_input: fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default(),
+        tool_use_id: text("tool_use_id"),
+    }))
+}
+
+/// What the files of the config are called, and whose they are.
+pub(super) fn sources(context: &Context<'_>) -> Vec<(Arc<str>, Layer)> {
+    let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
+    let used = context.config.origins.sources();
+    used.iter().map(|source| (name_of(&source.path).into(), source.layer)).collect()
+}
+
+fn verdict(found: &guard::Finding) -> (Verdict, Code) {
+    match found.action {
+        Action::Block => (Verdict::Block, Code::GuardDenied),
+        Action::Ask | Action::Allow => (Verdict::Ask, Code::GuardAsks),
+    }
+}
+
+/// The same without words, for whoever counts and shows none.
+pub(super) fn wordless(found: guard::Finding) -> Outcome {
+    let (verdict, code) = verdict(&found);
+    let finding = Finding::new(code, String::new(), String::new()).by(Some(found.origin), found.matched);
+    Outcome { verdict, message: String::new(), evidence: Evidence::Finding(finding) }
+}
+
+pub(super) fn outcome(found: guard::Finding) -> Outcome {
+    let (verdict, code) = verdict(&found);
+    let what = conclaude_core::text::clean(&format!("{}: {}", found.what, found.rule));
+    let finding = Finding::new(code, what, conclaude_core::text::clean(&found.advice))
+        .by(Some(found.origin), found.matched);
+    Outcome {
+        verdict,
+        message: format!("{} {finding}", verdict.mark()),
+        evidence: Evidence::Finding(finding),
+    }
+}

@@ -1,0 +1,112 @@
+//! A panic anywhere ends in a documented answer: never in a silent allow where a gate or a guard applies.
+
+use std::cell::Cell;
+use std::panic::PanicHookInfo;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::stdio;
+use conclaude_core::config::PreToolUseConfig;
+use conclaude_core::dialect::claude::Answer;
+use conclaude_core::event::{Blocking, EventKind};
+use conclaude_core::plan::Plan;
+
+/// Something that is configured or planned may block.
+static CAN_BLOCK: AtomicBool = AtomicBool::new(false);
+
+/// The plan was made.
+static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// What came on stdin.
+static PAYLOAD: Mutex<&'static [u8]> = Mutex::new(&[]);
+
+thread_local! {
+    static IS_MAIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps the payload where a panic finds it, for the rest of the process.
+pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
+    let payload: &'static [u8] = payload.leak();
+    if let Ok(mut kept) = PAYLOAD.lock() {
+        *kept = payload;
+    }
+    payload
+}
+
+/// From here on a panic opens no guard, while it is not known yet what else applies.
+pub(super) fn guards_are_known(event: EventKind, guards: &PreToolUseConfig) {
+    let can_block = event.blocking() == Blocking::Tool && guards.has_any();
+    CAN_BLOCK.store(can_block, Ordering::SeqCst);
+}
+
+/// From here on the plan says whether a panic must block.
+pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
+    let may_block = match plan.event.blocking() {
+        Blocking::Stop(_) => is_first_stop,
+        Blocking::Never => false,
+        _ => true,
+    };
+    CAN_BLOCK.store(may_block && plan.can_block(), Ordering::SeqCst);
+    IS_KNOWN.store(true, Ordering::SeqCst);
+}
+
+/// Whether a gate that can still block may apply, as far as the bare payload tells: until it is known, a panic must not open it.
+/// A stop is blocked the first time alone.
+fn gate_may_apply(event: EventKind) -> bool {
+    let payload = PAYLOAD.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
+    let payload = String::from_utf8_lossy(&payload);
+    match event {
+        EventKind::SubagentStop => {
+            payload.contains("\"stop_hook_active\":false") || payload.contains("\"stop_hook_active\": false")
+        }
+        EventKind::PreToolUse => payload.contains("\"agent_id\"") || payload.contains("DES-VALIDATION"),
+        _ => false,
+    }
+}
+
+/// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
+pub(super) fn install(event: EventKind) {
+    IS_MAIN.set(true);
+    std::panic::set_hook(Box::new(move |info| {
+        if !IS_MAIN.get() {
+            // A courtesy failed, such as a notification: the main thread goes on without it.
+            loop {
+                std::thread::park();
+            }
+        }
+        let answer = answer(event, info);
+        stdio::write(&answer);
+        #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
+        std::process::exit(answer.exit.code().into());
+    }));
+}
+
+fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
+    let location = info.location().map(ToString::to_string).unwrap_or_default();
+    let what = info.payload_as_str().unwrap_or("no message");
+    let text = format!(
+        "internal error at {location}: {what}. This is a bug in conclaude {}; please report it with this message",
+        env!("CARGO_PKG_VERSION")
+    );
+    let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);
+    if CAN_BLOCK.load(Ordering::SeqCst) || is_open {
+        let reason =
+            format!("conclaude: {text}. It is blocked, since a gate, guard or check could not be evaluated.");
+        Answer::blocked(event, &reason)
+    } else {
+        Answer::failure(event, &text)
+    }
+}
+
+/// Debug builds panic on request, so that the answer can be tested: at this point of the path.
+pub(super) fn panic_here_in_tests(point: &str) {
+    #[cfg(debug_assertions)]
+    if std::env::var("CONCLAUDE_TEST_PANIC").is_ok_and(|asked| asked == point) {
+        #[expect(clippy::panic, reason = "this is its purpose")]
+        {
+            panic!("asked for by CONCLAUDE_TEST_PANIC");
+        }
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = point;
+}

@@ -1,0 +1,129 @@
+//! The rules of `permissionRequest`, at the event of that name.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::config::Config;
+use super::context::Context;
+use super::guards;
+use conclaude_checks::des::paths::Links;
+use conclaude_checks::guard::{Ground, Sources};
+use conclaude_checks::permission::{self, Answer, Permitted, Request, Rules, Said};
+use conclaude_core::agent::actor;
+use conclaude_core::config::{Layer, PermissionRequestConfig};
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::outcome::{Evidence, Outcome, Verdict};
+use conclaude_core::rule::Rule;
+use conclaude_core::text::clean;
+use conclaude_core::types::Event;
+use conclaude_os::files;
+use conclaude_os::git;
+use conclaude_os::log;
+use shell_effects::glob::GlobError;
+
+/// A request, and where it comes from.
+pub(super) struct Asking<'a> {
+    pub(super) event: &'a Event,
+    /// Who asks, as rules name it.
+    pub(super) agent: &'a str,
+    pub(super) root: &'a Path,
+    /// What the files of the config are called, and whose they are.
+    pub(super) sources: &'a [(Arc<str>, Layer)],
+    pub(super) links: &'a Links,
+}
+
+pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Vec<Outcome> {
+    let said = in_context(config, context, permission::answer);
+    if let Some(Ok(Answer::Ask(why))) = &said {
+        log::info(|| {
+            let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
+            format!("permission for {}: the user is asked, {}", tool.unwrap_or_default(), clean(why))
+        });
+    }
+    outcomes(said)
+}
+
+pub(super) fn outcomes(said: Option<Result<Answer, GlobError>>) -> Vec<Outcome> {
+    match said {
+        Some(Ok(Answer::Allow(said))) => vec![outcome(Verdict::Grant, Code::PermissionAllowed, &said)],
+        Some(Ok(Answer::Deny(said))) => {
+            said.iter().map(|said| outcome(Verdict::Block, Code::PermissionDenied, said)).collect()
+        }
+        Some(Ok(Answer::Ask(_))) | None => Vec::new(),
+        // The config was checked when it was read.
+        Some(Err(error)) => {
+            vec![Outcome::note(format!("the rules for permissions cannot be evaluated: {error}"))]
+        }
+    }
+}
+
+pub(super) fn inspect(config: &PermissionRequestConfig, context: &Context<'_>) -> Option<Permitted> {
+    let mut permitted = in_context(config, context, permission::explained)?.ok()?;
+    permitted.rules.extend(
+        untrusted(context).into_iter().map(|rule| (rule, Some("is off: its file is not trusted".into()))),
+    );
+    Some(permitted)
+}
+
+/// The rules that would allow something if their files were trusted.
+fn untrusted(context: &Context<'_>) -> Vec<Rule> {
+    let Config { settings, origins, .. } = &context.config;
+    let off = settings.permissions.trusted(|source| origins.untrusted_source(source).is_some());
+    let sources = guards::sources(context);
+    let rules = Rules::of(&off, &Sources(&sources), files::home().as_deref());
+    let rules = rules.map(|rules| rules.all()).unwrap_or_default().into_iter();
+    rules.filter(|rule| rule.key.ends_with(".allow")).collect()
+}
+
+fn in_context<T>(
+    config: &PermissionRequestConfig,
+    context: &Context<'_>,
+    compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
+) -> Option<Result<T, GlobError>> {
+    let (links, sources) = (Links::default(), guards::sources(context));
+    let root = &context.root.folder;
+    let agent = actor(context.subagent());
+    let asking = Asking { event: &context.event, agent, root, sources: &sources, links: &links };
+    with_request(config, &asking, compare)
+}
+
+/// The rules and the request that they are compared with. None where there is no tool.
+pub(super) fn with_request<T>(
+    config: &PermissionRequestConfig,
+    asking: &Asking<'_>,
+    compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
+) -> Option<Result<T, GlobError>> {
+    let Asking { event, agent, root, sources, links } = *asking;
+    let tool = guards::tool_of(event)?;
+    let home = files::home();
+    let rules = match Rules::of(config, &Sources(sources), home.as_deref()) {
+        Ok(rules) => rules,
+        Err(error) => return Some(Err(error)),
+    };
+    let cwd = Path::new(&tool.base.cwd);
+    let other = git::root_in_worktree(root, cwd);
+    let request = Request {
+        ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() },
+        tool: &tool.tool_name,
+        input: &tool.tool_input,
+        agent,
+    };
+    Some(Ok(compare(&rules, &request, home.as_deref())))
+}
+
+fn outcome(verdict: Verdict, code: Code, said: &Said) -> Outcome {
+    let what = clean(&format!("{}: {}", said.subject.what, said.shown));
+    let finding = Finding::new(code, what, clean(&said.advice))
+        .by(Some(said.rule.clone()), said.subject.matched.clone());
+    // A permission needs no word.
+    let (finding, message) = match verdict {
+        Verdict::Grant => {
+            (Finding { fix: "it is used without asking".into(), ..finding.warning() }, String::new())
+        }
+        _ => {
+            let message = format!("{} {finding}", verdict.mark());
+            (finding, message)
+        }
+    };
+    Outcome { verdict, message, evidence: Evidence::Finding(finding) }
+}

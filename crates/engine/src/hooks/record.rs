@@ -1,0 +1,235 @@
+//! The record of an event: what was decided, and for everything that led to it the rule, what it matched and what that did.
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::remember;
+use conclaude_checks::des::DesContext;
+use conclaude_core::config::ConfigError;
+use conclaude_core::decide::{Count, Decided, Word};
+use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::messages;
+use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use conclaude_core::plan::environment::FILES;
+use conclaude_core::plan::{Gate, Plan};
+use conclaude_core::text::{count, head_and_tail};
+use conclaude_os::notify;
+use conclaude_store::audit::{self, Applied, Blocks, CommandRecord, MAX_FILES, Record, ToolRecord};
+
+pub(super) mod findings;
+mod skipped;
+
+use findings::findings;
+use skipped::{INFINITE, skipped, without_files};
+
+/// Of a tool's shell command this much is recorded.
+const MAX_COMMAND: usize = 4_000;
+
+/// What a record has instead of a decision where we were asked to stop.
+const INTERRUPTED: &str = "interrupted";
+
+/// Records a decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is one more
+/// outcome: a call of an agent is not let in then, since an error alone would not keep Claude Code from making it.
+pub(super) fn write(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &mut Vec<Outcome>,
+    decided: &Decided,
+) -> Option<String> {
+    let record = of_decision(context, plan, outcomes, decided)?;
+    let error = match context.audit(&record) {
+        Ok(problem) => return problem,
+        // A refusal stands, whatever becomes of its record.
+        Err(error) if !decided.result.is_allowed() => return Some(error.to_string()),
+        Err(error) => error.to_string(),
+    };
+    outcomes.push(if matches!(plan.gate(), Some(Gate::Call { .. })) {
+        remember::withdraw(context);
+        let fix = "let the user make the audit trail writable, or set audit.required to false";
+        Outcome::finding(Finding::new(Code::NotRecorded, error, fix), true)
+    } else {
+        Outcome::unrecorded(error)
+    });
+    None
+}
+
+/// The record of a decision, if there is anything to record.
+fn of_decision(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    decided: &Decided,
+) -> Option<Record> {
+    let record = of(context, plan, outcomes, decided.word.as_str())?;
+    let blocks = decided.count.map(|count| Blocks {
+        count: match count {
+            Count::Blocks(nth) => nth,
+            Count::Exhausted => plan.gates.max_blocks,
+        },
+        max: plan.gates.max_blocks,
+        rule: context.config.rule(&["maxBlocks"], &context.root),
+    });
+    let notification = notification(context, plan, outcomes, decided.result.is_allowed());
+    let reason = record.reason.or_else(|| decided.is_unasked.then(|| nobody_to_ask(context)));
+    let reason = reason.or_else(|| timed_out_again(outcomes, decided));
+    Some(Record { blocks, notification, reason, ..record })
+}
+
+/// Why a call is denied that rules only ask about.
+fn nobody_to_ask(context: &Context<'_>) -> String {
+    let mode = context.payload().base().permission_mode.as_deref().unwrap_or_default();
+    format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
+}
+
+/// Why a stop is allowed although a command that blocks timed out.
+fn timed_out_again(outcomes: &[Outcome], decided: &Decided) -> Option<String> {
+    let is_at_limit = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    let runs = outcomes.iter().filter(|outcome| outcome.is_repeated_timeout()).filter_map(Outcome::run);
+    let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();
+    let is_why = decided.word == Word::AllowedDespiteFailure && !is_at_limit && !names.is_empty();
+    is_why.then(|| format!("{} timed out again, and an agent is blocked by timeouts once", names.join(", ")))
+}
+
+/// How the event went, where the user is notified of it.
+pub(super) fn notification(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_allowed: bool,
+) -> Option<&'static str> {
+    let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
+    let is_good = !has_failed && is_allowed && !context.config.fails(plan.event);
+    let (outcome, name) =
+        if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
+    notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)
+}
+
+/// The record of an event in which nothing was decided, since we were asked to stop.
+pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Option<Record> {
+    of(context, plan, outcomes, INTERRUPTED)
+}
+
+fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
+    let findings = findings(context, plan, outcomes);
+    let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
+    let mut applied: Vec<Applied> = outcomes.iter().filter_map(of_applied).collect();
+    if decision == Word::Blocked.as_str() {
+        applied.extend(go_on(outcomes, context));
+    }
+    let mut skipped = skipped(plan, outcomes, context);
+    let is_gated = !matches!(plan.gate(), None | Some(Gate::Helper { .. } | Gate::Write { .. }));
+    let is_ordinary = [Word::Allowed.as_str(), Word::Warned.as_str(), INTERRUPTED].contains(&decision);
+    let is_empty = commands.is_empty() && findings.is_empty() && applied.is_empty() && skipped.is_empty();
+    if !is_gated && is_ordinary && is_empty {
+        return None;
+    }
+    skipped.extend(without_files(plan, context));
+    let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
+        Evidence::Judge(value, _) => Some(value.clone()),
+        _ => None,
+    });
+    let agent = remember::recorded_agent(plan, context);
+    Some(Record {
+        // At a call, the payload's id is that of the caller.
+        agent_id: context
+            .payload()
+            .agent_id()
+            .filter(|_| agent.is_some() && !matches!(plan.gate(), Some(Gate::Call { .. })))
+            .map(str::to_owned),
+        agent,
+        tool: tool(context),
+        step: remember::recorded_step(plan, context),
+        des: context.gate.as_ref().and_then(|gate| {
+            let des = DesContext::of(&gate.markers);
+            let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
+            let des = if is_stop { des.with_times(&gate.paths, &gate.origin) } else { des };
+            serde_json::to_value(des).ok()
+        }),
+        decision: decision.into(),
+        findings,
+        commands,
+        applied,
+        skipped,
+        config_error: context.config.error.as_ref().map(config_error),
+        judge,
+        ..context.record()
+    })
+}
+
+fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
+    let run: &CommandRun = outcome.run()?;
+    let variable =
+        run.command.env.iter().find(|(name, _)| name == FILES).and_then(|(_, value)| value.as_deref());
+    let mut files: Vec<String> = variable.into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    let more = files.len().saturating_sub(MAX_FILES);
+    files.truncate(MAX_FILES);
+    Some(CommandRecord {
+        pattern: run.command.rule.pattern.clone().unwrap_or_default(),
+        run: run.command.run.clone(),
+        status: run.status.clone(),
+        message: run.command.message.clone().filter(|_| !run.is_success),
+        exit_code: run.exit_code,
+        started: audit::in_record(run.started),
+        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+        verdict: outcome.verdict.as_str().into(),
+        timed_out: run.is_timeout,
+        matched: Some(run.command.subject.clone()).filter(|subject| !subject.is_empty()),
+        files,
+        more_files: Some(more).filter(|more| *more > 0),
+        rule: Some((*run.command.rule).clone()),
+    })
+}
+
+fn of_applied(outcome: &Outcome) -> Option<Applied> {
+    let (what, applied) = match &outcome.evidence {
+        Evidence::Context(text, applied) => {
+            (format!("Claude is given {}", count(text.chars().count() as u64, "character")), applied)
+        }
+        Evidence::Allowed(applied) => ("it is allowed".to_owned(), applied),
+        _ => return None,
+    };
+    Some(Applied { what, rule: applied.rule.clone(), matched: applied.matched.clone(), verdict: None })
+}
+
+/// The rule that makes Claude go on.
+fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<Applied> {
+    let asked = outcomes.iter().find(|outcome| outcome.evidence == Evidence::Continue)?;
+    Some(Applied {
+        what: "Claude is made to go on".into(),
+        rule: context.config.rule(&INFINITE, &context.root),
+        matched: String::new(),
+        verdict: Some(asked.verdict.as_str()),
+    })
+}
+
+/// The tool call of an event, by what identifies it and what guards look at.
+fn tool(context: &Context<'_>) -> Option<ToolRecord> {
+    let fields = &context.event.fields;
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+    let name = text("tool_name")?;
+    let input = fields.get("tool_input").and_then(Value::as_object);
+    let (file, command) = match input.map(|input| tools::what(&name, input)) {
+        Some(Use::File { path, .. }) => (Some(path.to_owned()), None),
+        Some(Use::Shell(command) | Use::PowerShell(command)) => (None, Some(command)),
+        _ => (None, None),
+    };
+    let cut = command.and_then(|command| head_and_tail(command, MAX_COMMAND));
+    let cwd = context.payload().cwd();
+    Some(ToolRecord {
+        use_id: text("tool_use_id"),
+        file,
+        is_cut: cut.is_some(),
+        command: match cut {
+            Some((head, tail, between)) => Some(format!("{head} … {between} characters … {tail}")),
+            None => command.map(str::to_owned),
+        },
+        cwd: (context.root.folder.to_str() != Some(cwd)).then(|| cwd.to_owned()),
+        name,
+    })
+}
+
+/// The file, the lines and what is wrong in them.
+fn config_error(error: &ConfigError) -> Value {
+    json!({ "file": error.path(), "message": error.summary(), "problems": error.located() })
+}

@@ -1,0 +1,133 @@
+//! Events of the past, looked at with a config of today: the same payload, plan, guards and decision as in a hook, with a config
+//! that is read once. Nothing is run and nothing is written.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{changes, gate_facts};
+use conclaude_checks::des::markers::Markers;
+use conclaude_core::decide::{self, Count, Decided, Decision, Word};
+use conclaude_core::dialect::claude::tools;
+use conclaude_core::event::EventKind;
+use conclaude_core::file_pattern::Location;
+use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan};
+use conclaude_core::types::{Event, HookPayload};
+use conclaude_os::deadline;
+use conclaude_store::load::Loaded;
+
+mod check;
+mod config;
+mod past;
+mod rules;
+
+use check::called;
+pub use config::Replayer;
+pub use past::{Because, Judged, Past, Planned, Stage, Would};
+
+impl Replayer {
+    /// What the config has to say about an event.
+    ///
+    /// # Errors
+    /// When a pattern cannot be evaluated.
+    pub fn judge(&self, past: &Past<'_>) -> Result<Judged, String> {
+        // A hook that takes too long decides without having looked at everything, and so does this.
+        deadline::start();
+        let gate = self.gate(past.event);
+        let plan = self.plan(past, gate.as_ref()).map_err(|error| error.to_string())?;
+        let mut judged = Judged { has_gate: gate.is_some(), ..Judged::default() };
+        let mut outcomes = Vec::new();
+        for step in &plan.steps {
+            outcomes.extend(self.check(&step.action, past, &mut judged.matched));
+        }
+        judged.commands = plan.commands().map(planned).collect();
+        judged.matched.extend(judged.commands.iter().map(|command| command.rule.clone()));
+        let count = match past.blocks {
+            blocks if blocks < plan.gates.max_blocks => Count::Blocks(blocks + 1),
+            _ => Count::Exhausted,
+        };
+        let decided = decide::decide(&plan, &outcomes, past.blocks == 0, || Ok(count));
+        judged.would = would(&decided, &judged.commands, judged.has_gate || past.is_gated);
+        let reasons = outcomes.iter().filter_map(|outcome| self.because(outcome, &judged.would, &outcomes));
+        judged.because = reasons.collect();
+        Ok(judged)
+    }
+
+    fn plan(
+        &self,
+        past: &Past<'_>,
+        gate: Option<&GateFacts>,
+    ) -> Result<Plan, conclaude_core::pattern::PatternError> {
+        let is_of_agent = past.event.kind.is_of_agent();
+        let changed =
+            if self.loaded.config.asks_for_files(past.event.kind) { changed(past) } else { Vec::new() };
+        let running = match &past.event.payload {
+            HookPayload::Stop(stop) => stop.running_agents(),
+            _ => Vec::new(),
+        };
+        let Loaded { config, origins, .. } = &self.loaded;
+        plan::plan(&Facts {
+            agent: past.agent.filter(|_| is_of_agent),
+            caller: past.agent.filter(|_| !is_of_agent),
+            changed: &changed,
+            running: &running,
+            gate,
+            config_dir: Some(&self.base),
+            ..Facts::of(past.event, config, origins, &self.base, &past.stage.work)
+        })
+    }
+
+    /// Gate 1, where the prompt of a call asks for it.
+    fn gate(&self, event: &Event) -> Option<GateFacts> {
+        let HookPayload::PreToolUse(tool) = &event.payload else { return None };
+        let markers = Markers::of(called(tool)?);
+        (self.des.is_enabled() && markers.apply()).then(|| GateFacts {
+            gate: Gate::Call { step_file: markers.step_file.clone() },
+            at_call: None,
+            markers: [markers.step_file, markers.agent, markers.command, markers.project_id],
+        })
+    }
+}
+
+fn changed(past: &Past<'_>) -> Vec<Location> {
+    let Past { event, stage, .. } = past;
+    match event.kind {
+        EventKind::Stop | EventKind::SubagentStop => changes::located(event, past.written, &stage.work),
+        _ => changes::known(event, past.agent, &stage.work),
+    }
+}
+
+/// The files that a call writes, for the stop that follows it.
+pub fn written(event: &Event) -> Vec<String> {
+    let files = changes::known(event, None, Path::new(event.payload.cwd()));
+    files.into_iter().map(|file| file.absolute).collect()
+}
+
+fn planned(command: &plan::Command) -> Planned {
+    Planned { rule: (*command.rule).clone(), run: command.run.clone(), can_block: command.can_block() }
+}
+
+fn would(decided: &Decided, commands: &[Planned], is_gated: bool) -> Would {
+    match (decided.word, &decided.result.decision) {
+        (Word::Denied, _) => Would::Denied,
+        (Word::Blocked, _) => Would::Blocked,
+        (Word::Asked, _) => Would::Asked,
+        (_, Decision::Permit) => Would::Permitted,
+        _ if is_gated => Would::Unknown,
+        _ if commands.iter().any(|command| command.can_block) => Would::Depends,
+        _ => Would::Allowed,
+    }
+}
+
+/// Whether a prompt has markers that ask for gates.
+pub fn is_gated(prompt: &str) -> bool {
+    Markers::of(prompt).apply()
+}
+
+/// Whether Gate 2 would look at a call of an agent with a step.
+pub fn concerns_scope(event: &Event) -> bool {
+    let HookPayload::PreToolUse(tool) = &event.payload else { return false };
+    let field = tools::written_field(&tool.tool_name);
+    field.is_some_and(|field| tool.tool_input.get(field).is_some_and(Value::is_string))
+        || gate_facts::shell_writes(tool).is_some()
+}

@@ -1,0 +1,81 @@
+//! A config that is read once and compared with many events.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::rules::{self, EVENTS};
+use conclaude_checks::guard::{Rules, Sources};
+use conclaude_checks::permission;
+use conclaude_core::config::{DesConfig, Layer, file_name};
+use conclaude_core::event::EventKind;
+use conclaude_core::rule::Rule;
+use conclaude_os::files;
+use conclaude_store::load::Loaded;
+
+/// A config, ready to be compared with many events.
+pub struct Replayer {
+    pub(super) loaded: Loaded,
+    pub(super) guards: Rules,
+    /// What the files of the config are called, and whose they are.
+    pub(super) sources: Vec<(Arc<str>, Layer)>,
+    /// What the files of the config are named relative to.
+    pub(super) base: PathBuf,
+    pub(super) des: DesConfig,
+    /// Every rule that could say something about the events of a transcript.
+    pub rules: Vec<Rule>,
+    /// The events that these are about.
+    with_rules: Vec<EventKind>,
+}
+
+impl Replayer {
+    /// # Errors
+    /// When a rule cannot be evaluated.
+    pub fn new(loaded: Loaded, root: &Path) -> Result<Replayer, String> {
+        let used = loaded.origins.sources().iter();
+        let sources: Vec<(Arc<str>, Layer)> =
+            used.map(|source| (file_name(&source.path, Some(root)).into(), source.layer)).collect();
+        let broken = |error| format!("a rule cannot be evaluated: {error}");
+        let home = files::home();
+        let guards = Rules::of(&loaded.config.guards, &Sources(&sources), home.as_deref()).map_err(broken)?;
+        let permissions =
+            permission::Rules::of(&loaded.config.permissions, &Sources(&sources), home.as_deref())
+                .map_err(broken)?;
+        let rules = rules::all(&loaded, &guards, &permissions, root);
+        let des = loaded.config.des.clone().unwrap_or_default();
+        let is_of = |event: &EventKind| {
+            let section = event.row().section;
+            let key = |rule: &Rule| rule.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
+            rules.iter().any(key)
+        };
+        let with_rules = EVENTS.into_iter().filter(is_of).collect();
+        Ok(Replayer { loaded, guards, sources, base: root.to_owned(), des, rules, with_rules })
+    }
+
+    /// Whether a rule could say something about this event. Most configs have none for some of them, and then nothing is to be judged.
+    pub fn has_rules(&self, event: EventKind) -> bool {
+        self.with_rules.contains(&event)
+    }
+
+    /// Sections of the config for events that no transcript shows.
+    pub fn other_sections(&self) -> Vec<&'static str> {
+        let sections = self.loaded.config.sections.iter();
+        let others = sections
+            .filter(|(event, section)| !EVENTS.contains(event) && section.commands().next().is_some());
+        others.map(|(event, _)| event.row().section).collect()
+    }
+
+    pub fn has_gates(&self) -> bool {
+        self.des.is_enabled()
+    }
+
+    pub fn has_permissions(&self) -> bool {
+        self.loaded.config.permissions.has_rules()
+            || self.loaded.config.section(EventKind::PermissionRequest).is_some()
+    }
+
+    /// Whether a command at a stop is limited to the files that were written.
+    pub fn asks_for_files(&self) -> bool {
+        let stops = [EventKind::Stop, EventKind::SubagentStop];
+        stops.into_iter().any(|event| self.loaded.config.asks_for_files(event))
+    }
+}

@@ -1,0 +1,111 @@
+//! An event of the past, and what the config of today would make of it.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use conclaude_checks::des::paths::Links;
+use conclaude_checks::des::protected::Protected;
+use conclaude_core::agent::Agent;
+use conclaude_core::rule::Rule;
+use conclaude_core::types::Event;
+use conclaude_store::root;
+
+/// Where events happen. What the disk says about its folders is asked once.
+pub struct Stage {
+    pub(super) root: PathBuf,
+    pub(super) work: PathBuf,
+    pub(super) links: Links,
+    pub(super) protected: OnceCell<Protected>,
+}
+
+impl Stage {
+    /// In this folder of this project. A worktree of an agent is one also where it has been removed since.
+    pub fn new(root: &Path, cwd: &Path) -> Stage {
+        let worktree = root::worktree_of(cwd).filter(|tree| tree.starts_with(root));
+        Stage {
+            root: root.to_owned(),
+            work: worktree.unwrap_or_else(|| root.to_owned()),
+            links: Links::default(),
+            protected: OnceCell::new(),
+        }
+    }
+}
+
+pub struct Past<'a> {
+    pub event: &'a Event,
+    pub stage: &'a Stage,
+    /// The subagent that it comes from; none is the main thread.
+    pub agent: Option<&'a Agent>,
+    /// The files that were written until a stop.
+    pub written: &'a [String],
+    /// How often the stop would have been blocked before.
+    pub blocks: u32,
+    /// Gate 2 or Gate 3 applies, and what it looked at is gone.
+    pub is_gated: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Would {
+    #[default]
+    Allowed,
+    /// Without asking the user.
+    Permitted,
+    /// No rule is against it, and commands that were not run may be.
+    Depends,
+    /// No rule is against it, and a gate may be that cannot be replayed.
+    Unknown,
+    Asked,
+    Denied,
+    Blocked,
+}
+
+impl Would {
+    pub const ALL: [Would; 7] = [
+        Would::Allowed,
+        Would::Permitted,
+        Would::Depends,
+        Would::Unknown,
+        Would::Asked,
+        Would::Denied,
+        Would::Blocked,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Would::Allowed => "allowed",
+            Would::Permitted => "permitted",
+            Would::Depends => "depends",
+            Would::Unknown => "unknown",
+            Would::Asked => "asked",
+            Would::Denied => "denied",
+            Would::Blocked => "blocked",
+        }
+    }
+}
+
+/// A rule that denies, asks, blocks or permits, and what it matched.
+#[derive(Clone, Debug)]
+pub struct Because {
+    pub rule: Rule,
+    pub matched: String,
+    /// What this rule alone comes to.
+    pub would: Would,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Planned {
+    pub rule: Rule,
+    pub run: String,
+    pub can_block: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Judged {
+    pub would: Would,
+    pub because: Vec<Because>,
+    /// Every rule that matches, also those that decide nothing.
+    pub matched: Vec<Rule>,
+    pub commands: Vec<Planned>,
+    /// Gate 1 applies: its prompt was judged, and its step file is not known any more.
+    pub has_gate: bool,
+}

@@ -1,0 +1,211 @@
+//! stdin and stdout of a call: one JSON value is read and no further, with a deadline, since a pipe may never close; the
+//! answer is written.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use conclaude_core::dialect::claude::Answer;
+use conclaude_core::event::EventKind;
+use conclaude_os::deadline;
+
+/// A payload is never this large; what is larger is something else.
+const MAX_BYTES: usize = 64 << 20;
+
+/// As much as a pipe holds.
+const CHUNK: usize = 64 << 10;
+
+/// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
+pub(super) fn write(answer: &Answer) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "an answer was cleaned when it was made")]
+    let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+    let is_written = put(stdout, &answer.stdout).is_ok();
+    let _ = put(stderr, &answer.stderr);
+    is_written
+}
+
+/// Writes a text and a line break at once, if there is a text.
+fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    stream.write_all(format!("{text}\n").as_bytes())?;
+    stream.flush()
+}
+
+/// Reads the payload of an event from stdin: one JSON value.
+///
+/// # Errors
+/// Says why there is none, for the user.
+pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
+    // Half of the time that Claude Code gives a hook by itself, so that the answer is ours.
+    let given = Duration::from_secs(event.row().default_timeout);
+    read(deadline::at_least((given / 2).min(Duration::from_secs(5))))
+}
+
+/// Reads one JSON value from stdin.
+///
+/// # Errors
+/// Says why there is none, for the user.
+fn read(wait: Duration) -> Result<Vec<u8>, String> {
+    if is_terminal() {
+        return Err(
+            "expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one"
+                .into(),
+        );
+    }
+    let deadline = Instant::now() + wait;
+    let mut payload = Vec::with_capacity(CHUNK);
+    let mut scanner = Scanner::default();
+    loop {
+        if !wait_for_input(deadline) {
+            let got = payload.len();
+            return Err(format!(
+                "the payload on stdin did not end within {} s ({got} bytes came)",
+                wait.as_secs_f32()
+            ));
+        }
+        // Unbuffered: what std's own buffer swallowed could not be waited for.
+        let before = payload.len();
+        match read_some(&mut payload) {
+            Ok(0) => return Ok(payload),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("cannot read the payload from stdin: {error}")),
+        }
+        if payload.len() > MAX_BYTES {
+            return Err(format!("the payload on stdin is larger than {} MiB", MAX_BYTES >> 20));
+        }
+        if scanner.ends_in(payload.get(before..).unwrap_or_default()) {
+            return Ok(payload);
+        }
+    }
+}
+
+/// Without std's handle, which allocates a buffer.
+#[cfg(unix)]
+fn is_terminal() -> bool {
+    rustix::stdio::stdin().is_terminal()
+}
+
+#[cfg(windows)]
+fn is_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+#[cfg(unix)]
+fn wait_for_input(deadline: Instant) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(left_spec) = Timespec::try_from(left) else { return false };
+        let stdin = rustix::stdio::stdin();
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut fds, Some(&left_spec)) {
+            Ok(0) => return false,
+            Err(rustix::io::Errno::INTR) if !left.is_zero() => {}
+            // Any error shows again, and is reported, when reading.
+            _ => return true,
+        }
+    }
+}
+
+/// Appends what there is; how many bytes came.
+#[cfg(unix)]
+fn read_some(payload: &mut Vec<u8>) -> std::io::Result<usize> {
+    payload.reserve(CHUNK);
+    // Only what really comes is written to: clearing the rest first would cost more than reading.
+    Ok(rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(payload))?)
+}
+
+/// Windows cannot wait for a pipe with a deadline; the client closes it.
+#[cfg(windows)]
+fn wait_for_input(_: Instant) -> bool {
+    true
+}
+
+#[cfg(windows)]
+fn read_some(payload: &mut Vec<u8>) -> std::io::Result<usize> {
+    let before = payload.len();
+    payload.resize(before + CHUNK, 0);
+    let read = std::io::Read::read(&mut std::io::stdin(), payload.get_mut(before..).unwrap_or_default());
+    payload.truncate(before + read.as_ref().copied().unwrap_or(0));
+    read
+}
+
+/// Finds the end of the first JSON value without parsing it.
+#[derive(Default)]
+struct Scanner {
+    depth: u64,
+    in_string: bool,
+    escaped: bool,
+    started: bool,
+}
+
+impl Scanner {
+    /// Whether the value ends in this chunk. What is no object or list ends at once: it is refused anyway.
+    fn ends_in(&mut self, chunk: &[u8]) -> bool {
+        chunk.iter().any(|byte| self.ends_at(*byte))
+    }
+
+    fn ends_at(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'{' | b'[' => {
+                self.started = true;
+                self.depth += 1;
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                return self.depth == 0;
+            }
+            b'"' if self.started => self.in_string = true,
+            // White space and a byte order mark may come before the value.
+            b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf => {}
+            _ => return !self.started,
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(text: &str) -> Option<usize> {
+        let mut scanner = Scanner::default();
+        text.bytes().position(|byte| scanner.ends_at(byte))
+    }
+
+    #[test]
+    fn the_end_of_the_first_value_is_found() {
+        assert_eq!(ends(r#"{"a": "}\"]", "b": [1, {}]} {"next": 1}"#), Some(26));
+        assert_eq!(ends("\u{feff} \n{}"), Some("\u{feff} \n{".len()));
+        assert_eq!(ends(r#"{"a": "never closed}"#), None);
+        assert_eq!(ends(r#"{"a": "\\"}"#), Some(10));
+    }
+
+    #[test]
+    fn what_is_no_object_ends_at_once() {
+        assert_eq!(ends("nonsense"), Some(0));
+        assert_eq!(ends("\"text\""), Some(0));
+        assert_eq!(ends("}"), Some(0));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(test_support::cases(60, 1_000)))]
+
+        #[test]
+        fn a_value_ends_where_serde_says(map: std::collections::BTreeMap<String, String>, junk in "[ -~]{0,9}") {
+            let value = serde_json::to_string(&map).unwrap();
+            proptest::prop_assert_eq!(ends(&format!("{value}{junk}")), Some(value.len() - 1));
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What is registered with Claude Code, and the files that a project starts with.
+//!
+//! `settings` edits the text of a settings file, `registration` knows what must be in it and finds what is, `change`
+//! brings the two together in a file.
+
+pub mod agents;
+pub mod backups;
+pub mod change;
+pub mod duplicates;
+pub mod first_cases;
+pub mod import;
+pub mod local_file;
+pub mod purge;
+pub mod registration;
+pub mod schema_file;
+pub mod scope;
+mod scripts;
+pub mod settings;
+pub mod starter;
+pub mod step_command;
+pub mod user_file;

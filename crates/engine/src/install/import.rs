@@ -1,0 +1,223 @@
+//! What `init --import` takes over: hooks that the user wrote into a settings file, and a config of the original conclaude
+//! (0.2.9). What cannot be taken over is named, with what to do instead; nothing is lost silently.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::scripts::{Matcher, is_same};
+use super::settings::Foreign;
+use conclaude_core::config::{ConclaudeConfig, EventConfig};
+use conclaude_core::event::{EventKind, Subject};
+use conclaude_core::messages::short;
+use conclaude_core::pattern::Pattern;
+
+mod original;
+
+pub use original::original;
+
+/// What was taken over, as sections of a config, and what was not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Imported {
+    config: Map<String, Value>,
+    /// What was not taken over, and what to do instead.
+    pub left: Vec<String>,
+    /// The hooks that are in the config now, and go from the settings file.
+    pub hooks: Vec<Foreign>,
+    /// Those that the config had already, and that go too.
+    pub covered: Vec<Foreign>,
+}
+
+impl Imported {
+    pub fn is_empty(&self) -> bool {
+        self.config.is_empty()
+    }
+
+    /// What goes from the settings file.
+    pub fn removed(&self) -> Vec<Foreign> {
+        self.hooks.iter().chain(&self.covered).cloned().collect()
+    }
+
+    pub fn has(&self, section: &str) -> bool {
+        self.config.contains_key(section)
+    }
+
+    pub fn sections(&self) -> Vec<String> {
+        self.config.iter().map(|(name, value)| section_text(name, value)).collect()
+    }
+
+    fn add(&mut self, section: &str, key: &str, value: Value) {
+        let entry = self.config.entry(section).or_insert_with(|| json!({}));
+        if let Some(map) = entry.as_object_mut() {
+            map.insert(key.to_owned(), value);
+        }
+    }
+
+    fn add_command(&mut self, section: &str, pattern: &str, command: Map<String, Value>) {
+        let entry = self.config.entry(section).or_insert_with(|| json!({}));
+        let Some(map) = entry.as_object_mut() else { return };
+        let patterns = map.entry("commands").or_insert_with(|| json!({}));
+        let Some(patterns) = patterns.as_object_mut() else { return };
+        let list = patterns.entry(pattern).or_insert_with(|| json!([]));
+        if let Some(list) = list.as_array_mut() {
+            list.push(Value::Object(command));
+        }
+    }
+
+    /// Takes hooks of a settings file over. What the config has already is only removed there.
+    pub fn add_hooks(&mut self, hooks: Vec<Foreign>, existing: Option<&ConclaudeConfig>) {
+        for hook in hooks {
+            match fate(&hook, existing) {
+                Fate::Remove => self.covered.push(hook),
+                Fate::Add { section, pattern, command } => {
+                    self.add_command(section, &pattern, command);
+                    self.hooks.push(hook);
+                }
+                Fate::Advise(why) | Fate::Leave(why) => {
+                    self.left.push(format!("the hook `{}` of {}: {why}", name_of(&hook), hook.event))
+                }
+            }
+        }
+    }
+}
+
+pub enum Fate {
+    /// The config runs it already, for all agents that the hook is for: it only goes from the settings.
+    Remove,
+    Add {
+        section: &'static str,
+        pattern: String,
+        command: Map<String, Value>,
+    },
+    /// What to change in the config, so that another import removes it.
+    Advise(String),
+    /// Why it stays where it is.
+    Leave(String),
+}
+
+pub fn fate(hook: &Foreign, existing: Option<&ConclaudeConfig>) -> Fate {
+    let event = EventKind::named(&hook.event);
+    let configured = event.zip(existing).and_then(|(event, config)| config.section(event));
+    let script = hook.command().unwrap_or_default();
+    let entries = configured.map(EventConfig::entries).unwrap_or_default().iter();
+    let same: Vec<&Pattern> = entries
+        .filter(|(_, commands)| commands.iter().any(|command| is_same(script, command)))
+        .map(|(pattern, _)| pattern)
+        .collect();
+    let matcher = Matcher::new(hook.matcher.as_deref());
+    if matcher.is_covered_by(&same) {
+        return Fate::Remove;
+    }
+    let (event, pattern, command) = match command_of(hook) {
+        Ok(parts) => parts,
+        Err(why) => return Fate::Leave(why),
+    };
+    let section = event.row().section;
+    match (configured, same.as_slice()) {
+        (None, _) => Fate::Add { section, pattern, command },
+        (Some(_), [own, ..]) => Fate::Advise(format!(
+            "`{section}` of the config runs it for \"{own}\" only, and the hook for {}: write {} instead of \"{own}\" there, then `conclaude init --import` removes the hook",
+            agents(&matcher),
+            Value::from(widened(own, &pattern)),
+        )),
+        (Some(_), []) => Fate::Advise(format!(
+            "the config has a section `{section}` already: add `- {}` to {} under its `commands`, then `conclaude init --import` removes the hook",
+            Value::Object(command),
+            Value::from(pattern)
+        )),
+    }
+}
+
+fn agents(matcher: &Matcher<'_>) -> String {
+    match matcher {
+        Matcher::Names(names) => names.join(" and "),
+        Matcher::All | Matcher::Regex => "every agent".into(),
+    }
+}
+
+/// The pattern for the agents of both.
+fn widened(own: &Pattern, other: &str) -> String {
+    let bare = |pattern: &str| pattern.trim_start_matches('{').trim_end_matches('}').to_owned();
+    if other == "*" {
+        return other.into();
+    }
+    let (own, mut names) = (bare(own.as_str()), Vec::new());
+    let other = bare(other);
+    for name in own.split(',').chain(other.split(',')) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    format!("{{{}}}", names.join(","))
+}
+
+/// What a hook is called in a message: its command, else its type.
+fn name_of(hook: &Foreign) -> String {
+    let kind = hook.hook.get("type").and_then(Value::as_str).unwrap_or("hook");
+    hook.command().map_or_else(|| kind.to_owned(), short)
+}
+
+/// The event, the pattern and the command that do what the hook does, or why there is none.
+fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>), String> {
+    let event =
+        EventKind::named(&hook.event).ok_or("conclaude knows no event of this name; it stays where it is")?;
+    let run = hook.command().ok_or("it is no command; it stays where it is")?;
+    for key in ["async", "if"] {
+        if hook.hook.get(key).is_some_and(|value| *value != Value::Bool(false)) {
+            return Err(format!("it has `{key}`, which a command cannot have; it stays where it is"));
+        }
+    }
+    let matcher = hook.matcher.as_deref().filter(|_| event.row().subject != Subject::Nothing);
+    let pattern = Matcher::new(matcher)
+        .glob()
+        .ok_or("its matcher is a regular expression, and patterns here are globs; it stays where it is")?;
+    let mut command = Map::new();
+    command.insert("run".into(), run.into());
+    let seconds = hook.hook.get("timeout").and_then(Value::as_u64);
+    if let Some(seconds) = seconds.filter(|seconds| (1..=3_600).contains(seconds)) {
+        command.insert("timeout".into(), seconds.into());
+    }
+    // A hook blocks with exit 2 alone.
+    if run.contains("exit 2") {
+        command.insert("onFailure".into(), "block".into());
+    } else if event == EventKind::Stop {
+        command.insert("onFailure".into(), "warn".into());
+    }
+    let check = json!({ event.row().section: { "commands": { pattern.as_str(): [command] } } });
+    if fits(&check) { Ok((event, pattern, command)) } else { Err("it cannot be a command here".into()) }
+}
+
+/// Whether a config may have this. JSON is YAML.
+fn fits(config: &Value) -> bool {
+    ConclaudeConfig::parse(&config.to_string(), Path::new("")).is_ok()
+}
+
+fn section_text(name: &str, value: &Value) -> String {
+    let Some(map) = value.as_object() else { return format!("{name}: {value}\n") };
+    let mut text = format!("{name}:\n");
+    for (key, value) in map {
+        match value.as_object().filter(|_| key == "commands") {
+            Some(patterns) => text.push_str(&commands_text(patterns)),
+            None => text.push_str(&format!("  {key}: {value}\n")),
+        }
+    }
+    text
+}
+
+fn commands_text(patterns: &Map<String, Value>) -> String {
+    let mut text = String::from("  commands:\n");
+    for (pattern, commands) in patterns {
+        text.push_str(&format!("    {}:\n", Value::from(pattern.as_str())));
+        for command in commands.as_array().into_iter().flatten() {
+            let keys = command.as_object().into_iter().flatten().enumerate();
+            for (at, (key, value)) in keys {
+                let lead = if at == 0 { "- " } else { "  " };
+                text.push_str(&format!("      {lead}{key}: {value}\n"));
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

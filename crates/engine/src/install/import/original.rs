@@ -1,0 +1,99 @@
+//! A config of the original conclaude, 0.2.9.
+
+use serde_json::{Map, Value, json};
+
+use super::{Imported, fits};
+use conclaude_core::config::original::{At, instead};
+use conclaude_core::event::EventKind;
+use conclaude_core::yaml;
+
+/// What a config of the original has that a config here may have, and what not. None if it is no mapping at all.
+pub fn original(text: &str) -> Option<Imported> {
+    let Value::Object(config) = yaml::read_value(text)? else { return None };
+    let mut imported = Imported::default();
+    for (section, value) in &config {
+        match value {
+            Value::Object(map) => of_section(section, map, &mut imported),
+            value if says_nothing(value) => {}
+            value if fits(&json!({ section.as_str(): value })) => {
+                imported.config.insert(section.clone(), value.clone());
+            }
+            _ => imported.left.push(left(section, At::Top, section)),
+        }
+    }
+    Some(imported)
+}
+
+fn of_section(section: &str, map: &Map<String, Value>, imported: &mut Imported) {
+    for (key, value) in map.iter().filter(|(_, value)| !says_nothing(value)) {
+        let is_event = EventKind::of_section(section).is_some();
+        if fits(&json!({ section: { key.as_str(): value } })) {
+            imported.add(section, key, value.clone());
+        } else if key == "commands" && is_event {
+            commands(section, value, imported);
+        } else if let Some(names) = value.as_array().filter(|_| key == "hooks") {
+            some_of(section, key, names, imported);
+        } else {
+            imported.left.push(left(&format!("{section}.{key}"), At::Section(section), key));
+        }
+    }
+}
+
+/// Those entries of a list that may be there.
+fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut Imported) {
+    let (good, bad): (Vec<&Value>, Vec<&Value>) =
+        entries.iter().partition(|entry| fits(&json!({ section: { key: [entry] } })));
+    imported.left.extend(bad.iter().map(|entry| format!("`{section}.{key}`: {entry} is not known here")));
+    if !good.is_empty() {
+        imported.add(section, key, json!(good));
+    }
+}
+
+/// Commands by pattern, or a plain list; each without the keys that are not known here.
+fn commands(section: &str, value: &Value, imported: &mut Imported) {
+    let all = json!({ "*": value });
+    let patterns = value.as_object().or_else(|| all.as_object().filter(|_| value.is_array()));
+    let mut is_left = patterns.is_none();
+    for (pattern, list) in patterns.into_iter().flatten() {
+        for command in list.as_array().into_iter().flatten() {
+            let fitting =
+                |command: &Value| fits(&json!({ section: { "commands": { pattern.as_str(): [command] } } }));
+            let Some(run) = command.get("run").filter(|run| fitting(&json!({ "run": run }))) else {
+                is_left = true;
+                continue;
+            };
+            let keys = command.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+            let (good, bad): (Vec<_>, Vec<_>) =
+                keys.partition(|(key, value)| fitting(&json!({ "run": run, key.as_str(): value })));
+            for (key, _) in bad {
+                imported.left.push(left(&format!("{key}` of {run} in `{section}"), At::Command, key));
+            }
+            let command = good.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+            imported.add_command(section, pattern, command);
+        }
+    }
+    if is_left {
+        imported.left.push(left(&format!("{section}.commands"), At::Section(section), "commands"));
+    }
+}
+
+/// An empty list, `false`, nothing: it makes no difference.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
+/// What was not taken over, and what to do instead.
+fn left(name: &str, at: At<'_>, key: &str) -> String {
+    let of_section = match at {
+        At::Section(section) => instead(At::Top, section),
+        _ => None,
+    };
+    let why = instead(at, key).or(of_section).unwrap_or_else(|| "not supported here".into());
+    format!("`{name}`: {why}")
+}

@@ -1,0 +1,78 @@
+//! `.conclaude.local.yaml` is the user's own: git should ignore it.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use super::user_file::UserFile;
+use conclaude_checks::des::gates::shell_quote;
+use conclaude_os::git::{self, Taken};
+use conclaude_store::load::LOCAL;
+
+/// A local config that git would take for one of the project's, and the command that fixes it.
+pub struct NotIgnored {
+    pub what: String,
+    pub fix: String,
+}
+
+impl fmt::Display for NotIgnored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: `{}`", self.what, self.fix)
+    }
+}
+
+/// What to do where git would take the file for one of the project's.
+#[must_use]
+pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
+    let file = folder.join(LOCAL);
+    let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
+    match git::taken(folder, &file) {
+        Some(Taken::Ignored) => None,
+        Some(Taken::Tracked) => Some(NotIgnored {
+            what: format!("{LOCAL} is yours, and git tracks it for everybody"),
+            fix: format!("git rm --cached {LOCAL}"),
+        }),
+        // Without git only this list is known.
+        None if is_named(&list) => None,
+        Some(Taken::Untracked) | None => Some(NotIgnored {
+            what: format!("{LOCAL} is yours, and git does not ignore it"),
+            fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
+        }),
+    }
+}
+
+/// A list of files that git ignores, in this clone alone, and what it becomes.
+pub struct Exclusion {
+    list: UserFile,
+    after: String,
+}
+
+impl Exclusion {
+    /// What makes git ignore a local config, whether there is one already or not. None where nothing needs to be done.
+    ///
+    /// # Errors
+    /// When the list is not ours to change.
+    pub fn needed(folder: &Path) -> io::Result<Option<Exclusion>> {
+        let Some(path) = git::exclude_file(folder) else { return Ok(None) };
+        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL)) {
+            return Ok(None);
+        }
+        let list = UserFile { path };
+        let before = list.read()?.unwrap_or_default();
+        let line_end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        Ok(Some(Exclusion { after: format!("{before}{line_end}{LOCAL}\n"), list }))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.list.path
+    }
+
+    pub fn apply(&self) -> io::Result<()> {
+        self.list.write(Some(&self.after))
+    }
+}
+
+fn is_named(list: &Path) -> bool {
+    let text = UserFile { path: list.to_owned() }.read().ok().flatten().unwrap_or_default();
+    text.lines().any(|line| line.trim().trim_start_matches('/') == LOCAL)
+}

@@ -1,0 +1,77 @@
+//! What conclaude keeps of a project beside its registration and its config, and how that is removed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::backups::Backups;
+use super::scope::Scope;
+use conclaude_checks::des::call::Call;
+use conclaude_os::files;
+use conclaude_store::audit::Trail;
+use conclaude_store::root::FILE_NAMES;
+use conclaude_store::store::{self, trust};
+
+/// Everything of a project that is ours to remove.
+pub struct Leftovers {
+    root: PathBuf,
+    backups: Vec<Backups>,
+}
+
+/// Something that exists, and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    pub what: &'static str,
+    pub path: PathBuf,
+}
+
+impl Leftovers {
+    /// Of the project with this root, whose settings are in this folder.
+    pub fn of(root: &Path, project: &Path) -> Leftovers {
+        let files = [Scope::Project, Scope::Local].into_iter().filter_map(|scope| scope.path(project));
+        Leftovers { root: root.to_owned(), backups: files.map(|path| Backups::of(&path)).collect() }
+    }
+
+    fn state(&self) -> PathBuf {
+        self.root.join(store::FOLDER)
+    }
+
+    fn configs(&self) -> impl Iterator<Item = PathBuf> {
+        FILE_NAMES.iter().map(|name| self.root.join(name))
+    }
+
+    pub fn existing(&self) -> Vec<Leftover> {
+        let state = [("state, messages and audit trail", self.state())];
+        let trusted = self.configs().filter_map(|config| trust::agreement_path(&config));
+        let trusted = trusted.map(|path| ("your trust in the config", path));
+        let trail = Trail::of(&self.root, None);
+        let outside = trail.kept_outside().into_iter().map(|(what, path)| (what, path.to_owned()));
+        let copies =
+            self.backups.iter().flat_map(Backups::existing).map(|path| ("a copy of the settings", path));
+        let calls = Call::folders(&self.root).into_iter().map(|path| ("calls of gated agents", path));
+        let all = state.into_iter().chain(calls).chain(trusted).chain(outside).chain(copies);
+        let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
+        there.map(|(what, path)| Leftover { what, path }).collect()
+    }
+
+    /// Removes all of it. Never through a link: what that points to is not ours.
+    pub fn remove(&self) -> io::Result<()> {
+        for config in self.configs() {
+            trust::revoke(&config)?;
+        }
+        Trail::of(&self.root, None).forget();
+        for folder in Call::folders(&self.root) {
+            std::fs::remove_dir_all(&folder)
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+        }
+        self.backups.iter().for_each(Backups::forget_all);
+        let state = self.state();
+        if files::is_real_folder(&state) {
+            std::fs::remove_dir_all(&state)
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", state.display())))?;
+        } else if state.symlink_metadata().is_ok() {
+            let what = format!("{} is left as it is: it is not a folder", state.display());
+            return Err(io::Error::other(what));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! What must be registered with Claude Code for a config.
+
+use crate::install::scope::Scope;
+use crate::install::settings::{Registration, make_line};
+use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns};
+use conclaude_core::dialect::claude::{mcp, tools, watched};
+use conclaude_core::event::{self, EventKind, Registered, Subject};
+use conclaude_core::order::sorted;
+use conclaude_core::pattern::Pattern;
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
+
+/// The part of the config that the settings of a scope are for: those for all projects the user's own, those that a project shares the
+/// project's, and the user's own in this project all of it.
+pub fn config_for(scope: Scope, root: &Root) -> Loaded {
+    match scope {
+        Scope::User => load::of_user(root, Patterns::All),
+        Scope::Project => load::of_project(root, Patterns::All),
+        Scope::Local => load::all(root, Patterns::All),
+    }
+}
+
+/// What must be registered for a config. That for all projects is the user's own: no project has a say in what another gets.
+pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
+    let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
+    let named = config.notified_events();
+    let delivers = gates_on
+        || config.sections.iter().any(|(event, _)| is_unseen(*event) && has_commands(*event, config));
+    let is_needed = |event: &EventKind| match event.row().registered {
+        Registered::Always => true,
+        Registered::WithCommands => has_commands(*event, config),
+        Registered::ToDeliver => delivers || is_used(*event, config, &named) || counts_blocks(*event, config),
+        Registered::WithGates => gates_on || is_used(*event, config, &named),
+        Registered::WhenUsed => is_used(*event, config, &named),
+    };
+    let future = config.sections.iter().map(|(event, _)| *event).filter(|event| !event.is_known());
+    let events = event::ALL.iter().copied().chain(future).filter(is_needed);
+    events
+        .map(|event| Registration {
+            event,
+            matcher: matcher(event, config, gates_on, named.contains(&event)),
+            command: make_line(program, event, scope == Scope::User),
+            timeout: timeout(event),
+            status: status(event, config),
+            flaw: None,
+        })
+        .collect()
+}
+
+/// Whether commands of the event may have something to show that nobody sees there. After a session's end nobody would see it
+/// later, either.
+fn is_unseen(event: EventKind) -> bool {
+    let is_seen = event.is_shown() && !event.row().in_agents;
+    !is_seen && event != EventKind::SessionEnd
+}
+
+/// With a prompt of the user the blocks of the main thread's stop are counted from one again.
+fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
+    event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
+}
+
+/// What makes an event be registered, in words.
+pub fn reasons(event: EventKind) -> String {
+    let row = event.row();
+    let rules: &[&str] = match event {
+        EventKind::PreToolUse => &["guards"],
+        EventKind::PermissionRequest => &["`allow`", "`deny`", "`default`"],
+        EventKind::UserPromptSubmit => &["`contextRules`", "`slashCommands`", "commands of `stop`"],
+        EventKind::Stop => &["`infinite`"],
+        _ => &[],
+    };
+    let mut needs: Vec<&str> = vec!["commands"];
+    needs.extend(rules);
+    match row.registered {
+        Registered::Always => return "always".into(),
+        Registered::WithCommands => {
+            return "only with commands: that changes what Claude Code does, or costs a process with every word"
+                .into();
+        }
+        Registered::WhenUsed => needs.push("notifications"),
+        Registered::WithGates => needs.extend(["notifications", "gates"]),
+        Registered::ToDeliver => {
+            needs.extend(["notifications", "gates", "commands of events that show nothing themselves"]);
+        }
+    }
+    let last = needs.pop().unwrap_or_default();
+    format!("with {} or {last}", needs.join(", "))
+}
+
+/// Whether the config has rules for the event, beside commands.
+fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
+    match event {
+        EventKind::PreToolUse => config.guards.has_any(),
+        EventKind::PermissionRequest => config.permissions.has_rules(),
+        EventKind::UserPromptSubmit => config.prompts.rules().next().is_some(),
+        _ => false,
+    }
+}
+
+/// Whether the config has something for the event.
+fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -> bool {
+    notified.contains(&event) || has_commands(event, config) || has_rules(event, config)
+}
+
+fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
+    runs_scripts(event, config) || (event == EventKind::Stop && config.stop.infinite().is_some())
+}
+
+fn runs_scripts(event: EventKind, config: &ConclaudeConfig) -> bool {
+    config.section(event).is_some_and(|section| section.commands().next().is_some())
+        || (event == EventKind::UserPromptSubmit && config.prompts.slash_commands().next().is_some())
+}
+
+/// The same registrations in the order in which they would be made.
+pub fn in_order(registrations: Vec<Registration>) -> Vec<Registration> {
+    let row = |one: &Registration| event::ALL.iter().position(|event| *event == one.event);
+    sorted(registrations, |one, other| row(one).cmp(&row(other)))
+}
+
+/// What the event is registered for; none for everything.
+fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notified: bool) -> Option<String> {
+    let is_watching = matches!(event.row().subject, Subject::File(_));
+    // Notifications are about everything; but without a list of files Claude Code watches none.
+    if is_notified && !is_watching {
+        return None;
+    }
+    let ours: Vec<String> = match event {
+        EventKind::PreToolUse => {
+            let reading: Vec<&str> = tools::reading().collect();
+            let writing: Vec<&str> = tools::writing().collect();
+            let guarded = config.guards.tools(&reading, &writing, mcp::MATCHER)?;
+            let gated = [tools::AGENT].into_iter().chain(writing).filter(|_| gates_on);
+            gated.map(str::to_owned).chain(guarded).collect()
+        }
+        EventKind::PostToolUse => vec![tools::AGENT.into()],
+        EventKind::PermissionRequest => config.permissions.tools()?,
+        _ => Vec::new(),
+    };
+    let section = config.section(event);
+    let patterns = || section.into_iter().flat_map(EventConfig::entries).filter(|(_, list)| !list.is_empty());
+    let theirs = match event.row().subject {
+        Subject::Field("tool_name") => {
+            patterns().map(|(pattern, list)| tools_of(pattern, list)).collect::<Option<Vec<_>>>()?.concat()
+        }
+        Subject::File(_) => {
+            let paths = patterns().flat_map(|(pattern, _)| watched::paths(pattern.as_str()));
+            paths.filter_map(Result::ok).flatten().collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in ours.into_iter().chain(theirs) {
+        let name = tools::current_name(&name).to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if is_watching {
+        return watched::matcher(&names);
+    }
+    (!names.is_empty()).then(|| joined(&names))
+}
+
+/// The tools that a pattern is about, as far as its commands can run. None for all.
+fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>> {
+    let writing = || tools::writing().map(str::to_owned).collect();
+    let is_for_files = commands.iter().all(|command| command.files.is_some());
+    pattern.alternatives().or_else(|| is_for_files.then(writing))
+}
+
+/// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.
+fn joined(names: &[String]) -> String {
+    let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let list = names.join("|");
+    if names.iter().all(is_name) { list } else { format!("^({list})$") }
+}
+
+/// As much as Claude Code gives the event, whatever the config: the commands' own limits are what counts, and a committed
+/// registration must not change with them.
+pub(super) fn timeout(event: EventKind) -> u64 {
+    event.row().max_timeout
+}
+
+/// What Claude Code shows meanwhile. The events of subagents are registered in one way, whatever the config: gates may take a while, and
+/// commands come and go.
+fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
+    let section = event.row().section;
+    if event.is_of_agent() {
+        return Some(format!("conclaude: {section}"));
+    }
+    let commands = if runs_scripts(event, config) { " commands" } else { "" };
+    has_commands(event, config).then(|| format!("conclaude: {section}{commands}"))
+}

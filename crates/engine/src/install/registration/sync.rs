@@ -1,0 +1,183 @@
+//! Whether what is registered is what the config needs.
+
+use std::cell::LazyCell;
+
+use super::found::{Found, covers, locations, satisfies};
+use super::needed::needed;
+use crate::install::scope::Scope;
+use crate::install::settings::{self, IF_TRUSTED, Line, Registration};
+use conclaude_core::config::ConclaudeConfig;
+use conclaude_core::dialect::claude::watched;
+use conclaude_core::event::{EventKind, Subject};
+
+/// Something that is out of sync, and the command that fixes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub what: String,
+    pub fix: String,
+}
+
+/// How far the registrations are out of sync with the config, whose parts belong to the settings of a scope. Nothing where none is
+/// found: then Claude Code has them from elsewhere, such as a plugin.
+pub fn out_of_sync(
+    found: &[Found],
+    config: &ConclaudeConfig,
+    part: impl Fn(Scope) -> ConclaudeConfig,
+) -> Vec<Problem> {
+    let locations = locations(found);
+    if locations.is_empty() {
+        return Vec::new();
+    }
+    let of_user = LazyCell::new(|| needed(&part(Scope::User), "conclaude", Scope::User));
+    let of_project = LazyCell::new(|| needed(&part(Scope::Project), "conclaude", Scope::Project));
+    let needed = needed(config, "conclaude", Scope::Project);
+    let of_events = needed.iter().flat_map(|need| {
+        let here = effective(&locations, need);
+        let wrong = wrong(need, &here).map(|what| {
+            let of_event = |one: &&Registration| one.event == need.event;
+            let parts = Parts {
+                of_user: of_user.iter().find(of_event),
+                of_project: of_project.iter().find(of_event),
+            };
+            Problem { what, fix: fix(need, &here, &locations, &parts) }
+        });
+        wrong.into_iter().chain(registered_twice(&locations, need.event))
+    });
+    locations.iter().filter_map(|file| of_file(file)).chain(of_events).collect()
+}
+
+/// The commands that fix all of these, each once.
+pub fn fixes(problems: &[Problem]) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for problem in problems {
+        if !found.contains(&problem.fix.as_str()) {
+            found.push(&problem.fix);
+        }
+    }
+    found
+}
+
+/// What is wrong with all that a file registers: one problem, and not one for each event.
+fn of_file(file: &Found) -> Option<Problem> {
+    let path = file.path.display();
+    let asks = |one: &Registration| Line::parse(&one.command).is_some_and(|line| line.if_trusted);
+    let what = if file.scope != Scope::User && file.registered().iter().any(asks) {
+        format!(
+            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs"
+        )
+    } else if file.registered().iter().any(is_outdated) {
+        format!(
+            "{path} registers conclaude as an earlier version did: where the program is missing, each event is an error"
+        )
+    } else {
+        return None;
+    };
+    Some(Problem { what, fix: format!("conclaude install {}", file.scope.flag()) })
+}
+
+/// Whether an earlier version has registered it.
+fn is_outdated(one: &Registration) -> bool {
+    Line::parse(&one.command).is_some_and(|line| line.is_original || !cfg!(windows) && !line.is_guarded)
+}
+
+/// The registrations that Claude Code acts on: one for all projects defers to that of the project.
+fn effective<'a>(locations: &[&'a Found], need: &Registration) -> Vec<(Scope, &'a Registration)> {
+    let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
+    let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
+    let is_own = |(scope, one): &&(Scope, &Registration)| {
+        *scope != Scope::User && satisfies(one, need.matcher.as_deref())
+    };
+    let own: Vec<(Scope, &Registration)> = here.iter().filter(is_own).copied().collect();
+    if own.is_empty() { here } else { own }
+}
+
+/// What is wrong with what is registered for an event.
+fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String> {
+    let name = need.event.name();
+    let Some((_, first)) = here.first() else { return Some(format!("{name} is not registered")) };
+    if let Some(flaw) = here.iter().find_map(|(_, one)| one.flaw) {
+        return Some(format!("the registration of {name} does not work: {flaw}"));
+    }
+    let matchers: Vec<Option<&str>> =
+        here.iter().map(|(_, one)| one.matcher.as_deref()).filter(|one| is_alive(need.event, *one)).collect();
+    if !covers(&matchers, need.matcher.as_deref()) {
+        let has = first.matcher.as_deref().unwrap_or_default();
+        let wants = need.matcher.as_deref().unwrap_or("all");
+        return Some(format!("{name} is registered for {has:?}, but needed for {wants:?}"));
+    }
+    // Limits were others then; that the whole is outdated is reported for the file.
+    if here.iter().any(|(_, one)| is_outdated(one)) {
+        return None;
+    }
+    let limit = here.iter().map(|(_, one)| one.timeout).max().filter(|limit| *limit < need.timeout)?;
+    Some(format!("Claude Code gives {name} {limit} s, but {} s should be registered", need.timeout))
+}
+
+/// Whether Claude Code does anything with a matcher. One for files to watch may be of an earlier version.
+fn is_alive(event: EventKind, matcher: Option<&str>) -> bool {
+    !matches!(event.row().subject, Subject::File(_)) || matcher.is_none_or(watched::is_sound)
+}
+
+/// What the parts of a config need at an event.
+struct Parts<'a> {
+    of_user: Option<&'a Registration>,
+    of_project: Option<&'a Registration>,
+}
+
+/// The command that fixes it: installing again in the same file, if that is enough. What the user's own config needs belongs
+/// to the user's own settings, and what is not for all who share the project to none that are shared.
+fn fix(
+    need: &Registration,
+    here: &[(Scope, &Registration)],
+    locations: &[&Found],
+    parts: &Parts<'_>,
+) -> String {
+    let own = || here.iter().filter(|(scope, _)| *scope != Scope::User).copied();
+    let with_user: Vec<_> = own().chain(parts.of_user.map(|one| (Scope::User, one))).collect();
+    let user_is_enough = wrong(need, &with_user).is_none();
+    let lacks = |file: &&Found| {
+        let own = file.registered().iter().filter(|one| one.event == need.event);
+        let own: Vec<_> = own.map(|one| (file.scope, one)).collect();
+        file.scope == Scope::User && parts.of_user.is_some_and(|of_user| wrong(of_user, &own).is_some())
+    };
+    let shared: Vec<_> = own().collect();
+    let is_shared_enough = || parts.of_project.is_none_or(|part| wrong(part, &shared).is_none());
+    let first = here.first().map(|(scope, _)| *scope).or_else(|| locations.first().map(|file| file.scope));
+    let scope = match first.unwrap_or(Scope::Project) {
+        _ if locations.iter().any(lacks) && user_is_enough => Scope::User,
+        Scope::Project if is_shared_enough() && user_is_enough => Scope::User,
+        Scope::Project if is_shared_enough() => Scope::Local,
+        Scope::User => Scope::Local,
+        first => first,
+    };
+    format!("conclaude install {}", scope.flag())
+}
+
+/// The same command line is run once, however often it is registered; two that differ are both run.
+fn registered_twice(locations: &[&Found], event: EventKind) -> Option<Problem> {
+    let own = locations.iter().filter(|file| file.scope != Scope::User);
+    let lines: Vec<(&Found, &str)> = own
+        .flat_map(|file| file.registered().iter().map(move |one| (*file, one)))
+        .filter(|(_, one)| one.event == event)
+        .map(|(file, one)| (file, one.command.as_str()))
+        .collect();
+    let (file, first) = lines.first()?;
+    let (other, second) = lines.iter().find(|(_, line)| line != first)?;
+    let (first, second) = match (settings::short(first), settings::short(second)) {
+        (one, other) if one == other => (*first, *second),
+        calls => calls,
+    };
+    let what = format!(
+        "{} runs twice: as `{first}` in {} and as `{second}` in {}",
+        event.name(),
+        file.path.display(),
+        other.path.display()
+    );
+    // Installing again leaves one in each file.
+    let fix = if file.scope == other.scope {
+        format!("conclaude install {}", file.scope.flag())
+    } else {
+        format!("conclaude uninstall {}", other.scope.flag())
+    };
+    Some(Problem { what, fix })
+}

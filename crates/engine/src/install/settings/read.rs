@@ -1,0 +1,107 @@
+//! What a settings file has: which hooks are ours, whether they can work, and who else calls us.
+
+use jsonc_parser::parse_to_ast;
+use serde_json::Value;
+
+use super::document::options;
+use super::entry::{BOM, Refusal, Registration};
+use super::line::{Line, ORIGINAL};
+use conclaude_core::event::EventKind;
+
+/// The variable that switches every event off.
+pub const SWITCH: &str = "CONCLAUDE";
+
+/// What a settings file says about us.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What of ours is registered, in the order of the file.
+    pub registered: Vec<Registration>,
+    /// Command lines that call us too, but are not ours to change.
+    pub lookalikes: Vec<String>,
+    /// The file switches all hooks off.
+    pub hooks_off: bool,
+    /// What it sets our own switch to, for every session that reads it.
+    pub switch: Option<String>,
+    /// Why Claude Code ignores the whole file: it reads JSON without comments and trailing commas.
+    pub ignored: Option<String>,
+}
+
+pub fn read(text: &str) -> Result<Settings, Refusal> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    if text.trim().is_empty() {
+        return Ok(Settings::default());
+    }
+    let parse = |allow_comments| parse_to_ast(text, &Default::default(), &options(allow_comments));
+    let ignored = parse(false).err().map(|error| error.to_string());
+    let parsed = parse(true).map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))?;
+    let json = parsed.value.map(Value::from).filter(Value::is_object);
+    let json = json.ok_or_else(|| Refusal("the settings file is not a JSON object".into()))?;
+    let hooks = json.get("hooks").and_then(Value::as_object).into_iter().flatten();
+    let (mut registered, mut lookalikes) = (Vec::new(), Vec::new());
+    for (name, groups) in hooks {
+        for group in groups.as_array().into_iter().flatten() {
+            let matcher = group.get("matcher").and_then(Value::as_str);
+            registered.extend(hooks_of(group).filter_map(|hook| registration(hook, name, matcher)));
+        }
+        let hooks = groups.as_array().into_iter().flatten().flat_map(hooks_of);
+        let others =
+            hooks.filter(|hook| !is_ours(hook, name)).filter_map(|hook| hook.get("command")?.as_str());
+        lookalikes.extend(others.filter(|command| calls_us(command, name)).map(str::to_owned));
+    }
+    let hooks_off = json.get("disableAllHooks") == Some(&Value::Bool(true));
+    let switch = json.get("env").and_then(|env| env.get(SWITCH)).and_then(Value::as_str).map(str::to_owned);
+    Ok(Settings { registered, lookalikes, hooks_off, switch, ignored })
+}
+
+/// A hook as a registration, if it is ours.
+fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Registration> {
+    let command = hook.get("command").and_then(Value::as_str).filter(|line| is_own_command(line, event))?;
+    let event = EventKind::named_or_future(event)?;
+    Some(Registration {
+        event,
+        matcher: matcher.map(str::to_owned),
+        command: command.to_owned(),
+        timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(event.row().default_timeout),
+        status: hook.get("statusMessage").and_then(Value::as_str).map(str::to_owned),
+        flaw: flaw(hook, event),
+    })
+}
+
+/// Whether a command line calls us for this event among other things.
+pub(super) fn calls_us(command: &str, event: &str) -> bool {
+    let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
+    words.windows(2).any(|pair| pair == ["conclaude", event])
+        || words.windows(3).any(|three| three == ["conclaude", ORIGINAL, event])
+}
+
+/// What Claude Code does with the entry that keeps it from working.
+fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
+    let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
+    let is_command = hook.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "command");
+    match hook {
+        _ if !is_command => Some("its `type` is not \"command\", so Claude Code runs something else"),
+        _ if hook.get("async") == Some(&Value::Bool(true)) => {
+            Some("`async` makes Claude Code ignore its answer")
+        }
+        _ if hook.get("if").is_some() && !is_tool => {
+            Some("`if` keeps Claude Code from ever calling it at this event")
+        }
+        _ if hook.get("if").is_some() => {
+            Some("`if` keeps Claude Code from calling it for all that is needed")
+        }
+        _ => None,
+    }
+}
+
+/// Whether a command line is one of ours, for this event.
+fn is_own_command(command: &str, event: &str) -> bool {
+    Line::parse(command).is_some_and(|line| line.is_ours(event))
+}
+
+pub(super) fn is_ours(hook: &Value, event: &str) -> bool {
+    hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own_command(command, event))
+}
+
+pub(super) fn hooks_of(group: &Value) -> impl Iterator<Item = &Value> {
+    group.get("hooks").and_then(Value::as_array).into_iter().flatten()
+}

@@ -1,0 +1,47 @@
+//! A file of the user that is to be changed: read with care, replaced whole or not at all.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use conclaude_os::files;
+
+/// What a user edits by hand is never this large.
+pub const MAX_BYTES: u64 = 16 << 20;
+
+pub struct UserFile {
+    pub path: PathBuf,
+}
+
+impl UserFile {
+    pub fn refused(&self, why: &impl fmt::Display) -> io::Error {
+        io::Error::other(format!("{} is left as it is: {why}", self.path.display()))
+    }
+
+    /// The file's text; none if there is no such file. What is not a plain file that we may write is not ours to replace.
+    pub fn read(&self) -> io::Result<Option<String>> {
+        files::check_writable(&self.path).map_err(|error| self.refused(&error))?;
+        match self.path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.refused(&error)),
+            Ok(metadata) if metadata.is_symlink() => {
+                return Err(self.refused(&"it is a link; change what it points to yourself"));
+            }
+            // Also where the user could write it all the same, as root can.
+            Ok(metadata) if metadata.permissions().readonly() => {
+                return Err(self.refused(&"it is read-only"));
+            }
+            Ok(_) => {}
+        }
+        files::read_text(&self.path, MAX_BYTES).map(Some).map_err(|error| self.refused(&error))
+    }
+
+    /// Replaces the file, or removes it where nothing is left to say.
+    pub fn write(&self, text: Option<&str>) -> io::Result<()> {
+        let Some(text) = text else { return std::fs::remove_file(&self.path) };
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        files::replace(&self.path, text.as_bytes())
+    }
+}

@@ -1,0 +1,7 @@
+//! The path of an event: read, parse, plan, run, decide, answer. Installing and linting are beside it.
+
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
+
+pub mod hooks;
+pub mod install;
+pub mod lint;

@@ -1,0 +1,179 @@
+//! What a config of conclaude 0.2 means here, where that is something else.
+
+use std::path::Path;
+
+use super::bash;
+use super::cover::{covers, is_literal};
+use conclaude_core::config::original::{Renamed, instead_of, translate};
+use conclaude_core::config::{ConclaudeConfig, EventConfig, Remark};
+use conclaude_core::event::EventKind;
+use conclaude_core::pattern::MatchMode;
+use conclaude_core::yaml::{self, Node};
+use conclaude_store::load::Loaded;
+
+/// The schema that configs of 0.2 name.
+const SCHEMA: &str = "conclaude-schema.json";
+
+/// Where exit code 2 of a command blocked, and here `onFailure` decides.
+const BLOCKED: [EventKind; 3] = [EventKind::TaskCompleted, EventKind::TeammateIdle, EventKind::ConfigChange];
+
+/// The keys that are read as others, and what means something else in such a file.
+pub(super) fn remarks(loaded: &Loaded) -> Vec<Remark> {
+    let mut found = Vec::new();
+    let mut is_original = false;
+    for (index, source) in loaded.origins.sources().iter().enumerate() {
+        let renamed = renamed(&source.text, index);
+        is_original |= !renamed.is_empty() || source.text.contains(SCHEMA);
+        found.extend(renamed.iter().map(read_as));
+    }
+    if is_original {
+        let sources = loaded.origins.sources().iter();
+        let flat: Vec<EventKind> = sources.flat_map(|source| flat(&source.text)).collect();
+        found.extend(differences(&loaded.config, &flat));
+    }
+    found
+}
+
+/// The same for the text of a config that is taken over, and what it became.
+pub fn of_text(text: &str, config: &ConclaudeConfig) -> Vec<Remark> {
+    let differences = if is_original(text) { differences(config, &flat(text)) } else { Vec::new() };
+    renamed(text, 0).iter().map(read_as).chain(differences).collect()
+}
+
+/// Whether a text that is to be taken over was written for conclaude 0.2.
+fn is_original(text: &str) -> bool {
+    let is_broken = ConclaudeConfig::parse(text, Path::new("")).is_err();
+    is_broken || !renamed(text, 0).is_empty() || text.contains(SCHEMA)
+}
+
+fn renamed(text: &str, source: usize) -> Vec<Renamed> {
+    yaml::read_source(text, source).map(|mut tree| translate(&mut tree)).unwrap_or_default()
+}
+
+fn read_as(renamed: &Renamed) -> Remark {
+    let remark = Remark::at(renamed.span, format!("`{}` is a key of conclaude 0.2", renamed.key));
+    remark.because("read as what it is here").help(instead_of(renamed))
+}
+
+/// The events whose commands are a list: there each command whose tool matches ran.
+fn flat(text: &str) -> Vec<EventKind> {
+    let Ok(tree) = yaml::read(text) else { return Vec::new() };
+    let Node::Map(sections) = &tree.value else { return Vec::new() };
+    let is_list = |section: &Node| match section {
+        Node::Map(entries) => {
+            entries.iter().any(|(key, value)| key.value == "commands" && matches!(value.value, Node::List(_)))
+        }
+        _ => false,
+    };
+    let lists = sections.iter().filter(|(_, section)| is_list(&section.value));
+    lists.filter_map(|(name, _)| EventKind::of_section(&name.value)).collect()
+}
+
+/// What this config, taken as one of conclaude 0.2, did there and does not do here.
+fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
+    let mut found = bash::remarks(config);
+    for (event, section) in &config.sections {
+        let name = event.row().section;
+        if ran_first_alone(section) && !flat.contains(event) {
+            let remark = Remark::new(
+                [name, "commands"],
+                format!("{name}: every pattern that matches runs its commands"),
+            );
+            let help = "write `match: first` for that, or `match: all` if it is meant so";
+            found.push(remark.because("conclaude 0.2 ran those of the first one alone").help(help));
+        }
+        if BLOCKED.contains(event) && section.commands().any(|command| command.on_failure.is_none()) {
+            let remark = Remark::new([name, "commands"], format!("{name}: a command that fails only warns"));
+            let why = "in conclaude 0.2 exit code 2 blocked";
+            found.push(remark.because(why).help("write `onFailure: block` for that, or `onFailure: warn`"));
+        }
+    }
+    let mut slash = config.prompts.slash_commands();
+    if slash.any(|command| command.on_failure.is_none()) {
+        let keys = ["userPromptSubmit", "slashCommands"];
+        let remark = Remark::new(keys, "userPromptSubmit.slashCommands: a command that fails only warns");
+        let why = "in conclaude 0.2 exit code 2 blocked";
+        found.push(remark.because(why).help("write `onFailure: block` for that, or `onFailure: warn`"));
+    }
+    if config.guards.prevent_root_additions.is_none() {
+        let remark = Remark::new(["preToolUse"], "preToolUse: new files in the project's root are allowed");
+        let help = "write `preventRootAdditions: true` for that, or `false`";
+        found.push(remark.because("conclaude 0.2 prevented them by default").help(help));
+    }
+    if config.stop.infinite().is_some() {
+        let remark = Remark::new(
+            ["stop", "infinite"],
+            "stop: `infinite` stops after `maxBlocks` rounds for one prompt",
+        );
+        found.push(remark.because("conclaude 0.2 had no limit").help("`maxBlocks: 7` is the most"));
+    }
+    found
+}
+
+/// Whether conclaude 0.2 ran the commands of the first pattern alone, where here those of several run.
+fn ran_first_alone(section: &EventConfig) -> bool {
+    let patterns: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
+    section.mode.is_none() && overlap(&patterns)
+}
+
+/// A config that is taken over from conclaude 0.2, with `match: first` where the first pattern alone ran there and `shell: bash`
+/// where a script needs it, and what was added.
+pub fn taken_over(original: &str, text: &str) -> (String, Vec<String>) {
+    let (mut text, mut added) = (text.to_owned(), Vec::new());
+    let Ok(config) = ConclaudeConfig::parse(&text, Path::new("")) else { return (text, added) };
+    if !is_original(original) {
+        return (text, added);
+    }
+    let flat = flat(original);
+    let first =
+        config.sections.iter().filter(|(event, section)| ran_first_alone(section) && !flat.contains(event));
+    for (event, _) in first {
+        if let Some(changed) = with_match(&text, *event) {
+            text = changed;
+            added.push(format!("added `match: first` to `{}`: conclaude 0.2 ran the commands of the first pattern that matches alone", event.row().section));
+        }
+    }
+    let (text, shell) = bash::with_shell(&text);
+    added.extend(shell);
+    (text, added)
+}
+
+/// `match: first` before the first key of a section, in its layout. None where that is not what comes of it.
+fn with_match(text: &str, event: EventKind) -> Option<String> {
+    let tree = yaml::read(text).ok()?;
+    let Node::Map(sections) = &tree.value else { return None };
+    // Also under the name that conclaude 0.2 had for it.
+    let is_section = |name: &str| {
+        let mut alone =
+            ConclaudeConfig::parse(&format!("{name}: {{commands: []}}"), Path::new("")).into_iter();
+        alone.any(|config| config.section(event).is_some())
+    };
+    let (_, section) = sections.iter().find(|(name, _)| is_section(&name.value))?;
+    let Node::Map(entries) = &section.value else { return None };
+    let start = entries.first()?.0.span.first_line(text).start;
+    let (before, after) = text.split_at_checked(start)?;
+    let indent = before.rsplit('\n').next().unwrap_or_default();
+    let (block, flow) =
+        (format!("{before}match: first\n{indent}{after}"), format!("{before}match: first, {after}"));
+    let is_right = |made: &String| {
+        let config = ConclaudeConfig::parse(made, Path::new("")).ok();
+        config.is_some_and(|config| {
+            config.section(event).is_some_and(|section| section.mode == Some(MatchMode::First))
+        })
+    };
+    if indent.trim().is_empty() && is_right(&block) {
+        return Some(block);
+    }
+    Some(flow).filter(is_right)
+}
+
+/// Whether one name can match two of the patterns.
+fn overlap(patterns: &[&str]) -> bool {
+    let pairs = patterns
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| patterns.iter().skip(at + 1).map(move |other| (one, other)));
+    pairs.into_iter().any(|(one, other)| {
+        covers(one, other) || covers(other, one) || (!is_literal(one) && !is_literal(other))
+    })
+}

@@ -1,0 +1,149 @@
+//! `permissionRequest`: rules that another one comes before, or that an outer layer keeps from counting.
+
+use super::cover::{covers, covers_command};
+use conclaude_core::config::{Layer, NameGlob, PermissionDefault, Remark};
+use conclaude_core::dialect::claude::notation::{Input, ToolPattern};
+use conclaude_store::load::Loaded;
+
+const SECTION: &str = "permissionRequest";
+
+/// A rule of `allow` or `deny`, as far as rules are compared with each other.
+struct Rule<'a> {
+    list: &'static str,
+    index: usize,
+    pattern: &'a ToolPattern,
+    written: &'a str,
+    agent: Option<&'a str>,
+    overridable: bool,
+    layer: Layer,
+    line: usize,
+    source: usize,
+}
+
+pub(super) fn check(loaded: &Loaded, found: &mut Vec<Remark>) {
+    let rules = rules(loaded);
+    for rule in &rules {
+        let remark = denied_by_default(rule, loaded)
+            .or_else(|| allowed_by_default(rule, loaded))
+            .or_else(|| denied(rule, &rules))
+            .or_else(|| repeated(rule, &rules, loaded));
+        found.extend(remark);
+    }
+}
+
+fn rules(loaded: &Loaded) -> Vec<Rule<'_>> {
+    let permissions = &loaded.config.permissions;
+    let layer =
+        |source: usize| loaded.origins.sources().get(source).map_or(Layer::default(), |one| one.layer);
+    let allow = permissions.allow.iter().flatten().enumerate().map(|(index, rule)| Rule {
+        list: "allow",
+        index,
+        pattern: &rule.value.0.pattern.pattern,
+        written: rule.value.0.pattern.written.trim(),
+        agent: rule.value.0.agent.as_ref().map(NameGlob::as_str),
+        overridable: false,
+        layer: layer(rule.source),
+        line: rule.line,
+        source: rule.source,
+    });
+    let deny = permissions.deny.iter().flatten().enumerate().map(|(index, rule)| Rule {
+        list: "deny",
+        index,
+        pattern: &rule.value.0.pattern.pattern,
+        written: rule.value.0.pattern.written.trim(),
+        agent: rule.value.0.agent.as_ref().map(NameGlob::as_str),
+        overridable: rule.value.0.overridable == Some(true),
+        layer: layer(rule.source),
+        line: rule.line,
+        source: rule.source,
+    });
+    allow.chain(deny).collect()
+}
+
+impl Rule<'_> {
+    fn remark(&self, title: String) -> Remark {
+        Remark::new([SECTION, self.list, &self.index.to_string()], title)
+    }
+
+    /// Whether it is about all that another rule is about.
+    fn covers(&self, other: &Rule<'_>) -> bool {
+        let whom = self.agent.is_none_or(|agent| other.agent.is_some_and(|other| covers(agent, other)));
+        whom && covers_tools(self.pattern, other.pattern)
+            && covers_input(&self.pattern.input, &other.pattern.input)
+    }
+}
+
+/// An outer layer that denies by default lets no inner one allow anything, unless it says so.
+fn denied_by_default(rule: &Rule<'_>, loaded: &Loaded) -> Option<Remark> {
+    let default = loaded.config.permissions.default.as_ref()?;
+    let source = loaded.origins.sources().get(default.source)?;
+    let is_held =
+        default.value.0.answer == PermissionDefault::Deny && default.value.0.overridable != Some(true);
+    (rule.list == "allow" && is_held && rule.layer > source.layer).then(|| {
+        let why = format!("`default` is `deny` in {}:{}, an outer file", source.path.display(), default.line);
+        let help = "remove it, or write `default: {answer: deny, overridable: true}` there";
+        rule.remark(format!("{SECTION}: `{}` can never allow anything", rule.written)).because(why).help(help)
+    })
+}
+
+/// Where all is allowed by default, a rule of the same file that allows something says nothing.
+fn allowed_by_default(rule: &Rule<'_>, loaded: &Loaded) -> Option<Remark> {
+    let default = loaded.config.permissions.default.as_ref()?;
+    let is_allowing = default.value.0.answer == PermissionDefault::Allow && default.source == rule.source;
+    (rule.list == "allow" && is_allowing).then(|| {
+        let why = format!("`default: allow` in line {} allows it anyway", default.line);
+        rule.remark(format!("{SECTION}: `{}` says nothing new", rule.written)).because(why).help("remove it")
+    })
+}
+
+/// `deny` comes before `allow`, wherever they are written.
+fn denied(rule: &Rule<'_>, rules: &[Rule<'_>]) -> Option<Remark> {
+    let yields = |deny: &Rule<'_>| deny.overridable && rule.layer > deny.layer;
+    let mut denying = rules.iter().filter(|one| one.list == "deny" && rule.list == "allow");
+    let deny = denying.find(|deny| deny.covers(rule) && !yields(deny))?;
+    let what = format!("{SECTION}: `{}` can never allow anything", rule.written);
+    let why = format!("`deny` has `{}`, which comes before `allow`", deny.written);
+    Some(rule.remark(what).because(why).help("remove one of them"))
+}
+
+/// A rule of the same list says all of it already.
+fn repeated(rule: &Rule<'_>, rules: &[Rule<'_>], loaded: &Loaded) -> Option<Remark> {
+    let is_other = |one: &&Rule<'_>| one.list == rule.list && one.index != rule.index;
+    // Of two that say the same the later one is superfluous. What only holds for others, or may be relaxed, is not the same.
+    let says_it = |one: &&Rule<'_>| {
+        one.covers(rule)
+            && one.overridable == rule.overridable
+            && one.layer <= rule.layer
+            && (one.index < rule.index || !rule.covers(one))
+    };
+    let other = rules.iter().filter(is_other).find(says_it)?;
+    let file = loaded.origins.sources().get(other.source).filter(|_| other.source != rule.source);
+    let position = file.map_or_else(
+        || format!("line {}", other.line),
+        |source| format!("{}:{}", source.path.display(), other.line),
+    );
+    let what = format!("{SECTION}: `{}` says nothing new", rule.written);
+    let why = format!("`{}` in {position} is about all that it is about", other.written);
+    Some(rule.remark(what).because(why).help("remove it"))
+}
+
+pub(super) fn covers_tools(outer: &ToolPattern, inner: &ToolPattern) -> bool {
+    match inner.tools() {
+        Some(tools) => tools.into_iter().all(|tool| outer.names(tool)),
+        None => covers(outer.tool.as_str(), inner.tool.as_str()),
+    }
+}
+
+fn covers_input(outer: &Input, inner: &Input) -> bool {
+    match (outer, inner) {
+        (Input::Any, _) => true,
+        (Input::Command { glob, prefix }, Input::Command { glob: other, prefix: other_prefix }) => {
+            covers_command(glob, *prefix, other, *other_prefix)
+        }
+        (Input::Domain(glob), Input::Domain(other)) => covers(glob, other),
+        (Input::Field { name, glob }, Input::Field { name: other_name, glob: other }) => {
+            name == other_name && covers(glob, other)
+        }
+        (outer, inner) => outer == inner,
+    }
+}

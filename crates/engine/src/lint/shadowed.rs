@@ -1,0 +1,91 @@
+//! `match: first`: patterns that an earlier one comes before.
+
+use super::cover::{alternatives, covers};
+use conclaude_core::config::{ConclaudeConfig, Remark};
+use conclaude_core::event::EventKind;
+use conclaude_core::pattern::MatchMode;
+use conclaude_core::yaml::{self, Node, Spanned};
+use conclaude_store::load::Loaded;
+
+pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
+    let first = config.sections.iter().filter(|(_, section)| section.mode == Some(MatchMode::First));
+    for (event, section) in first {
+        let patterns: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
+        for (index, pattern) in patterns.iter().enumerate() {
+            let earlier = patterns.get(..index).unwrap_or_default();
+            let Some(cover) = covering(earlier, pattern) else { continue };
+            let name = event.row().section;
+            found.push(
+                Remark::new([name, "commands", pattern], format!("{name}: `{pattern}` can never run"))
+                    .because(format!("`match: first` stops at `{cover}`, which comes before it"))
+                    .help(format!("move it before `{cover}`, or remove `match: first`")),
+            );
+        }
+    }
+}
+
+/// `match: first` in an inner layer, where commands of an outer one all run.
+pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
+    for (index, source) in loaded.origins.sources().iter().enumerate() {
+        let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
+        let Node::Map(sections) = &tree.value else { continue };
+        for (name, section) in sections {
+            let Node::Map(entries) = &section.value else { continue };
+            let first = entries.iter().find(|(key, value)| {
+                key.value == "match" && matches!(&value.value, Node::Text(word) if word == "first")
+            });
+            let used = EventKind::of_section(&name.value).and_then(|event| loaded.config.section(event));
+            let is_ignored = used.is_some_and(|section| section.mode != Some(MatchMode::First));
+            let is_overridden = loaded.origins.of(&[&name.value, "match"]).is_some();
+            if let Some((_, value)) = first.filter(|_| is_ignored && !is_overridden) {
+                let what = format!("{}: `match: first` has no effect", name.value);
+                let why = "an outer file has commands there, and all of them run";
+                found.push(Remark::at(value.span, what).because(why).help("remove it"));
+            }
+        }
+    }
+}
+
+/// Switches and answers of an inner layer that an outer one does not let it relax.
+pub(super) fn held_switches(loaded: &Loaded, found: &mut Vec<Remark>) {
+    for (index, source) in loaded.origins.sources().iter().enumerate() {
+        let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
+        for keys in HELD {
+            let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
+            let Some(used) = loaded.origins.of(&keys) else { continue };
+            if used.layer >= source.layer || !relaxes(value) {
+                continue;
+            }
+            let what = format!("{}: this value of `{}` has no effect", keys[0], keys[1]);
+            let why = format!("{used} is of an outer layer, which does not let this one relax it");
+            let remark = Remark::at(value.span, what).because(why);
+            found.push(remark.help("remove it, or write `overridable: true` there, if it is yours"));
+        }
+    }
+}
+
+/// Whether a value lets more happen than the strictest one.
+fn relaxes(value: &Spanned<Node>) -> bool {
+    let value = ["enabled", "answer"].iter().find_map(|key| value.value_of(key)).unwrap_or(value);
+    match &value.value {
+        Node::Bool(is_on) => !is_on,
+        Node::Text(answer) => answer != "deny",
+        _ => false,
+    }
+}
+
+/// What an outer layer holds against an inner one.
+const HELD: [[&str; 2]; 4] = [
+    ["preToolUse", "preventRootAdditions"],
+    ["preToolUse", "preventUpdateGitIgnored"],
+    ["preToolUse", "worktreeFence"],
+    ["permissionRequest", "default"],
+];
+
+/// The earlier pattern that takes all, or the last of several that do.
+fn covering<'a>(earlier: &[&'a str], pattern: &str) -> Option<&'a str> {
+    let by = |one: &str| earlier.iter().find(|cover| covers(cover, one)).copied();
+    by(pattern).or_else(|| {
+        alternatives(pattern).iter().map(|one| by(one)).collect::<Option<Vec<_>>>()?.last().copied()
+    })
+}

@@ -1,0 +1,50 @@
+//! What rules are compared with, beside each other.
+
+use std::path::{Path, PathBuf};
+
+use crate::install::agents;
+use crate::install::scope::Scope;
+use conclaude_core::config::{CommandConfig, ConclaudeConfig};
+use conclaude_core::event::EventKind;
+
+pub struct World {
+    /// The names of the agents that the project and the user have.
+    pub(super) agents: Vec<String>,
+    /// Where the project's files are.
+    pub(super) root: PathBuf,
+}
+
+impl World {
+    pub fn of(root: &Path) -> World {
+        let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(root, scope));
+        World { agents: own.collect(), root: root.to_owned() }
+    }
+
+    /// For a caller that looks at the names of agents itself.
+    pub fn without_agents(root: &Path) -> World {
+        World { agents: Vec::new(), root: root.to_owned() }
+    }
+}
+
+pub(super) fn command_keys<'a>(
+    section: &'a str,
+    pattern: &'a str,
+    index: &'a str,
+    key: &'a str,
+) -> [&'a str; 5] {
+    [section, "commands", pattern, index, key]
+}
+
+/// Each command with its section, pattern and index.
+pub(super) fn commands(
+    config: &ConclaudeConfig,
+) -> impl Iterator<Item = (EventKind, &str, usize, &CommandConfig)> {
+    config.sections.iter().flat_map(|(event, section)| {
+        section.entries().iter().flat_map(move |(pattern, commands)| {
+            commands
+                .iter()
+                .enumerate()
+                .map(move |(index, command)| (*event, pattern.as_str(), index, command))
+        })
+    })
+}

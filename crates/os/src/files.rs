@@ -1,0 +1,286 @@
+//! Files that others may have changed: opened without waiting and without following links, replaced atomically.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::deadline;
+use conclaude_core::dialect::claude::variables;
+
+/// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
+///
+/// # Errors
+/// When it cannot be opened or is something else.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, metadata.len()))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    }
+}
+
+/// Reads a whole regular file of at most so many bytes.
+///
+/// # Errors
+/// When it cannot be read, or is larger.
+pub fn read_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let (file, size) = open_sized(path)?;
+    if size > max {
+        return Err(invalid(format!("it has {size} bytes, at most {max} are read")));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same for a text in UTF-8.
+///
+/// # Errors
+/// When it cannot be read, is larger, or is not UTF-8.
+pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
+    String::from_utf8(read_bytes(path, max)?)
+        .map_err(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+}
+
+fn invalid(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Options that refuse a link instead of a file of ours, and do not wait where a FIFO stands there. What they create is
+/// for its user alone: it holds command lines, output and prompts.
+#[must_use]
+pub fn no_links() -> OpenOptions {
+    #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(
+            rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed(),
+        );
+        options.mode(0o600);
+    }
+    options
+}
+
+/// Creates a folder for its user alone.
+///
+/// # Errors
+/// When it cannot be created, or is there already.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    #[cfg_attr(windows, expect(unused_mut, reason = "the mode is Unix's"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Takes a file or folder of ours from everybody but its user, where an older version left it open.
+pub fn make_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Who does not own it cannot change that either.
+        if let Ok(metadata) = fs::symlink_metadata(path)
+            && metadata.permissions().mode() & 0o077 != 0
+            && !metadata.is_symlink()
+        {
+            let mode = metadata.permissions().mode() & 0o700;
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
+/// Replaces a file whole or not at all.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    // By itself, since `tempfile` would name the temporary file in the error.
+    file.as_file_mut().write_all(content)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Whether this is a program that can be started.
+#[must_use]
+pub fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_file()
+    }
+}
+
+/// Why a file, or a new one of that name, cannot be written by this user.
+///
+/// # Errors
+/// Says what is in the way.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let can = |path: &Path, what: &str| {
+            rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
+                .map_err(|error| io::Error::other(format!("{what}: {}", io::Error::from(error))))
+        };
+        if path.exists() {
+            can(path, "it is read-only")?;
+        }
+        let folder = path.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+        can(folder, &format!("{} cannot be written", folder.display()))
+    }
+    #[cfg(not(unix))]
+    match path.metadata() {
+        Ok(metadata) if metadata.permissions().readonly() => Err(io::Error::other("it is read-only")),
+        _ => Ok(()),
+    }
+}
+
+/// The same, keeping the owner and the rights of the file that is replaced; a new one is for everyone to read.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    match fs::metadata(path) {
+        Ok(metadata) => {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{MetadataExt, fchown};
+                let own = file.as_file().metadata()?;
+                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+                    fchown(file.as_file(), Some(metadata.uid()), Some(metadata.gid()))?;
+                }
+            }
+            file.as_file().set_permissions(metadata.permissions())?;
+        }
+        #[cfg(unix)]
+        Err(_) => {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+        }
+        #[cfg(not(unix))]
+        Err(_) => {}
+    }
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Takes the lock of a file, made for that, waiting no longer than this; `None` if another has it still.
+///
+/// # Errors
+/// When the file cannot be opened or locked at all.
+pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
+    lock_with(path, wait, || std::thread::sleep(Duration::from_millis(1)))
+}
+
+fn lock_with(path: &Path, wait: Duration, mut pause: impl FnMut()) -> io::Result<Option<File>> {
+    let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
+    let mut file = open()?;
+    let over = Instant::now() + deadline::at_most(wait);
+    // A file system without lasting numbers must not keep us out.
+    let mut renewals = 0..3;
+    loop {
+        match file.try_lock() {
+            Ok(()) if is_at(&file, path) || renewals.next().is_none() => return Ok(Some(file)),
+            // Somebody removed it or moved it away, and others lock the new one.
+            Ok(()) => file = open()?,
+            Err(TryLockError::WouldBlock) if Instant::now() < over => pause(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// Whether this is the file of that name.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        file.metadata().ok().map(id) == fs::symlink_metadata(path).ok().map(id)
+    }
+    #[cfg(not(unix))]
+    {
+        // What is open can neither be removed nor moved there.
+        let _ = (file, path);
+        true
+    }
+}
+
+/// The user's home, as text.
+#[must_use]
+pub fn home() -> Option<String> {
+    std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
+}
+
+/// The directories for what is temporary that the environment names: everybody's, and the one in which Claude Code keeps its own.
+#[must_use]
+pub fn temporary() -> Vec<PathBuf> {
+    let named = ["TMPDIR", variables::TMPDIR].into_iter().filter_map(std::env::var_os);
+    named.map(PathBuf::from).filter(|folder| folder.is_absolute() && folder.parent().is_some()).collect()
+}
+
+/// A leading `~/` as the user's home.
+#[must_use]
+pub fn expand_home(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// Whether this is a folder, and not a link to one.
+#[must_use]
+pub fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_was_removed_while_one_waited_for_it_is_not_taken_for_the_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = &folder.path().join("lock");
+        let mut old = lock(path, Duration::ZERO).unwrap();
+        let mut new = None;
+        let mut pauses = 0;
+        let waited = lock_with(path, Duration::from_hours(1), || {
+            pauses += 1;
+            if old.is_some() {
+                fs::remove_file(path).unwrap();
+                new = lock(path, Duration::ZERO).unwrap();
+                assert!(new.is_some());
+                old = None;
+            } else {
+                new = None;
+            }
+        });
+        assert!(is_at(&waited.unwrap().unwrap(), path));
+        // More, where a child of another test holds a lock that was released here, between fork and exec.
+        assert!(pauses >= 2, "it waits for the new one after the old one");
+    }
+}

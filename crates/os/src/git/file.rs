@@ -1,0 +1,223 @@
+//! One file as a snapshot remembers it, and whether it is still the same.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use super::index::{Entry, Seen};
+use crate::files;
+use conclaude_core::text::hex;
+
+/// Larger files are compared by what the file system says of them alone.
+const MAX_HASHED_BYTES: u64 = 64 << 20;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Kind {
+    /// Not there, though git tracks it.
+    #[default]
+    #[serde(rename = "-")]
+    Absent,
+    #[serde(rename = "f")]
+    File,
+    #[serde(rename = "x")]
+    Program,
+    #[serde(rename = "l")]
+    Link,
+    /// A FIFO, a socket, a device.
+    #[serde(rename = "s")]
+    Special,
+    /// A folder that cannot be listed.
+    #[serde(rename = "u")]
+    Unreadable,
+    /// The `.git` of a submodule or nested repository; its content is the commit that is checked out.
+    #[serde(rename = "r")]
+    Repository,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct File {
+    #[serde(rename = "k")]
+    pub(super) kind: Kind,
+    #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
+    pub(super) size: Option<u64>,
+    /// Inode and change time, which no program can set: the same ones mean the same content. Empty where they prove nothing.
+    #[serde(rename = "t", skip_serializing_if = "String::is_empty")]
+    pub(super) stamp: String,
+    /// Our own hash of the content, where it was read.
+    #[serde(rename = "h", skip_serializing_if = "Option::is_none")]
+    pub(super) content: Option<String>,
+    /// The content is what is staged, as git saw it last.
+    #[serde(rename = "c", skip_serializing_if = "std::ops::Not::not")]
+    pub(super) clean: bool,
+    /// What is staged, by git's id.
+    #[serde(rename = "i", skip_serializing_if = "Option::is_none")]
+    pub(super) staged: Option<String>,
+}
+
+impl File {
+    pub(super) fn of(metadata: &Metadata) -> File {
+        let kind = match metadata.file_type() {
+            kind if kind.is_symlink() => Kind::Link,
+            kind if kind.is_file() && is_program(metadata) => Kind::Program,
+            kind if kind.is_file() => Kind::File,
+            _ => Kind::Special,
+        };
+        File { kind, size: Some(metadata.len()), stamp: stamp(metadata), ..File::default() }
+    }
+
+    /// Whether git saw exactly this file when it last compared it with what is staged.
+    pub(super) fn was_seen(
+        &self,
+        entry: &Entry,
+        metadata: &Metadata,
+        index_time: Option<SystemTime>,
+    ) -> bool {
+        let kind = match entry.mode {
+            0o100_644 => Kind::File,
+            0o100_755 => Kind::Program,
+            0o120_000 => Kind::Link,
+            _ => return false,
+        };
+        // What was written in the same moment as the index may have changed since git looked.
+        let is_older = metadata.modified().ok().zip(index_time).is_some_and(|(file, index)| file < index);
+        kind == self.kind && is_older && entry.seen.is_some() && entry.seen == seen(metadata)
+    }
+
+    /// The same by what the file system says, so that its content need not be read.
+    pub(super) fn has_stamp_of(&self, other: &File) -> bool {
+        !self.stamp.is_empty()
+            && (self.kind, self.size, &self.stamp) == (other.kind, other.size, &other.stamp)
+    }
+
+    /// Whether the file at this path, which is `now`, has another content than it had.
+    pub(super) fn differs(&self, now: &File, path: impl Fn() -> PathBuf) -> bool {
+        if self.kind != now.kind || self.size.zip(now.size).is_some_and(|(before, now)| before != now) {
+            return true;
+        }
+        match self.kind {
+            // Whoever makes a folder unreadable that was readable is noticed by its files.
+            Kind::Absent | Kind::Unreadable => return false,
+            Kind::Repository => return self.content != now.content,
+            _ if self.has_stamp_of(now) => return false,
+            Kind::Special => return true,
+            Kind::File | Kind::Program | Kind::Link => {}
+        }
+        match (&self.content, &self.staged) {
+            (Some(before), _) => now.content.clone().or_else(|| hash(&path())).as_ref() != Some(before),
+            (None, Some(id)) if self.clean => !is_blob(&path(), id),
+            _ => true,
+        }
+    }
+}
+
+/// Our own hash of a file or of what a link points to.
+pub(super) fn hash(path: &Path) -> Option<String> {
+    read(path).map(|bytes| hex(&Sha256::digest(&bytes)))
+}
+
+/// Whether git would know the file by this id: as it is, with other line ends, or kept by Git LFS.
+pub(super) fn is_blob(path: &Path, id: &str) -> bool {
+    let Some(bytes) = read(path) else { return false };
+    let is_id_of = |content: &[u8]| blob_id(content, id.len()) == id;
+    is_id_of(&bytes)
+        || (memchr::memmem::find(&bytes, b"\r\n").is_some() && is_id_of(&without_carriage_returns(&bytes)))
+        || is_id_of(lfs_pointer(&bytes).as_bytes())
+}
+
+fn blob_id(content: &[u8], length: usize) -> String {
+    let header = format!("blob {}\0", content.len());
+    if length == 64 {
+        hex(&Sha256::new().chain_update(header).chain_update(content).finalize())
+    } else {
+        hex(&Sha1::new().chain_update(header).chain_update(content).finalize())
+    }
+}
+
+fn without_carriage_returns(bytes: &[u8]) -> Vec<u8> {
+    let followed = bytes.iter().zip(bytes.iter().skip(1).map(Some).chain([None]));
+    followed
+        .filter(|(byte, next)| !(**byte == b'\r' && *next == Some(&b'\n')))
+        .map(|(byte, _)| *byte)
+        .collect()
+}
+
+fn lfs_pointer(content: &[u8]) -> String {
+    let (id, size) = (hex(&Sha256::digest(content)), content.len());
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{id}\nsize {size}\n")
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let metadata = path.symlink_metadata().ok()?;
+    if metadata.is_symlink() {
+        return Some(path.read_link().ok()?.into_os_string().into_encoded_bytes());
+    }
+    files::read_bytes(path, MAX_HASHED_BYTES).ok()
+}
+
+#[cfg(unix)]
+fn stamp(metadata: &Metadata) -> String {
+    use std::os::unix::fs::MetadataExt;
+    format!("{}.{}.{}", metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn stamp(_metadata: &Metadata) -> String {
+    String::new()
+}
+
+/// Changed so lately that the clock of the file system may not tell the next change from this one.
+#[cfg(unix)]
+pub(super) fn is_fresh(metadata: &Metadata, now: SystemTime) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let nanoseconds = metadata.ctime_nsec();
+    // Some file systems count in seconds, or in two.
+    let tick = std::time::Duration::from_millis(if nanoseconds == 0 { 2_000 } else { 20 });
+    let since = std::time::Duration::new(
+        metadata.ctime().try_into().unwrap_or(0),
+        nanoseconds.try_into().unwrap_or(0),
+    );
+    SystemTime::UNIX_EPOCH + since + tick > now
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_fresh(_metadata: &Metadata, _now: SystemTime) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn is_program(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_program(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// As git writes it into the index.
+#[cfg(unix)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the index keeps 32 bits of each"
+)]
+fn seen(metadata: &Metadata) -> Option<Seen> {
+    use std::os::unix::fs::MetadataExt;
+    Some(Seen {
+        ctime: (metadata.ctime() as u32, metadata.ctime_nsec() as u32),
+        mtime: (metadata.mtime() as u32, metadata.mtime_nsec() as u32),
+        inode: metadata.ino() as u32,
+        size: metadata.size() as u32,
+    })
+}
+
+#[cfg(not(unix))]
+fn seen(_metadata: &Metadata) -> Option<Seen> {
+    None
+}

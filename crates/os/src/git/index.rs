@@ -1,0 +1,183 @@
+//! The files that git tracks, with what it knows of each: read from the index by ourselves, which costs no process and runs
+//! nothing that the repository configures.
+
+use std::collections::BTreeMap;
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use conclaude_core::text::hex;
+
+/// A second word of flags follows.
+const EXTENDED: u16 = 0x4000;
+/// `git add --intent-to-add`, in the second word: nothing is staged yet.
+const INTENT_TO_ADD: u16 = 0x2000;
+/// The bits of a merge conflict's side.
+const STAGE: u16 = 0x3000;
+
+pub(super) const GITLINK: u32 = 0o160_000;
+const DIRECTORY: u32 = 0o040_000;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) mode: u32,
+    /// The ids of what is staged: one, or those of all sides of a conflict.
+    pub(super) id: String,
+    /// How the file looked when git last compared it; `None` where that is not known.
+    pub(super) seen: Option<Seen>,
+}
+
+/// What git compares before it reads a file; it keeps 32 bits of each number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) ctime: (u32, u32),
+    pub(super) mtime: (u32, u32),
+    pub(super) inode: u32,
+    pub(super) size: u32,
+}
+
+pub(super) type Entries = BTreeMap<Vec<u8>, Entry>;
+
+/// All entries; `None` where something is not as documented, or where entries are kept elsewhere (a split index) or stand for
+/// whole directories (a sparse one).
+pub(super) fn parse(index: &[u8]) -> Option<Entries> {
+    // The length of an id is not in the index; with the wrong one nothing fits.
+    walk(index, 20).or_else(|| walk(index, 32))
+}
+
+/// Git's `gitformat-index`, versions 2 to 4.
+fn walk(index: &[u8], id_len: usize) -> Option<Entries> {
+    let mut reader = Reader { bytes: index, at: 0 };
+    if reader.take(4)? != b"DIRC" {
+        return None;
+    }
+    let version = reader.u32().filter(|version| (2..=4).contains(version))?;
+    let mut entries = Entries::new();
+    let mut name = Vec::new();
+    for _ in 0..reader.u32()? {
+        let start = reader.at;
+        let (entry, flags, more) = reader.entry(id_len)?;
+        if version == 4 {
+            let dropped = reader.offset()?;
+            name.truncate(name.len().checked_sub(dropped)?);
+        } else {
+            name.clear();
+        }
+        let length = memchr::memchr(0, reader.rest()?)?;
+        name.extend_from_slice(reader.take(length)?);
+        let padding = if version == 4 { 1 } else { 8 - (reader.at - start) % 8 };
+        if reader.take(padding)?.iter().any(|byte| *byte != 0) || entry.mode == DIRECTORY {
+            return None;
+        }
+        if more & INTENT_TO_ADD == 0 {
+            add(&mut entries, &name, entry, flags);
+        }
+    }
+    // The extensions; a name in small characters means that the index cannot be understood without it.
+    while reader.rest()?.len() > id_len {
+        let is_optional = reader.take(4)?.first()?.is_ascii_uppercase();
+        let length = reader.u32()?;
+        if !is_optional {
+            return None;
+        }
+        reader.take(usize::try_from(length).ok()?)?;
+    }
+    has_checksum(index, id_len).then_some(entries)
+}
+
+/// The hash of everything before it; zeros where `index.skipHash` is set.
+fn has_checksum(index: &[u8], id_len: usize) -> bool {
+    let Some((content, checksum)) = index.len().checked_sub(id_len).and_then(|at| index.split_at_checked(at))
+    else {
+        return false;
+    };
+    let is_right = if id_len == 32 {
+        Sha256::digest(content).as_slice() == checksum
+    } else {
+        Sha1::digest(content).as_slice() == checksum
+    };
+    is_right || checksum.iter().all(|byte| *byte == 0)
+}
+
+/// The sides of a conflict are one file.
+fn add(entries: &mut Entries, name: &[u8], entry: Entry, flags: u16) {
+    if flags & STAGE == 0 {
+        entries.insert(name.to_vec(), entry);
+    } else {
+        let sides = entries.entry(name.to_vec()).or_default();
+        sides.mode = entry.mode;
+        sides.id.push_str(&format!("{}.{} ", (flags & STAGE) >> 12, entry.id));
+    }
+}
+
+/// What `git ls-files --stage -z` prints (`100644 ID STAGE<tab>PATH`), for an index that is not understood here, and what
+/// `git ls-tree -r -z` does (`100644 blob ID<tab>PATH`).
+pub(super) fn parse_listed(output: &[u8]) -> Entries {
+    let mut entries = Entries::new();
+    for line in super::names::entries(output) {
+        let Some(tab) = memchr::memchr(b'\t', line) else { continue };
+        let (facts, name) = line.split_at(tab);
+        let facts = String::from_utf8_lossy(facts);
+        let mut facts = facts.split(' ');
+        let mode = facts.next().and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
+        let id = facts.find(|fact| fact.len() >= 40).unwrap_or_default().to_owned();
+        let stage = facts.next().and_then(|stage| stage.parse::<u16>().ok()).unwrap_or(0);
+        add(
+            &mut entries,
+            name.get(1..).unwrap_or_default(),
+            Entry { mode, id, seen: None },
+            (stage & 3) << 12,
+        );
+    }
+    entries
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> Option<&'a [u8]> {
+        self.bytes.get(self.at..)
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let taken = self.rest()?.get(..length)?;
+        self.at += length;
+        Some(taken)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.take(2)?.try_into().ok().map(u16::from_be_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().ok().map(u32::from_be_bytes)
+    }
+
+    /// Everything before the name, and both words of flags.
+    fn entry(&mut self, id_len: usize) -> Option<(Entry, u16, u16)> {
+        let (ctime, mtime) = ((self.u32()?, self.u32()?), (self.u32()?, self.u32()?));
+        let _device = self.u32()?;
+        let inode = self.u32()?;
+        let mode = self.u32()?;
+        let _owner = self.take(8)?;
+        let size = self.u32()?;
+        let id = hex(self.take(id_len)?);
+        let flags = self.u16()?;
+        let more = if flags & EXTENDED == 0 { 0 } else { self.u16()? };
+        Some((Entry { mode, id, seen: Some(Seen { ctime, mtime, inode, size }) }, flags, more))
+    }
+
+    /// How much of the previous name is dropped: seven bits to a byte, and no number has two forms.
+    fn offset(&mut self) -> Option<usize> {
+        let mut byte = *self.take(1)?.first()?;
+        let mut value = usize::from(byte & 0x7f);
+        while byte & 0x80 != 0 {
+            byte = *self.take(1)?.first()?;
+            value = value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        }
+        Some(value)
+    }
+}

@@ -1,0 +1,156 @@
+//! The few questions that only git can answer, asked so that nothing of the repository's own configuration runs, nothing is
+//! written and nothing is fetched. None of them reads a file of the work tree: filters and attributes have no part in it.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::Taken;
+use super::index::{self, Entries};
+use super::names::{entries, name_of, text};
+use super::repository::Repository;
+use crate::deadline;
+use crate::process;
+
+/// Git must not hold a hook up.
+const GIT_WAIT: Duration = Duration::from_secs(5);
+
+/// A user who waits for it sees that it works.
+const PATIENT_WAIT: Duration = Duration::from_secs(120);
+
+/// More than the names of a million files.
+const MAX_OUTPUT: usize = 256 << 20;
+
+/// What a repository can configure to be run, also by plumbing commands.
+const OVERRIDES: [&str; 8] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "core.alternateRefsCommand=",
+    "diff.external=",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+];
+
+impl Repository {
+    /// Paths from the top level, each with the id of its new content; all zeros where it was deleted.
+    pub(super) fn diff_of_commits(&self, before: &str, now: &str) -> Result<Vec<(String, String)>, String> {
+        let arguments = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-abbrev",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            before,
+            now,
+            "--",
+        ];
+        let output = self.git(&arguments)?;
+        let mut parts = entries(&output);
+        let mut changed = Vec::new();
+        // Each file is two parts: `:100644 100644 OLD NEW M`, and its path.
+        while let (Some(facts), Some(path)) = (parts.next(), parts.next()) {
+            let id = text(facts).split(' ').nth(3).unwrap_or_default().to_owned();
+            changed.push((name_of(path), id));
+        }
+        Ok(changed)
+    }
+
+    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String, String> {
+        Ok(text(&self.git(&["merge-base", one, other])?).trim().to_owned())
+    }
+
+    pub(super) fn files_of(&self, commit: &str) -> Result<Entries, String> {
+        Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
+    }
+
+    pub(super) fn listed_index(&self) -> Result<Entries, String> {
+        Ok(index::parse_listed(&self.git(&["ls-files", "--stage", "-z", "--full-name"])?))
+    }
+
+    /// For branches that are not plain files; `None` before the first commit.
+    pub(super) fn asked_head(&self) -> Option<String> {
+        let id = text(&self.git(&["rev-parse", "--quiet", "--verify", "HEAD"]).ok()?).trim().to_owned();
+        (!id.is_empty()).then_some(id)
+    }
+
+    pub(super) fn ignores(&self, path: &Path) -> bool {
+        // It prints the path if its rules do, and fails if they do not.
+        self.git(&["check-ignore", "--", &path.to_string_lossy()]).is_ok_and(|printed| !printed.is_empty())
+    }
+
+    /// What git makes of a file that exists.
+    pub(super) fn taken(&self, path: &Path) -> Result<Taken, String> {
+        let path = path.to_string_lossy();
+        let lists = |kind: &[&str]| {
+            let output = self.git(&[&["ls-files", "-z"], kind, &["--", &path]].concat())?;
+            Ok::<bool, String>(!output.is_empty())
+        };
+        Ok(if lists(&["--cached"])? {
+            Taken::Tracked
+        } else if lists(&["--others", "--exclude-standard"])? {
+            Taken::Untracked
+        } else {
+            Taken::Ignored
+        })
+    }
+
+    /// The files that differ from the last commit, staged or not, and those that git does not know and does not ignore. This compares the
+    /// work tree as git does, with filters and all: only where commands of the project may run.
+    pub(super) fn changed_files(&self) -> Result<Vec<String>, String> {
+        let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+        let output = self.git_within(&arguments, PATIENT_WAIT)?;
+        // `XY`, a blank, and the path from the top level.
+        Ok(entries(&output).filter_map(|line| Some(name_of(line.get(3..)?))).collect())
+    }
+
+    /// The files that git knows, and those that it does not ignore.
+    pub(super) fn all_files(&self) -> Result<Vec<String>, String> {
+        let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
+        Ok(entries(&self.git_within(&arguments, PATIENT_WAIT)?).map(name_of).collect())
+    }
+
+    /// The files that git does not track, and either ignores or does not. A repository inside is none of its own.
+    pub(super) fn other_files(&self, is_ignored: bool) -> Result<Vec<String>, String> {
+        let mut arguments = vec!["ls-files", "-z", "--others", "--exclude-standard", "--full-name"];
+        arguments.extend(is_ignored.then_some("--ignored"));
+        let output = self.git(&arguments)?;
+        Ok(entries(&output).map(name_of).filter(|name| !name.ends_with('/')).collect())
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+        self.git_within(arguments, deadline::at_most(deadline::at_least(GIT_WAIT)))
+    }
+
+    fn git_within(&self, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, String> {
+        let failed = |reason: &str| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
+        let mut command = Command::new("git");
+        // Named, so that neither `core.worktree`, `core.bare` nor a folder laid out like a repository is followed.
+        command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.top);
+        command.args(["--no-pager", "--no-replace-objects"]);
+        command.args(OVERRIDES.iter().flat_map(|setting| ["-c", setting]));
+        command.args(arguments).current_dir(&self.top);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+            command.env_remove(name);
+        }
+        // A repository can name a program to fetch missing objects with.
+        command
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "none")
+            .env("GIT_TERMINAL_PROMPT", "0");
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+        let output =
+            process::output(command, b"", limit, MAX_OUTPUT).map_err(|error| failed(&error.to_string()))?;
+        if output.status.is_success() {
+            return Ok(output.stdout);
+        }
+        // Pages of usage may follow.
+        let errors = text(&output.stderr);
+        let first = errors.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it failed");
+        Err(failed(first.trim_start_matches("fatal: ").trim_start_matches("error: ")))
+    }
+}

@@ -1,0 +1,159 @@
+//! A work tree at one moment, and what changed until another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{self, File, Kind};
+use super::index::GITLINK;
+use super::names::name_of;
+use super::repository::Repository;
+use super::rules::Rules;
+
+/// The trees without files, which git knows by themselves: what a repository without commits is compared with.
+const EMPTY_TREES: [&str; 2] = [
+    "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+];
+
+/// A work tree at one moment. Paths are relative to the directory it was taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The commit; `None` before the first one.
+    pub(super) head: Option<String>,
+    /// The directory below the top level of the repository.
+    pub(super) prefix: String,
+    pub(super) files: BTreeMap<String, File>,
+    pub(super) rules: Rules,
+}
+
+impl Snapshot {
+    /// For the worktree of an agent, which started clean at a commit that it shares with this snapshot.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn in_worktree(&self, work: &Path, now: &Snapshot) -> Result<Snapshot, String> {
+        let repository = Repository::find(work).ok_or("the worktree is no git repository any more")?;
+        let head = match (&self.head, &now.head) {
+            (Some(before), Some(now)) if before != now => Some(repository.merge_base(before, now)?),
+            (before, _) => before.clone(),
+        };
+        let entries = head.as_ref().map(|head| repository.files_of(head)).transpose()?.unwrap_or_default();
+        let of_commit = entries.into_iter().map(|(name, entry)| {
+            let (kind, suffix) = match entry.mode {
+                0o100_755 => (Kind::Program, ""),
+                0o120_000 => (Kind::Link, ""),
+                GITLINK => (Kind::Absent, "/.git"),
+                _ => (Kind::File, ""),
+            };
+            let file = File { kind, clean: true, staged: Some(entry.id), ..File::default() };
+            (repository.relative(&format!("{}{suffix}", name_of(&name))).into_owned(), file)
+        });
+        // Config and hooks are those of the repository, whichever worktree it is seen from.
+        let shared = self.files.iter().filter_map(|(path, file)| {
+            let name = path.trim_start_matches("../");
+            name.starts_with(".git/").then(|| (repository.relative(name).into_owned(), file.clone()))
+        });
+        let files = of_commit.chain(shared).collect();
+        Ok(Snapshot { head, prefix: now.prefix.clone(), files, rules: self.rules.clone() })
+    }
+
+    /// The files that differ between this snapshot and a later one of the same directory: in the work tree, staged, or
+    /// committed. What has the content still that it had, committed or not, does not count.
+    ///
+    /// # Errors
+    /// When the repository is another one, or git fails, as it does when the commit is gone.
+    pub fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
+        if self.prefix != now.prefix {
+            return Err(GONE.into());
+        }
+        let committed = self.committed_until(now, work)?;
+        let new = now.files.keys().filter(|path| !self.files.contains_key(*path));
+        let elsewhere =
+            committed.keys().filter(|path| !self.files.contains_key(*path) && !now.files.contains_key(*path));
+        let candidates = self.files.keys().chain(new).chain(elsewhere);
+        let is_changed = |path: &&String| self.is_changed(path, now, work, committed.get(*path));
+        Ok(candidates.filter(is_changed).cloned().collect())
+    }
+
+    fn is_changed(&self, path: &str, now: &Snapshot, work: &Path, committed: Option<&String>) -> bool {
+        let nothing = File::default();
+        let (before, now) =
+            (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
+        let file = || work.join(path);
+        if before.differs(now, file) {
+            return true;
+        }
+        // The file is as it was. What is staged or committed of it must be that, or what was staged before.
+        let is_known = |id: &str| {
+            before.staged.as_deref() == Some(id)
+                || match now.kind {
+                    Kind::Repository => now.content.as_deref() == Some(id),
+                    Kind::Absent => id.bytes().all(|byte| byte == b'0'),
+                    _ => file::is_blob(&file(), id),
+                }
+        };
+        let is_staged_otherwise = match &now.staged {
+            staged if *staged == before.staged => false,
+            Some(id) => !is_known(id),
+            None => now.kind != Kind::Absent,
+        };
+        is_staged_otherwise || committed.is_some_and(|id| !is_known(id))
+    }
+
+    /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
+    pub fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
+        let nothing = File::default();
+        let is_written = |(path, file): &(&String, &File)| {
+            self.files.get(*path).unwrap_or(&nothing).differs(file, || work.join(path))
+        };
+        let written = now.files.iter().filter(is_written);
+        written.map(|(path, _)| (path.clone(), now.content(work, path))).collect()
+    }
+
+    /// What identifies the content of a file in this snapshot; one that was not read is read now.
+    #[must_use]
+    pub fn content(&self, work: &Path, path: &str) -> String {
+        let known = self.files.get(path).and_then(|file| file.content.clone());
+        known.or_else(|| file::hash(&work.join(path))).unwrap_or_default()
+    }
+
+    /// The changes in a few lines, for a judge.
+    #[must_use]
+    pub fn summary_until(&self, now: &Snapshot, work: &Path) -> String {
+        let changed = match self.changed_until(now, work) {
+            Ok(changed) => changed,
+            Err(error) => return format!("unknown: {error}"),
+        };
+        let size = |snapshot: &Snapshot, path: &str| {
+            snapshot
+                .files
+                .get(path)
+                .filter(|file| file.kind != Kind::Absent)
+                .map(|file| file.size.unwrap_or(0))
+        };
+        let line = |path: &String| match (size(self, path), size(now, path)) {
+            (None, Some(now)) => format!(" {path} (new, {now} bytes)\n"),
+            (Some(_), None) => format!(" {path} (deleted)\n"),
+            (Some(before), Some(now)) => format!(" {path} ({before} → {now} bytes)\n"),
+            (None, None) => format!(" {path}\n"),
+        };
+        changed.iter().map(line).collect()
+    }
+
+    fn committed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeMap<String, String>, String> {
+        if self.head == now.head {
+            return Ok(BTreeMap::new());
+        }
+        let repository = Repository::find(work).ok_or(GONE)?;
+        let is_long = self.head.iter().chain(&now.head).any(|head| head.len() == 64);
+        let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
+        let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());
+        let changed = repository.diff_of_commits(&commit(&self.head), &commit(&now.head))?;
+        Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path).into_owned(), id)).collect())
+    }
+}
+
+/// `rm -rf .git`, or `git init` somewhere else.
+pub const GONE: &str = "the git repository is gone: .git was deleted or moved after the agent was called";

@@ -1,0 +1,233 @@
+//! The only place that starts processes: commands of a hook, programs whose output is wanted, and a program that the
+//! user watches. All are watched by one loop that hands their output to a sink as it comes.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+mod capture;
+#[cfg(target_os = "linux")]
+mod descendants;
+#[cfg(unix)]
+mod signals;
+mod start;
+mod status;
+mod stream;
+#[cfg(unix)]
+mod unix;
+mod watch;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as platform;
+#[cfg(windows)]
+use windows as platform;
+
+pub use capture::Captured;
+use capture::Captures;
+pub use capture::{Keep, Spill};
+pub use conclaude_core::plan::DEFAULT_SHELL;
+use start::{ID_VARIABLE, Kind, Start};
+pub use status::Status;
+pub use stream::{Sink, Stream};
+use watch::{Deadline, watch};
+
+/// Commands that call us in a circle must not fill the environment.
+const MAX_OUTER_ID: usize = 4_000;
+
+/// A shell script to run as a command of a hook.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandSpec<'a> {
+    pub script: &'a str,
+    /// The program that runs it, with `-c`.
+    pub shell: &'a str,
+    pub cwd: &'a Path,
+    /// The variables that it gets beside our own environment; `None` removes one.
+    pub env: &'a [(String, Option<String>)],
+    /// What it reads.
+    pub stdin: &'a [u8],
+    pub timeout: Option<Duration>,
+    pub stdout: Keep,
+    pub stderr: Keep,
+}
+
+impl CommandSpec<'_> {
+    fn command(&self, id: &str) -> Command {
+        let mut command = Command::new(self.shell);
+        command.arg("-c").arg(self.script).current_dir(self.cwd);
+        for (name, value) in self.env {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env(ID_VARIABLE, id);
+        command
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub status: Status,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    pub duration: Duration,
+}
+
+impl Finished {
+    /// A command that was not even tried, and why.
+    pub fn not_started(why: String) -> Finished {
+        let nothing = Captured::default();
+        Finished {
+            status: Status::NotStarted(why),
+            stdout: nothing.clone(),
+            stderr: nothing,
+            duration: Duration::ZERO,
+        }
+    }
+}
+
+/// A program that has run to its end, with all that it printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// How it ended: `Exited` or `Killed`.
+    pub status: Status,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+/// Runs the command and waits for it. Never fails: what went wrong is the status.
+#[must_use]
+pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
+    let id = next_id();
+    let started = Instant::now();
+    let mut captures = Captures::new(spec.stdout, spec.stderr, spill);
+    let start = Start { command: spec.command(&id), kind: Kind::Command(id), stdin: Some(spec.stdin) };
+    let status = run_to_end(start, spec.timeout, &mut captures).unwrap_or_else(|error| {
+        Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
+    });
+    let (stdout, stderr) = captures.finish();
+    Finished { status, stdout, stderr, duration: started.elapsed() }
+}
+
+/// The mark of the next command, inside that of the command that called us.
+fn next_id() -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let own = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let outer = std::env::var(ID_VARIABLE).ok();
+    match outer.filter(|outer| !outer.is_empty() && outer.len() < MAX_OUTER_ID) {
+        Some(outer) => format!("{outer}/{own}"),
+        None => own,
+    }
+}
+
+/// Runs a program for its output. It is terminated with its process group at the limit, or when it has printed more than
+/// `max_bytes` in all.
+///
+/// # Errors
+/// When it cannot be started, runs into the limit, or prints too much.
+pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize) -> io::Result<Output> {
+    let mut whole = Whole { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
+    let start = Start { command, kind: Kind::Tool, stdin: Some(stdin) };
+    let status = run_to_end(start, Some(limit), &mut whole)?;
+    if whole.is_full {
+        let reason = format!("more than {max_bytes} bytes of output");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    if let Status::TimedOut(limit) = status {
+        let reason = format!("no answer within {} s", limit.as_secs_f32());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+    }
+    Ok(Output { status, stdout: whole.stdout, stderr: whole.stderr })
+}
+
+/// Runs a program that reads this from stdin, and hands its output to the sink as it comes. It dies when we are killed.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run_tool(command: Command, stdin: &[u8], sink: &mut dyn Sink) -> io::Result<Status> {
+    run_to_end(Start { command, kind: Kind::Tool, stdin: Some(stdin) }, None, sink)
+}
+
+/// Starts a program that goes on when we have ended: in a session of its own, with nothing of our streams.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn detach(mut command: Command) -> io::Result<()> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    platform::detach(&mut command);
+    command.spawn().map(drop)
+}
+
+/// Runs a program that shares our stdin and process group, and hands its output to the sink as it comes. Signals keep
+/// the action that they have: what stops us from the terminal stops the program too.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run_attached(command: Command, sink: &mut dyn Sink) -> io::Result<Status> {
+    run_to_end(Start { command, kind: Kind::Attached, stdin: None }, None, sink)
+}
+
+fn run_to_end(start: Start<'_>, limit: Option<Duration>, sink: &mut dyn Sink) -> io::Result<Status> {
+    let deadline = limit.and_then(|limit| Deadline::after(limit, Instant::now()));
+    let mut running = platform::Running::start(start)?;
+    Ok(watch(&mut running, deadline, sink))
+}
+
+/// The signals whose inherited or default action would harm us. To be called first of all.
+pub fn set_signal_actions() {
+    #[cfg(unix)]
+    {
+        signals::reset_sigchld();
+        signals::ignore_file_size_signal();
+    }
+}
+
+/// The signal that asked us to stop, if one came while commands ran.
+#[must_use]
+pub fn stop_signal() -> Option<&'static str> {
+    platform::stop_signal()
+}
+
+/// From now on a signal that asks us to stop is only noted, for [`stop_signal`].
+pub fn note_stop_signals() {
+    #[cfg(unix)]
+    let _ = signals::register();
+}
+
+/// Becomes readable with such a signal.
+#[cfg(unix)]
+pub fn stop_pipe() -> Option<&'static io::PipeReader> {
+    signals::register()
+}
+
+/// Keeps all of both streams, up to a number of bytes.
+struct Whole {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    max_bytes: usize,
+    is_full: bool,
+}
+
+impl Sink for Whole {
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
+        self.is_full |= self.stdout.len() + self.stderr.len() + bytes.len() > self.max_bytes;
+        if self.is_full {
+            return;
+        }
+        match stream {
+            Stream::Stdout => self.stdout.extend_from_slice(bytes),
+            Stream::Stderr => self.stderr.extend_from_slice(bytes),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,280 @@
+//! A command's output, captured while it streams: the beginning and the end stay in memory, the whole of what is to
+//! be shown goes to a file once it is too long to be shown.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::stream::{Sink, Stream};
+use conclaude_core::text::{clean, count, printable};
+
+/// What is kept of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// It is counted, and otherwise thrown away.
+    Nothing,
+    /// Up to so many bytes are shown.
+    Shown(usize),
+}
+
+/// Makes the file for a stream that is too long to be shown, given the stream's name.
+pub type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBuf)>;
+
+/// The file of a stream stops here, so that a runaway command does not fill the disk.
+const MAX_FILE: u64 = 16 << 20;
+
+enum Saved {
+    NotYet,
+    To { file: File, path: PathBuf, written: u64 },
+    Failed(String),
+}
+
+/// Both streams of a command, captured as they come.
+pub(super) struct Captures<'a> {
+    stdout: Capture,
+    stderr: Capture,
+    spill: Spill<'a>,
+}
+
+impl<'a> Captures<'a> {
+    pub(super) fn new(stdout: Keep, stderr: Keep, spill: Spill<'a>) -> Self {
+        Captures { stdout: Capture::new("stdout", stdout), stderr: Capture::new("stderr", stderr), spill }
+    }
+
+    pub(super) fn finish(self) -> (Captured, Captured) {
+        (self.stdout.finish(), self.stderr.finish())
+    }
+}
+
+impl Sink for Captures<'_> {
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Stdout => self.stdout.push(bytes, self.spill),
+            Stream::Stderr => self.stderr.push(bytes, self.spill),
+        }
+    }
+}
+
+/// A stream that is being read.
+struct Capture {
+    name: &'static str,
+    keep: Keep,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    bytes: u64,
+    newlines: u64,
+    last: Option<u8>,
+    saved: Saved,
+}
+
+impl Capture {
+    fn new(name: &'static str, keep: Keep) -> Self {
+        Capture {
+            name,
+            keep,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            bytes: 0,
+            newlines: 0,
+            last: None,
+            saved: Saved::NotYet,
+        }
+    }
+
+    fn push(&mut self, chunk: &[u8], spill: Spill<'_>) {
+        if chunk.is_empty() {
+            return;
+        }
+        self.bytes += chunk.len() as u64;
+        self.newlines += memchr::memchr_iter(b'\n', chunk).count() as u64;
+        self.last = chunk.last().copied();
+        let Keep::Shown(limit) = self.keep else { return };
+        let room = limit.saturating_sub(self.head.len()).min(chunk.len());
+        let (fits, rest) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
+        if !rest.is_empty() {
+            if matches!(self.saved, Saved::NotYet) {
+                self.open(spill);
+            }
+            self.save(chunk);
+        }
+        self.head.extend_from_slice(fits);
+        let tail_room = limit / 2;
+        let rest = rest.get(rest.len().saturating_sub(tail_room)..).unwrap_or_default();
+        self.tail.extend(rest);
+        let excess = self.tail.len().saturating_sub(tail_room);
+        self.tail.drain(..excess);
+    }
+
+    fn open(&mut self, spill: Spill<'_>) {
+        self.saved = match spill(self.name) {
+            Ok((file, path)) => Saved::To { file, path, written: 0 },
+            Err(error) => Saved::Failed(error.to_string()),
+        };
+        let head = std::mem::take(&mut self.head);
+        self.save(&head);
+        self.head = head;
+    }
+
+    fn save(&mut self, chunk: &[u8]) {
+        let Saved::To { file, written, .. } = &mut self.saved else { return };
+        let room = usize::try_from(MAX_FILE.saturating_sub(*written)).unwrap_or(usize::MAX);
+        let part = chunk.get(..room.min(chunk.len())).unwrap_or_default();
+        *written += part.len() as u64;
+        if let Err(error) = file.write_all(part) {
+            self.saved = Saved::Failed(error.to_string());
+        }
+    }
+
+    fn finish(self) -> Captured {
+        let lines = self.newlines + u64::from(self.last.is_some_and(|byte| byte != b'\n'));
+        let limit = match self.keep {
+            Keep::Nothing => 0,
+            Keep::Shown(limit) => limit,
+        };
+        let mut captured = Captured {
+            name: self.name,
+            head: self.head,
+            tail: self.tail.into(),
+            bytes: self.bytes,
+            lines,
+            limit,
+            ..Captured::default()
+        };
+        captured.note(self.saved);
+        captured
+    }
+}
+
+/// What is left of a stream after the command has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    name: &'static str,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    limit: usize,
+    /// The file with all of it, and how that is said.
+    file: Option<PathBuf>,
+    saved: Option<String>,
+    pub bytes: u64,
+    pub lines: u64,
+}
+
+impl Captured {
+    /// A stream of a command that is not executed.
+    pub fn given(name: &'static str, text: &str, limit: usize) -> Captured {
+        let mut capture = Capture::new(name, Keep::Shown(limit));
+        capture.push(text.as_bytes(), &mut |_| Err(io::Error::other("no command was executed")));
+        capture.finish()
+    }
+
+    fn note(&mut self, saved: Saved) {
+        (self.file, self.saved) = match saved {
+            Saved::NotYet => (None, None),
+            Saved::To { path, written, .. } => {
+                let location = path.display();
+                let how = if written < self.bytes {
+                    format!("the first {written} bytes are in {location}")
+                } else {
+                    format!("all of it is in {location}")
+                };
+                (Some(path), Some(how))
+            }
+            Saved::Failed(reason) => (None, Some(format!("it could not be saved: {reason}"))),
+        };
+    }
+
+    /// Shows at most so many bytes. What no longer fits is saved, unless it was already.
+    pub fn shrink(&mut self, limit: usize, spill: Spill<'_>) {
+        if limit >= self.limit {
+            return;
+        }
+        self.limit = limit;
+        if self.saved.is_none() && self.bytes > limit as u64 {
+            let saved = spill(self.name).and_then(|(mut file, path)| {
+                file.write_all(&self.head).map(|()| Saved::To { file, path, written: self.head.len() as u64 })
+            });
+            self.note(saved.unwrap_or_else(|error| Saved::Failed(error.to_string())));
+        }
+    }
+
+    /// Nothing of it is shown, so its file is not needed.
+    pub fn discard(self) {
+        if let Some(file) = self.file {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
+    /// What is shown: at most `max_lines` lines, the first and the last, with a line between that says what is
+    /// missing and where it is. Nothing for a stream that is empty or not shown.
+    #[must_use]
+    pub fn excerpt(&self, max_lines: Option<u32>) -> Option<String> {
+        self.excerpt_with(max_lines, clean)
+    }
+
+    /// The same for a user, to whom tags mean nothing.
+    #[must_use]
+    pub fn printable(&self) -> Option<String> {
+        self.excerpt_with(None, printable)
+    }
+
+    fn excerpt_with(&self, max_lines: Option<u32>, clean: fn(&str) -> String) -> Option<String> {
+        if self.bytes == 0 || self.limit == 0 {
+            return None;
+        }
+        let whole = self.bytes <= self.limit as u64;
+        let head =
+            if whole { &self.head[..] } else { whole_lines(self.head.get(..self.limit / 2)?, Side::Head) };
+        let end = if whole { Vec::new() } else { self.end() };
+        let tail = whole_lines(&end, Side::Tail);
+        let unshown = self.bytes.saturating_sub((head.len() + tail.len()) as u64);
+        let (head, tail) = (clean(&String::from_utf8_lossy(head)), clean(&String::from_utf8_lossy(tail)));
+        let (mut first, mut last): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());
+        if let Some(max) = max_lines.map(|max| max as usize)
+            && first.len() + last.len() > max
+        {
+            if whole {
+                last = first.split_off(first.len() - max / 2);
+            }
+            first.truncate(max.div_ceil(2));
+            last.drain(..last.len().saturating_sub(max / 2));
+        }
+        let shown = (first.len() + last.len()) as u64;
+        let left_out = if self.lines > shown {
+            Some(count(self.lines - shown, "line"))
+        } else {
+            (!whole).then(|| count(unshown, "byte"))
+        };
+        let note = left_out.map(|what| match &self.saved {
+            Some(location) => format!("… {what} left out; {location} …"),
+            None => format!("… {what} left out …"),
+        });
+        let parts: Vec<&str> = first.into_iter().chain(note.as_deref()).chain(last).collect();
+        Some(parts.join("\n"))
+    }
+
+    /// The last bytes, of which some may still stand in the head.
+    fn end(&self) -> Vec<u8> {
+        let room = self.limit / 2;
+        let tail = self.tail.get(self.tail.len().saturating_sub(room)..).unwrap_or_default();
+        let from = self.head.len().saturating_sub(room - tail.len()).max(room);
+        [self.head.get(from..).unwrap_or_default(), tail].concat()
+    }
+}
+
+enum Side {
+    Head,
+    Tail,
+}
+
+/// Without the line that was cut in two, unless it is the only one.
+fn whole_lines(bytes: &[u8], side: Side) -> &[u8] {
+    let kept = match side {
+        Side::Head => memchr::memrchr(b'\n', bytes).and_then(|at| bytes.get(..=at)),
+        Side::Tail => memchr::memchr(b'\n', bytes).and_then(|at| bytes.get(at + 1..)),
+    };
+    kept.filter(|kept| !kept.is_empty()).unwrap_or(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,343 @@
+//! A glob as a program: what each position of an NFA takes, and the compiler that makes it.
+
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A name: `*` is anything.
+    Name,
+    /// A path: `*`, `?` and classes stop at `/`; `**` crosses it as a whole part.
+    Path,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobError(&'static str);
+
+impl fmt::Display for GlobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The nesting of braces.
+const MAX_DEPTH: usize = 10;
+
+/// No real pattern is longer.
+const MAX_CHARS: usize = 1_024;
+
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    Char(char),
+    /// Any character; `/` only with `slash`.
+    Any {
+        slash: bool,
+    },
+    Class {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+        slash: bool,
+    },
+    /// Any number of characters; `/` only with `slash`.
+    Many {
+        slash: bool,
+    },
+    /// Continue at both positions.
+    Split(usize, usize),
+    Jump(usize),
+    /// The text must end here.
+    End,
+}
+
+impl Op {
+    /// Whether it is one character, and this is it.
+    pub(super) fn takes(&self, c: char) -> bool {
+        match self {
+            Op::Char(own) => *own == c,
+            Op::Any { slash } => *slash || c != '/',
+            Op::Class { ranges, negated, slash } => {
+                let inside = ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
+                inside != *negated && (*slash || c != '/')
+            }
+            Op::Many { .. } | Op::Split(..) | Op::Jump(_) | Op::End => false,
+        }
+    }
+}
+
+/// Compiles a pattern that is known to be valid.
+pub(super) fn compile(pattern: &str, kind: Kind) -> Vec<Op> {
+    Compiler::new(pattern, kind, Some(Vec::with_capacity(32))).run().unwrap_or_default()
+}
+
+/// Says what is wrong with a pattern of which so many bytes are literal at its start.
+pub(super) fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobError> {
+    if pattern.len() > MAX_CHARS && pattern.chars().count() > MAX_CHARS {
+        return Err(GlobError("it is longer than 1,024 characters"));
+    }
+    // Nothing can be wrong with the literal start.
+    if is_plainly_valid(pattern.as_bytes().get(head..).unwrap_or_default()) {
+        return Ok(());
+    }
+    Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
+}
+
+/// Whether a glance at the bytes tells that a pattern is valid: it escapes nothing, has no class with a range, and each brace
+/// has its counterpart. So are most, and of a config all are checked at every event.
+fn is_plainly_valid(pattern: &[u8]) -> bool {
+    let (mut depth, mut is_in_class, mut before) = (0, false, 0);
+    let is_plain = |byte: &u8| {
+        let opens_class = is_in_class && before == b'[';
+        before = *byte;
+        match byte {
+            b'\\' => return false,
+            b']' | b'!' | b'^' | b'[' if opens_class => return false,
+            b'-' if is_in_class => return false,
+            b']' => is_in_class = false,
+            _ if is_in_class => {}
+            b'[' => is_in_class = true,
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return false,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        depth <= MAX_DEPTH
+    };
+    pattern.iter().all(is_plain) && depth == 0 && !is_in_class
+}
+
+fn char_at(pattern: &str, at: usize) -> Option<char> {
+    pattern.get(at..)?.chars().next()
+}
+
+/// How many bytes from here on no check needs to look at.
+fn plain_bytes(pattern: &str, at: usize) -> usize {
+    let rest = pattern.as_bytes().get(at..).unwrap_or_default();
+    let is_plain = |byte: &&u8| !matches!(byte, b'[' | b'{' | b'}' | b',' | b'\\');
+    rest.iter().take_while(is_plain).count()
+}
+
+/// The position behind the `}` that ends the alternatives of which one ends here.
+pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
+    let mut depth = 1;
+    while let Some(byte) = pattern.as_bytes().get(at) {
+        at += 1;
+        match byte {
+            b'\\' => at += char_at(pattern, at).map_or(0, char::len_utf8),
+            b'[' => at = end_of_class(pattern, at),
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// The position behind the `]` of a class whose `[` is before this one. A `]` is a member where it comes first.
+pub(super) fn end_of_class(pattern: &str, mut at: usize) -> usize {
+    at += usize::from(matches!(char_at(pattern, at), Some('!' | '^')));
+    at += char_at(pattern, at).map_or(0, char::len_utf8);
+    let inside = pattern.get(at..).unwrap_or_default();
+    at + inside.find(']').map_or(inside.len(), |end| end + 1)
+}
+
+struct Compiler<'a> {
+    pattern: &'a str,
+    /// In bytes.
+    at: usize,
+    kind: Kind,
+    /// None where the pattern is only checked.
+    program: Option<Vec<Op>>,
+    /// Whether every way to this position is at the start of a part of a path.
+    opens: bool,
+    /// The `**` at the end of alternatives that a `/` follows: no folder at all also skips that `/`.
+    skips: Vec<usize>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(pattern: &'a str, kind: Kind, program: Option<Vec<Op>>) -> Self {
+        Compiler { pattern, at: 0, kind, program, opens: true, skips: Vec::new() }
+    }
+
+    fn run(mut self) -> Result<Vec<Op>, GlobError> {
+        self.sequence(0)?;
+        if self.at < self.pattern.len() {
+            return Err(GlobError("`}` without a `{` before it"));
+        }
+        self.push(Op::End);
+        Ok(self.program.unwrap_or_default())
+    }
+
+    fn peek(&self) -> Option<char> {
+        char_at(self.pattern, self.at)
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek();
+        self.at += c.map_or(0, char::len_utf8);
+        c
+    }
+
+    fn push(&mut self, op: Op) {
+        if let Some(program) = &mut self.program {
+            program.push(op);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.program.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Compiles up to the end of the pattern or of an alternative.
+    fn sequence(&mut self, depth: usize) -> Result<(), GlobError> {
+        loop {
+            if self.program.is_none() {
+                self.at += plain_bytes(self.pattern, self.at);
+            }
+            let Some(c) = self.peek() else { return Ok(()) };
+            match c {
+                '}' => return Ok(()),
+                ',' if depth > 0 => return Ok(()),
+                _ => self.at += c.len_utf8(),
+            }
+            match c {
+                '?' => self.single(Op::Any { slash: self.kind == Kind::Name }),
+                '*' => self.stars(depth),
+                '[' => self.class()?,
+                '{' => self.alternatives(depth + 1)?,
+                '\\' => {
+                    let meant = self.next().ok_or(GlobError("`\\` at the end, with nothing after it"))?;
+                    self.character(meant);
+                }
+                other => self.character(other),
+            }
+        }
+    }
+
+    fn single(&mut self, op: Op) {
+        self.push(op);
+        self.opens = false;
+    }
+
+    fn character(&mut self, c: char) {
+        self.push(Op::Char(c));
+        self.opens = c == '/';
+        let end = self.len();
+        for skip in std::mem::take(&mut self.skips) {
+            self.patch(skip, Op::Split(skip + 1, end));
+        }
+    }
+
+    /// One star or several; the first has been read.
+    fn stars(&mut self, depth: usize) {
+        let start = self.at - 1;
+        while self.peek() == Some('*') {
+            self.at += 1;
+        }
+        let follows = self.follows(depth);
+        let is_part = self.opens && matches!(follows, None | Some('/'));
+        let crosses = self.kind == Kind::Path && self.at - start == 2 && is_part;
+        let slash = crosses || self.kind == Kind::Name;
+        if !crosses || follows.is_none() {
+            return self.single(Op::Many { slash });
+        }
+        // Any number of folders, also none: (any* /)?
+        let split = self.len();
+        self.push(Op::Split(split + 1, split + 1));
+        self.single(Op::Many { slash });
+        self.skips.push(split);
+        if self.peek() == Some('/') {
+            self.at += 1;
+            self.character('/');
+        }
+    }
+
+    /// The character that follows wherever the current alternatives end. None at the end of the pattern.
+    fn follows(&self, mut depth: usize) -> Option<char> {
+        let mut at = self.at;
+        loop {
+            match char_at(self.pattern, at) {
+                Some('}') if depth > 0 => at += 1,
+                Some(',') if depth > 0 => at = end_of_alternatives(self.pattern, at),
+                other => return other,
+            }
+            depth -= 1;
+        }
+    }
+
+    fn patch(&mut self, at: usize, op: Op) {
+        if let Some(old) = self.program.as_mut().and_then(|program| program.get_mut(at)) {
+            *old = op;
+        }
+    }
+
+    /// A class; its `[` has been read.
+    fn class(&mut self) -> Result<(), GlobError> {
+        const OPEN: GlobError = GlobError("`[` without a `]` after it");
+        let negated = matches!(self.peek(), Some('!' | '^'));
+        self.at += usize::from(negated);
+        let mut ranges: Vec<(char, char)> = Vec::new();
+        // A dash after a character opens a range that the next character ends, also where the first one ended another range.
+        let mut is_open = false;
+        loop {
+            let c = self.next().ok_or(OPEN)?;
+            match ranges.last_mut() {
+                Some(_) if c == ']' => break,
+                Some(_) if c == '-' && !is_open => is_open = true,
+                Some((from, to)) if is_open => {
+                    if c < *from {
+                        return Err(GlobError("a range in `[…]` that runs backward"));
+                    }
+                    (*to, is_open) = (c, false);
+                }
+                _ => ranges.push((c, c)),
+            }
+        }
+        if is_open {
+            ranges.push(('-', '-'));
+        }
+        self.single(Op::Class { ranges, negated, slash: self.kind == Kind::Name });
+        Ok(())
+    }
+
+    /// Alternatives; their `{` has been read.
+    fn alternatives(&mut self, depth: usize) -> Result<(), GlobError> {
+        if depth > MAX_DEPTH {
+            return Err(GlobError("braces are nested too deeply"));
+        }
+        let opens = self.opens;
+        let mut jumps = Vec::new();
+        let mut skips = Vec::new();
+        let mut all_open = true;
+        loop {
+            let split = self.len();
+            self.push(Op::Split(split + 1, 0));
+            self.opens = opens;
+            self.sequence(depth)?;
+            all_open &= self.opens;
+            skips.append(&mut self.skips);
+            if self.program.is_some() {
+                jumps.push(self.len());
+                self.push(Op::Jump(0));
+            }
+            let next = self.len();
+            match self.next() {
+                Some(',') => self.patch(split, Op::Split(split + 1, next)),
+                Some(_) => {
+                    // The last one: there is no other way.
+                    self.patch(split, Op::Jump(split + 1));
+                    break;
+                }
+                None => return Err(GlobError("`{` without a `}` after it")),
+            }
+        }
+        self.opens = all_open;
+        self.skips = skips;
+        let end = self.len();
+        for jump in jumps {
+            self.patch(jump, Op::Jump(end));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! What a shell command does: its simple commands and the files it reads, writes and deletes, from its syntax alone.
+//!
+//! Nothing is looked up: globs are expanded and directories are examined by whoever compares the effects with the disk.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests read fixtures and take times"
+    ),
+    allow(clippy::too_many_lines, reason = "a table of cases is as long as it is")
+)]
+
+mod archives;
+mod arguments;
+mod around;
+mod batches;
+mod beside;
+mod braces;
+mod builtins;
+mod choices;
+mod code;
+mod compounds;
+mod control;
+mod copy;
+mod databases;
+mod dispatch;
+mod editors;
+mod effects;
+mod elsewhere;
+mod environment;
+mod expand;
+mod expansions;
+mod expression;
+mod extent;
+mod feeds;
+mod find;
+mod format;
+mod git;
+pub mod glob;
+mod interpreters;
+mod launchers;
+mod lexer;
+mod options;
+mod outputs;
+mod outside;
+mod parameters;
+mod parser;
+mod partial;
+pub mod placeholder;
+mod plain;
+mod powershell;
+mod printing;
+mod programs;
+mod quotes;
+mod redirect;
+mod run;
+mod search;
+mod sed;
+mod simple;
+mod state;
+mod stream;
+mod subcommands;
+mod syntax;
+mod transfer;
+mod trim;
+mod unknown;
+mod walk;
+mod words;
+mod wrappers;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::rc::Rc;
+
+pub use around::{Look, Outside};
+pub use beside::{EVALUATING, is_evaluated, is_harmless};
+pub use extent::Extent;
+pub use options::Given;
+pub use plain::Plain;
+pub use powershell::read as read_powershell;
+pub use stream::WORK_TREE;
+
+/// Longer commands are not read.
+pub const MAX_BYTES: usize = 64 << 10;
+/// Deeper nesting of substitutions, groups and `bash -c` is not read.
+pub const MAX_DEPTH: usize = 32;
+
+/// What was understood of a command.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Script {
+    /// Every simple command at any depth, in order. Those that run another command (`sudo`, `xargs`) are followed by it.
+    pub commands: Vec<Simple>,
+    pub effects: Vec<Effect>,
+    pub doubts: Vec<Doubt>,
+    /// What changes how the commands run, or runs something itself, without being one of them: variables that are set,
+    /// arithmetic that sets some, and words that another shell would run.
+    pub beside: Vec<String>,
+    /// The commands of each pipeline, and those whose output an interpreter runs, together with that.
+    pub pipelines: Vec<Vec<usize>>,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Simple {
+    /// Quotes removed, variables replaced where their value is known; what is not known stays as it is written.
+    pub words: Vec<String>,
+    /// The words, joined by one space.
+    pub text: String,
+    /// Whether it is known which program it is.
+    pub is_known: bool,
+    /// The variables that are set for it alone, as `NAME=value`.
+    pub assigned: Vec<String>,
+    /// The variables that programs are given here, also by `export`, `env` and `sudo`, as `NAME=value`.
+    pub environment: Rc<Vec<String>>,
+    /// Whether it writes to a file other than `/dev/null` by a redirection, its own or that of a group around it.
+    pub redirects_to_file: bool,
+    /// Its own redirections, as `< file` and `> file`.
+    pub redirects: Vec<String>,
+    /// What it gets on its standard input, where that is known and a program of databases, which runs it.
+    pub input: Option<String>,
+    /// Parts of its words that are not known before it runs.
+    pub unknown: Vec<Unknown>,
+    /// Where a command that deletes runs, as far as that is known: absolute, or below the current directory of the whole command.
+    pub directories: Vec<String>,
+    /// Whether it only runs the command that follows it: `sudo`, `xargs`.
+    pub wraps: bool,
+    /// Whether it is part of the text of another command, which runs it: `uv run pytest`, `docker exec x ls`.
+    pub inside: bool,
+    /// Whether it runs code that is not known: what another command prints, or what a variable holds.
+    pub runs_unknown: bool,
+}
+
+/// A part of a word that is not known before the command runs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Unknown {
+    /// The index of the word.
+    pub word: usize,
+    /// In bytes of the word.
+    pub part: Range<usize>,
+    pub quoting: Quoting,
+}
+
+/// What an unknown part of a word can become.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Quoting {
+    /// In quotes: one word.
+    Quoted,
+    /// Any number of words.
+    Bare,
+    /// The name of a file, if one matches.
+    Glob,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Effect {
+    pub access: Access,
+    pub target: Target,
+    /// Where a relative target starts.
+    pub base: Base,
+    /// The index of its command.
+    pub command: usize,
+    /// The option that asks for it, where the command would not do it otherwise: `sort -o`, `find -delete`.
+    pub option: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Access {
+    Read,
+    /// The content or the mode is changed, or the file is created.
+    Write,
+    /// Written if it is a file; of a directory nobody knows which files a formatter changes.
+    Format,
+    /// Written only if it exists: `git checkout NAME`, where the name may be that of a branch.
+    Update,
+    Delete,
+    MakeDirectory,
+    /// It gets another name, through which it can be read and written.
+    Link,
+}
+
+impl Access {
+    /// What is done to a file, in a word that its path follows.
+    #[must_use]
+    pub fn does(self) -> &'static str {
+        match self {
+            Access::Read => "reads",
+            Access::Write => "writes",
+            Access::Format => "formats",
+            Access::Update => "changes",
+            Access::Delete => "deletes",
+            Access::MakeDirectory => "creates the directory",
+            Access::Link => "links",
+        }
+    }
+
+    /// Whether a file may change. Making a directory changes none; through a link anything might be written.
+    #[must_use]
+    pub fn changes_files(self) -> bool {
+        matches!(self, Access::Write | Access::Format | Access::Update | Access::Delete | Access::Link)
+    }
+}
+
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Target {
+    Path(String),
+    /// A pattern of the shell (`*`, `?`, `[…]`, quoted characters behind `\`), where `**/` crosses directories. If
+    /// nothing matches, it is the path itself.
+    Glob(String),
+    /// A file, or a directory with all that is in it.
+    Tree(String),
+    /// The same for each match of a pattern.
+    Trees(String),
+    /// `directory/name` where `directory` is a directory, else the path `directory` itself: the target of `cp` and `mv`.
+    Into {
+        directory: String,
+        name: String,
+    },
+    /// All files of the git work tree.
+    WorkTree,
+    /// Not known before it runs; as it is written.
+    Unknown(String),
+}
+
+/// The directory that a relative target starts from.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum Base {
+    /// Absolute, or relative to the current directory of the whole command; empty for that directory itself.
+    At(String),
+    /// `at`, where the directory `missing` does not exist: a `cd` to it failed, and the script went on.
+    IfMissing {
+        missing: String,
+        at: String,
+    },
+    Unknown,
+}
+
+/// What could not be decided.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum Doubt {
+    /// The reason.
+    Unparsable(String),
+    TooLong,
+    /// Nested too deeply, or its loops and variables lead to too many commands.
+    TooDeep,
+    /// Code in another language, or shell code that is not known before it runs.
+    InlineCode {
+        interpreter: String,
+        text: String,
+        /// Where it runs.
+        bases: Vec<Base>,
+    },
+    /// Code for a shell that this script makes, and of which nothing is known before it runs.
+    UnknownScript {
+        interpreter: String,
+        /// The index of the command that runs it.
+        command: usize,
+    },
+    /// A program whose arguments we cannot tell apart.
+    UnknownProgram {
+        words: Vec<String>,
+        bases: Vec<Base>,
+    },
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Doubt::Unparsable(reason) => write!(f, "it cannot be parsed: {reason}"),
+            Doubt::TooLong => f.write_str("it is longer than 64 KiB"),
+            Doubt::TooDeep => f.write_str("it is nested too deeply"),
+            Doubt::InlineCode { interpreter, .. } => {
+                write!(f, "what code in {interpreter} does is not known")
+            }
+            Doubt::UnknownScript { interpreter, .. } => {
+                write!(f, "what `{interpreter}` runs is not known before it does")
+            }
+            Doubt::UnknownProgram { words, .. } => {
+                write!(f, "what `{}` does is not known", words.first().map_or("", String::as_str))
+            }
+        }
+    }
+}
+
+/// Reads a command, with the user's home directory for `~` and `$HOME`.
+#[must_use]
+pub fn read(command: &str, home: Option<&str>) -> Script {
+    read_at(command, home, &|_| None)
+}
+
+/// The same where more is known of what is around it.
+#[must_use]
+pub fn read_at(command: &str, home: Option<&str>, outside: Look<'_>) -> Script {
+    if command.len() > MAX_BYTES {
+        return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
+    }
+    match parser::parse(command, 0) {
+        Ok(list) => run::run(&list, home, outside),
+        Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
+    }
+}
+
+/// What of a command writes files, or may do so without saying which; none if nothing does. What it only deletes is not part of it.
+#[must_use]
+pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
+    let mut script = read(command, home);
+    script.effects.retain(|effect| matches!(effect.access, Access::Write | Access::Format | Access::Update));
+    for effect in script.effects.iter_mut().filter(|effect| effect.access == Access::Format) {
+        effect.access = Access::Write;
+        effect.target = match std::mem::replace(&mut effect.target, Target::WorkTree) {
+            Target::Path(path) => Target::Tree(path),
+            Target::Glob(pattern) => Target::Trees(pattern),
+            other => other,
+        };
+    }
+    // Other programs, and code in other languages, are taken for what they are mostly: they build and test.
+    script.doubts.retain(|doubt| !matches!(doubt, Doubt::InlineCode { .. } | Doubt::UnknownProgram { .. }));
+    (!script.effects.is_empty() || !script.doubts.is_empty()).then_some(script)
+}
+
+impl Effect {
+    /// The path of a literal target, joined with its base.
+    #[must_use]
+    pub fn literal(&self) -> Option<String> {
+        let path = match &self.target {
+            Target::Path(path) => path,
+            Target::Into { directory, .. } => directory,
+            Target::Glob(_) | Target::Tree(_) | Target::Trees(_) | Target::WorkTree | Target::Unknown(_) => {
+                return None;
+            }
+        };
+        match &self.base {
+            _ if path.starts_with('/') => Some(path.clone()),
+            Base::At(base) if base.is_empty() => Some(path.clone()),
+            Base::At(base) => Some(format!("{}/{path}", base.trim_end_matches('/'))),
+            Base::IfMissing { .. } | Base::Unknown => None,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Commands with their effects, as tables in `fixtures/`: a command, `⇒`, what it does. `⏎` is a line break.
+//!
+//! `UPDATE_SHELL=1 cargo test --lib shell` writes what is found into the tables; read the difference.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::*;
+
+mod compared;
+mod properties;
+
+const HOME: &str = "/home/u";
+
+fn shown_target(target: &Target) -> String {
+    match target {
+        Target::Path(path) => path.clone(),
+        Target::Glob(pattern) => format!("glob:{pattern}"),
+        Target::Tree(path) => format!("tree:{path}"),
+        Target::Trees(pattern) => format!("trees:{pattern}"),
+        Target::Into { directory, name } => format!("into:{directory}:{name}"),
+        Target::WorkTree => "worktree".to_owned(),
+        Target::Unknown(text) => format!("unknown:{text}"),
+    }
+}
+
+fn shown_effect(effect: &Effect) -> String {
+    let access = match effect.access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Format => "format",
+        Access::Update => "update",
+        Access::Delete => "delete",
+        Access::MakeDirectory => "mkdir",
+        Access::Link => "link",
+    };
+    let base = match &effect.base {
+        Base::At(base) if base.is_empty() => String::new(),
+        Base::At(base) => format!(" @{base}"),
+        Base::IfMissing { missing, at } => format!(" @{at}?{missing}"),
+        Base::Unknown => " @?".to_owned(),
+    };
+    format!("{access} {}{base}", shown_target(&effect.target))
+}
+
+fn shown_doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::Unparsable(_) => "unparsable".to_owned(),
+        Doubt::TooLong => "too long".to_owned(),
+        Doubt::TooDeep => "too deep".to_owned(),
+        Doubt::InlineCode { interpreter, text, .. } => format!("code {interpreter}: {text}"),
+        Doubt::UnknownScript { interpreter, .. } => format!("script {interpreter}"),
+        Doubt::UnknownProgram { words, .. } => format!("program {}", words.join(" ")),
+    }
+}
+
+/// All effects and doubts, each once.
+fn shown(command: &str) -> String {
+    let script = read(command, Some(HOME));
+    let mut lines: Vec<String> = Vec::new();
+    for line in script.effects.iter().map(shown_effect).chain(script.doubts.iter().map(shown_doubt)) {
+        let line = line.replace('\n', "⏎");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() { "nothing".to_owned() } else { lines.join(" · ") }
+}
+
+fn tables() -> Vec<std::path::PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// The commands of all tables.
+fn commands() -> Vec<String> {
+    let mut commands = Vec::new();
+    for table in tables() {
+        let text = std::fs::read_to_string(table).unwrap();
+        let cases = text.lines().filter_map(|line| line.split_once(" ⇒ "));
+        commands.extend(cases.map(|(command, _)| command.trim_end().replace('⏎', "\n")));
+    }
+    commands
+}
+
+#[test]
+fn commands_have_the_effects_of_the_tables() {
+    let mut cases = 0;
+    for table in tables() {
+        let old = std::fs::read_to_string(&table).unwrap();
+        let mut new = String::new();
+        for line in old.lines() {
+            match line.split_once(" ⇒ ") {
+                Some((command, _)) => {
+                    cases += 1;
+                    let found = shown(&command.trim_end().replace('⏎', "\n"));
+                    writeln!(new, "{command} ⇒ {found}").unwrap();
+                }
+                None => writeln!(new, "{line}").unwrap(),
+            }
+        }
+        if std::env::var_os("UPDATE_SHELL").is_some() {
+            std::fs::write(&table, &new).unwrap();
+        } else {
+            let wrong: Vec<_> =
+                old.lines().zip(new.lines()).filter(|(old, new)| old != new).map(|(_, new)| new).collect();
+            assert_eq!(wrong, Vec::<&str>::new(), "{} is different now", table.display());
+        }
+    }
+    assert!(cases > 400, "{cases} cases");
+}
+
+/// The simple commands, one per line, with `>` before those that write to a file by a redirection.
+fn simple_commands(command: &str) -> String {
+    let lines = read(command, Some(HOME)).commands.into_iter().map(|command| {
+        let mark = if command.redirects_to_file { "> " } else { "" };
+        format!("{mark}{}", command.text)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn simple_commands_are_listed_as_they_run() {
+    insta::assert_snapshot!(
+        simple_commands(r#"cd a && git  push   "--force" origin 'main' 2>&1 | tee log; sudo -u x rm -rf "$HOME/a b""#),
+        @"
+    cd a
+    git push --force origin main
+    tee log
+    sudo -u x rm -rf /home/u/a b
+    rm -rf /home/u/a b
+    ");
+    insta::assert_snapshot!(
+        simple_commands("for b in main dev; do git push --force origin $b; done; { make; make test; } > log 2>&1; make > /dev/null"),
+        @"
+    git push --force origin main
+    git push --force origin dev
+    > 
+    > make
+    > make test
+    make
+    ");
+    insta::assert_snapshot!(
+        simple_commands("bash -c 'git commit -m \"x; y\"' && echo $(git rev-parse HEAD) > out; $cmd \"$unknown\" *.rs"),
+        @r#"
+    bash -c git commit -m "x; y"
+    git commit -m x; y
+    git rev-parse HEAD
+    > echo $(git rev-parse HEAD)
+    $cmd $unknown *.rs
+    "#);
+}
+
+#[test]
+fn writes_reads_and_deletions_are_distinguished() {
+    let written = |command| {
+        let script = writes(command, Some(HOME)).unwrap_or_default();
+        let effects = script.effects.iter().map(shown_effect);
+        effects.chain(script.doubts.iter().map(shown_doubt)).collect::<Vec<_>>().join(" · ")
+    };
+    assert_eq!(written("cd src && sed -i s/a/b/ a.rs && cat x"), "write a.rs @src");
+    assert_eq!(written("touch ~/y; rm z; git checkout -- a"), "write /home/u/y · write tree:a");
+    assert_eq!(
+        written("prettier --write a.ts 'src/*.ts' *.js"),
+        "write tree:a.ts · write tree:src/*.ts · write trees:*.js"
+    );
+    assert_eq!(written("echo > $x; git stash; curl x | sh"), "write unknown:$x · write worktree · script sh");
+    assert_eq!(written("make; python3 -c 'x'; rm -rf a; mkdir b; grep a b"), "");
+}
+
+#[test]
+fn a_command_that_is_too_long_is_not_read() {
+    let script = read(&"a ".repeat(MAX_BYTES), None);
+    assert_eq!((script.commands.len(), script.doubts), (0, vec![Doubt::TooLong]));
+    assert_eq!(read(&"a".repeat(MAX_BYTES), None).doubts, []);
+}
+
+#[test]
+fn what_is_no_script_is_reported_with_its_reason() {
+    let reason = |command| format!("{:?}", read(command, None).doubts);
+    insta::assert_snapshot!(reason("a\nb 'c"), @r#"[Unparsable("a single quote is not closed (line 2)")]"#);
+    insta::assert_snapshot!(reason("if a; then b"), @r#"[Unparsable("`fi` is missing (line 1)")]"#);
+    insta::assert_snapshot!(reason("a; fi"), @r#"[Unparsable("`fi` is not expected here (line 1)")]"#);
+    insta::assert_snapshot!(reason("(a"), @r#"[Unparsable("`)` is missing (line 1)")]"#);
+}

@@ -1,0 +1,312 @@
+//! Reading the trail from its start to its end, and on as it grows, one record at a time.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::anchor::Anchor;
+use super::chain::{Chain, Link};
+use super::lines::Lines;
+use super::query::Filter;
+use super::trail::Trail;
+use conclaude_core::json::Fields;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub line: String,
+    pub record: Value,
+    /// Why it cannot be believed: it is not as it was written, does not follow the one before it, or is not ours.
+    pub doubt: Option<String>,
+}
+
+/// How many words of a kind are remembered, and how long they may be.
+const MAX_WORDS: usize = 200;
+const MAX_WORD_BYTES: usize = 100;
+
+/// How much of the last line is remembered: its hash is in it.
+const LAST_BYTES: usize = 80;
+
+/// A position in the trail, from which others go on reading later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    file: u64,
+    offset: u64,
+    /// The end of the line before it.
+    last: String,
+    seq: u64,
+    hash: String,
+}
+
+/// Reads records in their order, and later those that were written since.
+pub struct Reader<'a> {
+    trail: &'a Trail,
+    chain: Chain,
+    end: Option<Anchor>,
+    /// The number of the file and the bytes of it that were read.
+    at: (u64, u64),
+    /// The last bytes that were read of this file.
+    last: Vec<u8>,
+    /// How many records there are, whether the filter admits them or not.
+    pub total: u64,
+    /// How many of them cannot be believed, and how many lines are no records.
+    pub doubtful: u64,
+    /// The decisions and the events that there are.
+    pub decisions: BTreeSet<String>,
+    pub events: BTreeSet<String>,
+}
+
+impl<'a> Reader<'a> {
+    #[must_use]
+    pub fn new(trail: &'a Trail) -> Reader<'a> {
+        Reader {
+            trail,
+            chain: Chain::new(),
+            end: trail.read_anchor(),
+            at: (0, 0),
+            last: Vec::new(),
+            total: 0,
+            doubtful: 0,
+            decisions: BTreeSet::new(),
+            events: BTreeSet::new(),
+        }
+    }
+
+    /// Gives the records since the last call that the filter admits, oldest first, and returns how many they are.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the one who takes the records fails.
+    pub fn each(
+        &mut self,
+        filter: &Filter,
+        mut take: impl FnMut(&Entry) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        self.each_until(filter, |entry| take(entry).map(ControlFlow::Continue))
+    }
+
+    /// The same, up to the record at which the one who takes them breaks off.
+    pub fn each_until(
+        &mut self,
+        filter: &Filter,
+        mut take: impl FnMut(&Entry) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<u64> {
+        let mut given = 0;
+        self.each_line(|reader, line, doubt| {
+            let Some(entry) = reader.entry(line, doubt).filter(|entry| filter.admits(&entry.record)) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            given += 1;
+            take(&entry)
+        })?;
+        Ok(given)
+    }
+
+    /// The same with records of which only those fields are read that somebody asks for.
+    pub fn each_record(
+        &mut self,
+        filter: &Filter,
+        mut take: impl FnMut(&Fields<'_>, &str, Option<&str>) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let mut given = 0;
+        self.each_line(|reader, line, doubt| {
+            let Ok(fields) = Fields::of(line) else { return Ok(ControlFlow::Continue(())) };
+            reader.count(fields.text("decision").as_deref(), fields.text("event").as_deref());
+            if filter.admits_by(&|name| fields.text(name)) {
+                given += 1;
+                take(&fields, line, doubt.as_deref())?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(given)
+    }
+
+    /// The lines since the last call, each with why it cannot be believed: of a long trail, not all that a record holds
+    /// may be wanted.
+    pub fn each_line(
+        &mut self,
+        mut take: impl FnMut(&mut Self, &str, Option<String>) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<()> {
+        let files = self.trail.files()?;
+        if !self.is_same_trail(&files)? {
+            (self.at, self.chain) = ((0, 0), Chain::new());
+        }
+        for number in files {
+            if number < self.at.0 {
+                continue;
+            }
+            if number > self.at.0 {
+                (self.at, self.last) = ((number, 0), Vec::new());
+            }
+            let Some(mut lines) = if_there(Lines::open(&self.trail.file(number), self.at.1))? else { break };
+            // What is still being written is read the next time.
+            while let Some(line) = lines.next()?.filter(|line| line.is_whole) {
+                self.at.1 = line.end;
+                let keep = line.text.floor_char_boundary(line.text.len().saturating_sub(LAST_BYTES));
+                self.last.clear();
+                self.last.extend_from_slice(line.text.get(keep..).unwrap_or_default().as_bytes());
+                let doubt = self.doubt(&line.text);
+                if take(self, &line.text, doubt)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The position after the last line that was read. Before the first one that is the start of the first file, which says which trail
+    /// is meant.
+    pub fn mark(&self) -> Mark {
+        let first = || self.trail.files().ok().and_then(|files| files.first().copied()).unwrap_or(0);
+        let (file, offset) = if self.at.0 == 0 { (first(), 0) } else { self.at };
+        Mark {
+            file,
+            offset,
+            last: String::from_utf8_lossy(&self.last).into_owned(),
+            seq: self.chain.seq,
+            hash: self.chain.hash.clone(),
+        }
+    }
+
+    /// Goes on after the position; none if that is not in this trail.
+    pub fn after(trail: &'a Trail, mark: &Mark) -> io::Result<Option<Reader<'a>>> {
+        let mut reader = Reader::new(trail);
+        reader.at = (mark.file, mark.offset);
+        reader.last = mark.last.clone().into_bytes();
+        reader.chain = Chain::after(mark.seq, mark.hash.clone());
+        let is_there = mark.file > 0 && reader.is_same_trail(&trail.files()?)?;
+        Ok(is_there.then_some(reader))
+    }
+
+    /// Whether the last line that was read is still where it was: `audit reset` starts another trail.
+    fn is_same_trail(&self, files: &[u64]) -> io::Result<bool> {
+        let (number, offset) = self.at;
+        if number == 0 {
+            return Ok(true);
+        }
+        if files.binary_search(&number).is_err() {
+            return Ok(false);
+        }
+        // A line that is no text, or too long, is not compared.
+        let Some(start) = offset.checked_sub(self.last.len() as u64 + 1) else { return Ok(offset == 0) };
+        let Some(mut lines) = if_there(Lines::open(&self.trail.file(number), start))? else {
+            return Ok(false);
+        };
+        Ok(lines.next()?.is_some_and(|line| line.text.as_bytes() == self.last))
+    }
+
+    fn doubt(&mut self, line: &str) -> Option<String> {
+        let mut doubt = self.chain.advance(line).err();
+        if doubt.is_some() {
+            self.chain.skip_to(line);
+        } else {
+            doubt = self.trail.is_beyond(&mut self.end, &self.chain).err();
+        }
+        self.doubtful += u64::from(doubt.is_some());
+        doubt
+    }
+
+    fn entry(&mut self, line: &str, doubt: Option<String>) -> Option<Entry> {
+        let record = serde_json::from_str::<Value>(line).ok().filter(Value::is_object)?;
+        let text = |name: &str| record.get(name).and_then(Value::as_str);
+        self.count(text("decision"), text("event"));
+        Some(Entry { line: line.to_owned(), record, doubt })
+    }
+
+    /// Counts a record, and remembers its words.
+    fn count(&mut self, decision: Option<&str>, event: Option<&str>) {
+        self.total += 1;
+        for (word, words) in [(decision, &mut self.decisions), (event, &mut self.events)] {
+            if let Some(word) = word
+                && words.len() < MAX_WORDS
+                && word.len() <= MAX_WORD_BYTES
+                && !words.contains(word)
+            {
+                words.insert(word.to_owned());
+            }
+        }
+    }
+}
+
+/// The newest record. Of a long trail only the end is read: whether that follows the record before it, and is ours, is known then.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn newest(trail: &Trail) -> io::Result<Option<Entry>> {
+    let last_of = |mut reader: Reader<'_>| {
+        let mut last = None;
+        reader.each(&Filter::default(), |entry| {
+            last = Some(entry.clone());
+            Ok(())
+        })?;
+        io::Result::Ok(last)
+    };
+    match before_newest(trail)?.map(last_of).transpose()?.flatten() {
+        None => last_of(Reader::new(trail)),
+        found => Ok(found),
+    }
+}
+
+/// Goes on before the newest line; none where that takes reading more than the end.
+fn before_newest(trail: &Trail) -> io::Result<Option<Reader<'_>>> {
+    let mut at = None;
+    for number in trail.files()?.into_iter().rev() {
+        let Some((offset, before)) = trail.last_two(number)? else { continue };
+        let (file, before) = match (at, before) {
+            (None, Some(before)) => ((number, offset), before),
+            // It is the only one of its file, and the one before it the last of another.
+            (None, None) => {
+                at = Some((number, offset));
+                continue;
+            }
+            (Some(at), _) => {
+                let mut lines = Lines::open(&trail.file(number), offset)?;
+                let Some(line) = lines.next()? else { return Ok(None) };
+                (at, line.text.into_owned())
+            }
+        };
+        let Some(link) = Link::read(&before) else { return Ok(None) };
+        let mut reader = Reader::new(trail);
+        reader.at = file;
+        if file.1 > 0 {
+            let keep = before.floor_char_boundary(before.len().saturating_sub(LAST_BYTES));
+            reader.last = before.get(keep..).unwrap_or_default().as_bytes().to_vec();
+        }
+        reader.chain = Chain::after(link.seq, link.hash.to_owned());
+        return Ok(Some(reader));
+    }
+    Ok(None)
+}
+
+/// The trail may be moved between listing its files and opening them.
+fn if_there(read: io::Result<Lines>) -> io::Result<Option<Lines>> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// The session of the newest record that has one.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn last_session(trail: &Trail) -> io::Result<Option<String>> {
+    for number in trail.files()?.into_iter().rev() {
+        if let Some(session) = last_session_in(&trail.file(number))? {
+            return Ok(Some(session));
+        }
+    }
+    Ok(None)
+}
+
+fn last_session_in(path: &Path) -> io::Result<Option<String>> {
+    let mut lines = Lines::open(path, 0)?;
+    let mut last = None;
+    while let Some(line) = lines.next()? {
+        let record: Value = serde_json::from_str(&line.text).unwrap_or_default();
+        last = record.get("session").and_then(Value::as_str).map(str::to_owned).or(last);
+    }
+    Ok(last)
+}

@@ -1,0 +1,158 @@
+//! Where the trail of a project is: its files, its lock, and what is kept of it outside the project.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::store;
+
+/// The size at which a new file is started, unless the config says otherwise.
+pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
+
+#[derive(Clone, Debug)]
+pub struct Trail {
+    pub(super) root: PathBuf,
+    pub(super) folder: PathBuf,
+    /// Beside the folder, so that it stays when the folder is moved.
+    pub(super) lock: PathBuf,
+    pub(super) max_file_bytes: u64,
+    /// None without a home.
+    pub(super) outside: Option<Outside>,
+}
+
+/// What is kept of a trail outside the project, where agents may not write.
+#[derive(Clone, Debug)]
+pub(super) struct Outside {
+    /// The file of its end.
+    pub(super) end: PathBuf,
+    /// The folder of queued records.
+    pub(super) pending: PathBuf,
+    /// The folder of the pointers to the records that prove phases.
+    pub(super) runs: PathBuf,
+    /// The folder of what was sent where.
+    pub(super) exports: PathBuf,
+}
+
+impl Outside {
+    pub(super) fn of(root: &Path, state: &Path) -> Outside {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let name = store::hash(&real.to_string_lossy());
+        Outside {
+            end: state.join(format!("{name}.json")),
+            pending: state.join("pending").join(&name),
+            runs: state.join("runs").join(&name),
+            exports: state.join("exports").join(&name),
+        }
+    }
+}
+
+impl Trail {
+    /// The trail of the project with this root.
+    #[must_use]
+    pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
+        let ours = root.join(store::FOLDER);
+        Trail {
+            root: root.to_owned(),
+            folder: ours.join("audit"),
+            lock: ours.join("audit.lock"),
+            max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
+            outside: store::outside().map(|state| Outside::of(root, &state)),
+        }
+    }
+
+    /// What is kept of the trail outside the project, and where.
+    pub fn kept_outside(&self) -> Vec<(&'static str, &Path)> {
+        let Some(Outside { end, pending, runs, exports }) = &self.outside else { return Vec::new() };
+        vec![
+            ("a copy of the end of the audit trail", end),
+            ("records that are not in the audit trail yet", pending),
+            ("what proves phases of steps", runs),
+            ("how much of the audit trail was sent where", exports),
+        ]
+    }
+
+    /// Where exporters keep how far they are; none without a home.
+    pub fn exports(&self) -> Option<&Path> {
+        self.outside.as_ref().map(|outside| outside.exports.as_path())
+    }
+
+    /// The name of the project.
+    pub fn project(&self) -> String {
+        self.root.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The files of the trail, oldest first, by the number of their first record: there may be millions of them.
+    pub(super) fn files(&self) -> io::Result<Vec<u64>> {
+        let mut numbers = Vec::new();
+        self.each_entry(|path| numbers.extend(number_of(path)))?;
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    pub(super) fn file(&self, number: u64) -> PathBuf {
+        self.folder.join(file_name(number))
+    }
+
+    /// Some of the names in the folder that are not of the trail, and how many there are. (An older version had its lock
+    /// there.)
+    pub(super) fn foreign_files(&self, max: usize) -> io::Result<(BTreeSet<String>, usize)> {
+        let (mut names, mut count) = (BTreeSet::new(), 0);
+        self.each_entry(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if number_of(path).is_some() || matches!(&*name, TRUNCATED | "lock") {
+                return;
+            }
+            count += 1;
+            names.insert(name.into_owned());
+            if names.len() > max {
+                names.pop_last();
+            }
+        })?;
+        Ok((names, count))
+    }
+
+    fn each_entry(&self, mut take: impl FnMut(&Path)) -> io::Result<()> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            take(&entry?.path());
+        }
+        Ok(())
+    }
+}
+
+/// How long another process may hold the lock; then the record is queued.
+pub(super) const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// The start of the name that a trail is moved to.
+pub(super) const ARCHIVE: &str = "audit-until-";
+
+/// The file that holds what killed processes left of their records.
+pub(super) const TRUNCATED: &str = "truncated.txt";
+
+/// The mark of a record that was written without a copy of the end outside the project.
+pub(super) const UNANCHORED: &str = ",\"unanchored\":true";
+
+pub(super) fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// The name of a file whose first record has this number.
+pub(super) fn file_name(seq: u64) -> String {
+    format!("audit-{seq:010}.jsonl")
+}
+
+/// The number of the first record of a file of the trail.
+pub(super) fn number_of(path: &Path) -> Option<u64> {
+    let name = name_of(path)?;
+    let number = name.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()?;
+    (file_name(number) == name).then_some(number)
+}

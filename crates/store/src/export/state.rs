@@ -1,0 +1,229 @@
+//! How far a project's trail was sent to an endpoint, and how that went: in the user's state, a file for each of them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::Target;
+use super::send::Refused;
+use crate::audit::{Mark, Trail};
+use crate::store;
+use conclaude_core::config::Signal;
+use conclaude_os::files;
+
+/// It holds two positions and a message.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Between attempts in the background after a failure: doubled each time, up to the second.
+const MIN_PAUSE: SignedDuration = SignedDuration::from_secs(30);
+const MAX_PAUSE: SignedDuration = SignedDuration::from_mins(15);
+
+/// A collector cannot ask for more.
+const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    pub endpoint: String,
+    pub(super) positions: BTreeMap<Signal, Mark>,
+    /// Signals may go to different parts of a collector: each has its own fate.
+    failures: BTreeMap<Signal, Failed>,
+}
+
+/// What went wrong since the last success.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failed {
+    pub what: String,
+    /// Waiting does not help.
+    pub is_permanent: bool,
+    /// Nobody was asked: the config cannot be used with the environment that there was.
+    pub by_config: bool,
+    pub since: String,
+    last: String,
+    attempts: u32,
+    /// The collector asked not to be called before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<String>,
+}
+
+impl State {
+    /// What went wrong, where something did: what waiting does not help with first.
+    pub fn failure(&self) -> Option<&Failed> {
+        self.failures.values().max_by_key(|failed| failed.is_permanent)
+    }
+
+    /// Whether there was a failure before.
+    pub(super) fn succeed(&mut self, signal: Signal) -> bool {
+        self.failures.remove(&signal).is_some()
+    }
+
+    pub(super) fn fail(&mut self, signal: Signal, refused: &Refused) {
+        let now = Timestamp::now();
+        let before = self.failures.remove(&signal);
+        let before = before
+            .unwrap_or_else(|| Failed { since: now.strftime("%FT%TZ").to_string(), ..Failed::default() });
+        let attempts = before.attempts.saturating_add(1);
+        let wait = refused.retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
+        let until = wait.and_then(|wait| now.checked_add(wait).ok());
+        let failed = Failed {
+            what: refused.what.clone(),
+            is_permanent: !refused.is_transient,
+            last: now.to_string(),
+            attempts,
+            retry_after: until.map(|time| time.to_string()),
+            by_config: false,
+            ..before
+        };
+        self.failures.insert(signal, failed);
+    }
+
+    /// How long the collector still wants to be left alone with this.
+    pub(super) fn asked_to_wait(&self, signal: Signal, now: Timestamp) -> Option<SignedDuration> {
+        self.failures.get(&signal)?.asked_to_wait(now)
+    }
+
+    /// Whether to try this in the background. What the environment lacked, a new session may have.
+    pub(super) fn is_due(&self, signal: Signal, now: Timestamp, is_new_session: bool) -> bool {
+        let is_due = |failed: &Failed| (is_new_session && failed.by_config) || failed.is_due(now);
+        self.failures.get(&signal).is_none_or(is_due)
+    }
+}
+
+impl Failed {
+    fn asked_to_wait(&self, now: Timestamp) -> Option<SignedDuration> {
+        let until: Timestamp = self.retry_after.as_ref()?.parse().ok()?;
+        // A clock that was set back must not switch the export off.
+        Some(until.duration_since(now)).filter(|left| left.is_positive() && *left <= MAX_RETRY_AFTER)
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        let doubled = MIN_PAUSE.checked_mul(1 << self.attempts.saturating_sub(1).min(10));
+        let pause = doubled.unwrap_or(MAX_PAUSE).min(MAX_PAUSE);
+        let last = self.last.parse::<Timestamp>();
+        let waits = last.is_ok_and(|last| last <= now && now.duration_since(last) < pause);
+        !waits && self.asked_to_wait(now).is_none()
+    }
+}
+
+/// The state of one endpoint, on disk.
+pub(super) struct StateFile {
+    path: PathBuf,
+    lock: PathBuf,
+    endpoint: String,
+}
+
+impl StateFile {
+    /// # Errors
+    /// Without a home.
+    pub(super) fn of(trail: &Trail, target: &Target) -> io::Result<StateFile> {
+        let no_home = || {
+            io::Error::other("there is no home folder to keep in what was sent: set HOME or XDG_STATE_HOME")
+        };
+        let folder = trail.exports().ok_or_else(no_home)?;
+        let name = store::hash(&target.base);
+        Ok(StateFile {
+            path: folder.join(format!("{name}.json")),
+            lock: folder.join(format!("{name}.lock")),
+            endpoint: target.base.clone(),
+        })
+    }
+
+    /// What cannot be read is nothing: then all is sent again, under the same ids.
+    pub(super) fn read(&self) -> State {
+        let text = files::read_text(&self.path, MAX_BYTES).unwrap_or_default();
+        let state: State = serde_json::from_str(&text).unwrap_or_default();
+        State { endpoint: self.endpoint.clone(), ..state }
+    }
+
+    pub(super) fn write(&self, state: &State) -> io::Result<()> {
+        let write = || {
+            self.make_folder()?;
+            files::write_atomically(&self.path, &serde_json::to_vec(state)?)
+        };
+        write().map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("cannot note in {} what was sent: {error}", self.path.display()),
+            )
+        })
+    }
+
+    /// Only one process at a time sends to an endpoint; none if another does for longer than this.
+    pub(super) fn lock(&self, wait: Duration) -> io::Result<Option<File>> {
+        self.make_folder().and_then(|()| files::lock(&self.lock, wait)).map_err(|error| {
+            let what = format!("cannot note in {} what was sent: {error}", self.path.display());
+            io::Error::new(error.kind(), what)
+        })
+    }
+
+    fn make_folder(&self) -> io::Result<()> {
+        self.path.parent().map_or(Ok(()), store::make_outside_folder)
+    }
+}
+
+/// Nothing can be sent, which is found out where nobody reads it: noted for `doctor` and the start of a session.
+pub fn note_failure(trail: &Trail, target: &Target, why: &str) -> io::Result<()> {
+    let file = StateFile::of(trail, target)?;
+    let Some(_lock) = file.lock(Duration::ZERO)? else { return Ok(()) };
+    let mut state = file.read();
+    let refused = Refused { what: why.to_owned(), ..Refused::default() };
+    target.signals.iter().for_each(|signal| state.fail(*signal, &refused));
+    state.failures.values_mut().for_each(|failed| failed.by_config = true);
+    file.write(&state)
+}
+
+/// The state of every endpoint that this trail was sent to.
+pub fn all(trail: &Trail) -> Vec<State> {
+    let entries =
+        trail.exports().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let paths =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "json"));
+    let texts = paths.filter_map(|path| files::read_text(&path, MAX_BYTES).ok());
+    texts.filter_map(|text| serde_json::from_str(&text).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGS: Signal = Signal::Logs;
+
+    fn down(retry_after: Option<SignedDuration>) -> Refused {
+        Refused { what: "down".into(), is_transient: true, retry_after, ..Refused::default() }
+    }
+
+    #[test]
+    fn a_collector_that_is_down_is_asked_less_and_less_often() {
+        let mut state = State::default();
+        assert!(state.is_due(LOGS, Timestamp::now(), false));
+        let mut pauses = Vec::new();
+        for _ in 0..40 {
+            state.fail(LOGS, &down(None));
+            let last: Timestamp = state.failure().unwrap().last.parse().unwrap();
+            let is_due = |seconds: &i64| state.is_due(LOGS, last + SignedDuration::from_secs(*seconds), true);
+            pauses.push((0..2_000).find(is_due).unwrap());
+        }
+        assert_eq!(pauses[..7], [30, 60, 120, 240, 480, 900, 900]);
+        assert_eq!(pauses[39], 900);
+        assert!(state.is_due(Signal::Traces, Timestamp::now(), false), "each signal has its own fate");
+        assert!(state.succeed(LOGS));
+        assert!(state.is_due(LOGS, Timestamp::now(), false));
+    }
+
+    #[test]
+    fn a_collector_is_left_alone_as_long_as_it_asks_but_no_longer_than_an_hour() {
+        let mut state = State::default();
+        state.fail(LOGS, &down(Some(SignedDuration::from_hours(1_000))));
+        let now = Timestamp::now();
+        let left = |now| state.asked_to_wait(LOGS, now);
+        assert!(left(now).unwrap() > SignedDuration::from_mins(59));
+        assert_eq!(left(now + SignedDuration::from_hours(1)), None);
+        assert_eq!(left(now - SignedDuration::from_hours(5)), None, "a clock that was set back");
+    }
+}

@@ -1,0 +1,260 @@
+//! Sends what a collector does not have yet, batch by batch. A position is noted after each success: what is sent twice after a
+//! crash are the same spans.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::send::{self, Refused};
+use super::state::{State, StateFile};
+use super::{Target, otlp};
+use crate::audit::{Filter, Mark, Reader, Trail};
+use conclaude_core::config::Signal;
+use conclaude_os::process;
+
+/// A request has at most so many records, and not many more bytes: proxies often allow a megabyte.
+const MAX_RECORDS: usize = 500;
+const MAX_BYTES: usize = 800_000;
+
+/// How long one signal is retried after another was refused.
+const SHORT_RETRY: Duration = Duration::from_secs(5);
+
+/// One project and one endpoint.
+pub struct Transfer<'a> {
+    trail: &'a Trail,
+    target: &'a Target,
+    resource: Value,
+    file: StateFile,
+    filter: Filter,
+    retry_for: Duration,
+    /// When to stop between two requests.
+    until: Option<Instant>,
+    max_records: usize,
+    /// Nobody else sends to this endpoint meanwhile.
+    _lock: File,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub sent: BTreeMap<Signal, Sent>,
+    pub refused: Vec<(Signal, Refused)>,
+    /// What else the user should know.
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    pub records: u64,
+    pub rejected: u64,
+}
+
+impl<'a> Transfer<'a> {
+    /// Takes the lock of the endpoint, waiting no longer than this for another process; none if that still has it.
+    pub fn start(
+        trail: &'a Trail,
+        target: &'a Target,
+        since: Option<Timestamp>,
+        wait: Duration,
+    ) -> io::Result<Option<Transfer<'a>>> {
+        let file = StateFile::of(trail, target)?;
+        let Some(lock) = file.lock(wait)? else { return Ok(None) };
+        // What others had to queue belongs to the trail; if it cannot be written now, somebody else will.
+        let _ = trail.write_pending();
+        Ok(Some(Transfer {
+            trail,
+            target,
+            resource: otlp::resource(&trail.project()),
+            file,
+            filter: Filter { since, ..Filter::default() },
+            retry_for: Duration::from_secs(30),
+            until: None,
+            max_records: MAX_RECORDS,
+            _lock: lock,
+        }))
+    }
+
+    pub fn retry_for(self, retry_for: Duration) -> Self {
+        Transfer { retry_for, ..self }
+    }
+
+    pub fn until(self, until: Instant) -> Self {
+        Transfer { until: Some(until), ..self }
+    }
+
+    /// Sends all that is there, and calls back after each request that was accepted.
+    ///
+    /// # Errors
+    /// When the trail cannot be read, or the position not be noted.
+    pub fn run(&mut self, progress: &mut dyn FnMut(Signal, Sent)) -> io::Result<Report> {
+        let mut report = Report::default();
+        let mut state = self.file.read();
+        for signal in self.target.signals.clone() {
+            // In the background nobody waits for what failed a moment ago.
+            if self.until.is_some() && !state.is_due(signal, Timestamp::now(), true) {
+                continue;
+            }
+            if let Err(refused) = self.wait_if_asked(signal, &state) {
+                report.refused.push((signal, refused));
+                continue;
+            }
+            match self.send_all(signal, &mut state, &mut report, progress)? {
+                Ok(()) => {
+                    if state.succeed(signal) {
+                        self.file.write(&state)?;
+                    }
+                }
+                Err(refused) => {
+                    // Where nobody answers, nobody answers the other signal; who answers may accept it.
+                    let is_unreachable = refused.is_unreachable;
+                    let failed = if is_unreachable { self.target.signals.as_slice() } else { &[signal] };
+                    failed.iter().for_each(|signal| state.fail(*signal, &refused));
+                    self.file.write(&state)?;
+                    report.refused.push((signal, refused));
+                    if is_unreachable {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// How long to retry: where one signal was refused until the end, the user does not wait as long for the other.
+    fn patience(&self, report: &Report) -> Duration {
+        let was_retried = report.refused.iter().any(|(_, refused)| refused.is_transient);
+        if was_retried { self.retry_for.min(SHORT_RETRY) } else { self.retry_for }
+    }
+
+    /// A collector that asked for time gets it, also from the next process.
+    fn wait_if_asked(&self, signal: Signal, state: &State) -> Result<(), Refused> {
+        let Some(left) = state.asked_to_wait(signal, Timestamp::now()) else { return Ok(()) };
+        let left_for = Duration::try_from(left).unwrap_or_default();
+        if left_for <= self.retry_for && send::sleep(left_for) {
+            return Ok(());
+        }
+        let (url, seconds) = (self.target.url(signal), left.as_secs().max(1));
+        let what = format!("{url} asked to be called again in {seconds} s");
+        Err(Refused { what, is_transient: true, retry_after: Some(left), ..Refused::default() })
+    }
+
+    fn send_all(
+        &mut self,
+        signal: Signal,
+        state: &mut State,
+        report: &mut Report,
+        progress: &mut dyn FnMut(Signal, Sent),
+    ) -> io::Result<Result<(), Refused>> {
+        loop {
+            let is_over =
+                self.until.is_some_and(|until| Instant::now() >= until) || process::stop_signal().is_some();
+            let Some(batch) = (if is_over { None } else { self.batch(signal, state, report)? }) else {
+                return Ok(Ok(()));
+            };
+            if !batch.items.is_empty() {
+                // Until something is accepted, the start counts too: `audit reset` may move it away.
+                self.note(signal, batch.from.clone(), state)?;
+                let body = otlp::request_body(signal, &self.resource, &batch.items);
+                match send::send(self.target, signal, &body, self.patience(report)) {
+                    Ok(answer) => progress(signal, self.accepted(signal, &batch, &answer, report)),
+                    Err(refused) if refused.is_too_large && batch.records > 1 => {
+                        self.max_records = batch.records / 2;
+                        continue;
+                    }
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
+            self.note(signal, batch.to, state)?;
+            // What is recorded meanwhile comes with the next call: else one signal would be sent a record at a time, and the other wait.
+            if batch.is_last {
+                return Ok(Ok(()));
+            }
+        }
+    }
+
+    /// Counts what was accepted; all of it until now.
+    fn accepted(&self, signal: Signal, batch: &Batch, answer: &str, report: &mut Report) -> Sent {
+        let (rejected, said) = otlp::rejected(signal, answer);
+        let sent = report.sent.entry(signal).or_default();
+        sent.records += batch.records as u64;
+        sent.rejected += rejected;
+        let sent = *sent;
+        if rejected > 0 || said.is_some() {
+            let said = said.unwrap_or_else(|| "without a reason".into());
+            report.notes.push(format!("{}: {rejected} rejected: {said}", self.target.url(signal)));
+        }
+        sent
+    }
+
+    fn note(&self, signal: Signal, mark: Mark, state: &mut State) -> io::Result<()> {
+        if state.positions.get(&signal) == Some(&mark) {
+            return Ok(());
+        }
+        state.positions.insert(signal, mark);
+        self.file.write(state)
+    }
+
+    /// The next records; none at the end of the trail.
+    fn batch(&self, signal: Signal, state: &State, report: &mut Report) -> io::Result<Option<Batch>> {
+        let mark = state.positions.get(&signal);
+        let earlier = self.trail.earlier();
+        let mut trails: Vec<&Trail> = earlier.iter().chain([self.trail]).collect();
+        let mut first = None;
+        if let Some(mark) = mark {
+            while let Some((trail, rest)) = trails.split_first() {
+                first = Reader::after(trail, mark)?;
+                if first.is_some() {
+                    break;
+                }
+                trails = rest.to_vec();
+            }
+        }
+        if first.is_none() {
+            if mark.is_some() {
+                let what =
+                    "the position up to which it was sent is not in the trail any more, so all of it is sent";
+                report.notes.push(format!("{}: {what}", signal.name()));
+            }
+            trails = vec![self.trail];
+        }
+        let last = trails.len().saturating_sub(1);
+        for (number, trail) in trails.into_iter().enumerate() {
+            let mut reader = first.take().unwrap_or_else(|| Reader::new(trail));
+            if let Some(batch) = self.read(signal, &mut reader)? {
+                return Ok(Some(Batch { is_last: batch.is_last && number == last, ..batch }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// None if there is nothing after the reader's position.
+    fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<Batch>> {
+        let from = reader.mark();
+        let (mut items, mut records, mut bytes, mut is_full) = (Vec::new(), 0, 0, false);
+        reader.each_until(&self.filter, |entry| {
+            let own = otlp::items(signal, entry);
+            bytes += own.iter().map(|item| item.to_string().len()).sum::<usize>();
+            records += usize::from(!own.is_empty());
+            items.extend(own);
+            is_full = records >= self.max_records || bytes >= MAX_BYTES;
+            Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        let to = reader.mark();
+        Ok((to != from).then_some(Batch { items, records, from, to, is_last: !is_full }))
+    }
+}
+
+/// What is sent in one request.
+struct Batch {
+    items: Vec<Value>,
+    records: usize,
+    from: Mark,
+    to: Mark,
+    /// The trail has no more at this moment.
+    is_last: bool,
+}

@@ -1,0 +1,361 @@
+//! Reads the files that make the config: the user's, the project's, the local one, and what each of them extends.
+
+use std::path::{Path, PathBuf};
+
+use crate::root::{self, Root};
+use crate::store::trust::{self, TrustStatus};
+use conclaude_core::config::{
+    About, ConclaudeConfig, ConfigError, Layer, Lost, Origins, PACK, Part, Patterns, Problem, Source, merge,
+};
+use conclaude_core::packs;
+use conclaude_core::yaml::{self, Node};
+use conclaude_os::files::expand_home;
+
+/// The user's own config of a project, which git ignores.
+pub const LOCAL: &str = ".conclaude.local.yaml";
+
+/// How deep files may extend files, and how many may contribute.
+const MAX_DEPTH: usize = 8;
+const MAX_FILES: usize = 32;
+
+/// A config, made of all that can be used of its files.
+#[derive(Default)]
+pub struct Loaded {
+    pub config: ConclaudeConfig,
+    pub origins: Origins,
+    /// Why some files are not used, each with its name.
+    pub errors: Vec<ConfigError>,
+    /// Rules that are written in them and cannot be used.
+    pub lost: Vec<Lost>,
+    /// The paths that its files extend, as they are named and where they lead, also of what is missing or not used.
+    pub extended: Vec<PathBuf>,
+}
+
+impl Loaded {
+    /// The config, if all of it is valid.
+    ///
+    /// # Errors
+    /// The first error.
+    pub fn complete(self) -> Result<ConclaudeConfig, ConfigError> {
+        self.errors.into_iter().next().map_or(Ok(self.config), Err)
+    }
+}
+
+/// `$XDG_CONFIG_HOME/conclaude/config.yaml`, or below `~/.config`.
+#[must_use]
+pub fn user_file() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = named.or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+    folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("conclaude/config.yaml"))
+}
+
+#[must_use]
+pub fn all(root: &Root, patterns: Patterns) -> Loaded {
+    let mut loader = Loader::new(root, patterns);
+    loader.users_own();
+    match &root.config {
+        Some(path) => loader.required(Layer::Project, path.clone()),
+        None => loader.errors.extend(root.untrusted.clone()),
+    }
+    loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// Reads the user's own layer, which is the same in all projects.
+#[must_use]
+pub fn of_user(root: &Root, patterns: Patterns) -> Loaded {
+    let mut loader = Loader::new(root, patterns);
+    loader.users_own();
+    loader.finish()
+}
+
+/// Reads the project's own layer, which is the same for all who share it.
+#[must_use]
+pub fn of_project(root: &Root, patterns: Patterns) -> Loaded {
+    let mut loader = Loader::new(root, patterns);
+    if let Some(path) = &root.config {
+        loader.required(Layer::Project, path.clone());
+    }
+    loader.finish()
+}
+
+/// Reads all layers as if the project's file had this text.
+#[must_use]
+pub fn draft(root: &Root, path: &Path, text: &str) -> Loaded {
+    let mut loader = Loader::new(root, Patterns::All);
+    loader.users_own();
+    loader.extended.clear();
+    loader.draft(path, text);
+    loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// The same for the project's own layer.
+#[must_use]
+pub fn draft_of_project(root: &Root, path: &Path, text: &str) -> Loaded {
+    let mut loader = Loader::new(root, Patterns::All);
+    loader.draft(path, text);
+    loader.finish()
+}
+
+/// Reads one file with what it extends, as a project's.
+#[must_use]
+pub fn one(path: &Path, root: &Root) -> Loaded {
+    let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
+    loader.required(Layer::Project, path.to_owned());
+    loader.finish()
+}
+
+/// Reads all layers for the user to look at, also what is not trusted yet.
+#[must_use]
+pub fn untrusted(root: &Root) -> Loaded {
+    let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
+    loader.users_own();
+    if let Some(path) = root.config.as_deref().or(root.untrusted.as_ref().map(ConfigError::path)) {
+        loader.required(Layer::Project, path.to_owned());
+    }
+    loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// Why nothing of a file may run. The user's own files and packs need no agreement.
+#[must_use]
+pub fn why_untrusted(source: &Source) -> Option<String> {
+    if source.layer == Layer::User || source.is_pack() {
+        return None;
+    }
+    let path = source.path.display();
+    match trust::status(&source.path, &source.text) {
+        TrustStatus::Trusted => None,
+        TrustStatus::Changed => Some(format!("{path} has changed since you trusted it")),
+        TrustStatus::Unknown => Some(format!("{path} is not trusted")),
+    }
+}
+
+struct Loader<'a> {
+    root: &'a Root,
+    patterns: Patterns,
+    parts: Vec<Part>,
+    errors: Vec<ConfigError>,
+    lost: Vec<Lost>,
+    /// A file that extends the current one is broken: of this one only the rules count.
+    only_rules: bool,
+    /// The files that extend the current one, from the first.
+    chain: Vec<PathBuf>,
+    /// What the current layer has extended already: twice adds nothing.
+    extended: Vec<PathBuf>,
+    /// All paths that are extended.
+    named: Vec<PathBuf>,
+    files: usize,
+    /// Files of others are read only if the user agreed to them.
+    asks_trust: bool,
+}
+
+struct Named<'a> {
+    name: &'a str,
+    by: &'a Source,
+    at: yaml::Span,
+}
+
+impl Named<'_> {
+    fn problem(&self, title: String, label: &str, help: String) -> Problem {
+        let span = self.at.first_line(&self.by.text);
+        Problem { span, title, label: label.to_owned(), help: Some(help) }
+    }
+}
+
+impl<'a> Loader<'a> {
+    fn new(root: &'a Root, patterns: Patterns) -> Self {
+        Loader {
+            root,
+            patterns,
+            parts: Vec::new(),
+            errors: Vec::new(),
+            lost: Vec::new(),
+            only_rules: false,
+            chain: Vec::new(),
+            extended: Vec::new(),
+            named: Vec::new(),
+            files: 0,
+            asks_trust: true,
+        }
+    }
+
+    fn draft(&mut self, path: &Path, text: &str) {
+        let (path, text) = (path.to_owned(), text.to_owned());
+        self.add(Source { layer: Layer::Project, path, text, untrusted: None });
+    }
+
+    fn users_own(&mut self) {
+        if let Some(path) = user_file() {
+            self.optional(Layer::User, path);
+        }
+    }
+
+    /// A file that need not be there.
+    fn optional(&mut self, layer: Layer, path: PathBuf) {
+        // Anything of that name is meant to be read: an error is better than silence.
+        if path.symlink_metadata().is_ok() {
+            self.required(layer, path);
+        }
+    }
+
+    fn required(&mut self, layer: Layer, path: PathBuf) {
+        self.extended.clear();
+        match self.read(&path) {
+            Ok(text) => self.add(Source { layer, path, text, untrusted: None }),
+            Err(error) => {
+                // One that the user did not agree to is no rule of this project.
+                self.lost.extend((!error.is_untrusted()).then(|| Lost::file(&error, About::Anything)));
+                self.errors.push(error);
+            }
+        }
+    }
+
+    /// What a file extends comes before it: its own values win.
+    fn add(&mut self, source: Source) {
+        self.files += 1;
+        let (path, text) = (source.path.clone(), source.text.clone());
+        let read = Part::read(source, self.patterns);
+        let is_broken = read.error.is_some();
+        if is_broken {
+            self.name_extended(&path, &text);
+        }
+        self.errors.extend(read.error);
+        self.lost.extend(read.lost);
+        let part = if self.only_rules { read.part.and_then(Part::only_rules) } else { read.part };
+        let Some(part) = part else { return };
+        let was_only_rules = self.only_rules;
+        self.only_rules |= is_broken;
+        let mut problems = Vec::new();
+        for (index, name) in part.config.iter().flat_map(ConclaudeConfig::extended).enumerate() {
+            let at = part.tree.entry("extends", index).map_or(part.tree.span, |entry| entry.span);
+            problems.extend(self.extend(&Named { name, by: &part.source, at }).err());
+        }
+        self.only_rules = was_only_rules;
+        if !problems.is_empty() {
+            self.errors.push(ConfigError::invalid(&part.source.path, &part.source.text, problems));
+        }
+        self.parts.push(part);
+    }
+
+    /// What a file extends that cannot be used is part of the config all the same, and protected as such.
+    fn name_extended(&mut self, by: &Path, text: &str) {
+        let Ok(tree) = yaml::read(text) else { return };
+        let names = (0..MAX_FILES).map_while(|index| tree.entry("extends", index));
+        for entry in names {
+            if let Node::Text(name) = &entry.value
+                && !name.starts_with(PACK)
+            {
+                let path = located(name, by);
+                self.named.extend([real(&path), path]);
+            }
+        }
+    }
+
+    fn read(&self, path: &Path) -> Result<String, ConfigError> {
+        if self.asks_trust { root::read(path) } else { root::read_any(path) }
+    }
+
+    fn read_outside(&self, path: &Path) -> Result<String, ConfigError> {
+        let why = "it is outside the project";
+        if self.asks_trust { root::read_trusted(path, why) } else { root::read_any(path) }
+    }
+
+    fn extend(&mut self, named: &Named<'_>) -> Result<(), Problem> {
+        let name = named.name;
+        if self.files >= MAX_FILES || self.chain.len() >= MAX_DEPTH {
+            let help = format!("at most {MAX_FILES} files contribute, {MAX_DEPTH} deep");
+            return Err(self.lose(named, format!("`{name}` is one file too many"), "not read", help));
+        }
+        if let Some(pack) = name.strip_prefix(PACK) {
+            return self.pack(pack, named);
+        }
+        let source = self.file(named)?;
+        if self.is_new(&source.path) {
+            self.chain.push(real(&named.by.path));
+            self.add(source);
+            self.chain.pop();
+        }
+        Ok(())
+    }
+
+    fn is_new(&mut self, path: &Path) -> bool {
+        let is_new = !self.extended.iter().any(|known| known == path);
+        if is_new {
+            self.extended.push(path.to_owned());
+        }
+        is_new
+    }
+
+    fn pack(&mut self, name: &str, named: &Named<'_>) -> Result<(), Problem> {
+        let pack = packs::find(name)
+            .map_err(|help| self.lose(named, format!("there is no pack `{name}`"), "unknown pack", help))?;
+        let path = PathBuf::from(format!("{PACK}{}", pack.name));
+        if self.is_new(&path) {
+            self.files += 1;
+            let (layer, text) = (named.by.layer, pack.text.to_owned());
+            let source = Source { layer, path, text, untrusted: None };
+            let part = Part { source, tree: pack.tree(), config: None };
+            self.parts.extend(if self.only_rules { part.only_rules() } else { Some(part) });
+        }
+        Ok(())
+    }
+
+    /// A file, relative to the one that names it.
+    fn file(&mut self, named: &Named<'_>) -> Result<Source, Problem> {
+        let Named { name, by, .. } = named;
+        let folder = by.path.parent().unwrap_or(Path::new(""));
+        let path = located(name, &by.path);
+        let own = real(&path);
+        self.named.extend([path.clone(), own.clone()]);
+        if self.chain.contains(&own) || own == real(&by.path) {
+            let help = "a file cannot extend itself, also not by way of others".to_owned();
+            return Err(named.problem(format!("`{name}` extends this file"), "a circle", help));
+        }
+        let layer = by.layer;
+        let read = if layer == Layer::User || self.is_inside(&own) {
+            self.read(&path)
+        } else {
+            self.read_outside(&path)
+        };
+        let text = read.map_err(|error| {
+            let help = format!("paths are relative to {}", folder.display());
+            self.lose(named, format!("`{name}` cannot be used"), &error.summary(), help)
+        })?;
+        Ok(Source { layer, path: own, text, untrusted: None })
+    }
+
+    /// Whether a file is part of the project: what is not may be anything that the user can read.
+    fn is_inside(&self, path: &Path) -> bool {
+        let top = root::git_top_level(&self.root.folder).unwrap_or(&self.root.folder);
+        path.starts_with(real(top))
+    }
+
+    /// A file that should be extended and is not: any rule might be in it.
+    fn lose(&mut self, named: &Named<'_>, title: String, label: &str, help: String) -> Problem {
+        self.lost.push(Lost {
+            path: named.by.path.clone(),
+            line: Some(named.at.line),
+            why: title.clone(),
+            about: About::Anything,
+        });
+        named.problem(title, label, help)
+    }
+
+    fn finish(mut self) -> Loaded {
+        let (config, origins, more) = merge(self.parts, self.patterns);
+        self.lost.extend(more.iter().map(|error| Lost::file(error, About::Anything)));
+        self.errors.extend(more);
+        Loaded { config, origins, errors: self.errors, lost: self.lost, extended: self.named }
+    }
+}
+
+/// Where a file is that another one names.
+fn located(name: &str, by: &Path) -> PathBuf {
+    by.parent().unwrap_or(Path::new("")).join(expand_home(name))
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,165 @@
+//! `.conclaude/` at the project's root, and the user's own state outside of projects.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+
+use conclaude_core::text::hex;
+use conclaude_os::files;
+use conclaude_os::log;
+
+pub mod outbox;
+pub mod running;
+pub mod session;
+pub mod trust;
+
+pub use session::Session;
+
+/// The folder of everything that we write in a project.
+pub const FOLDER: &str = ".conclaude";
+
+/// The number of long outputs, and of undelivered messages, that are kept for a session.
+pub const MAX_OUTPUTS: usize = 100;
+
+/// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. None without a home.
+#[cfg(not(test))]
+#[must_use]
+pub fn outside() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
+    home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
+}
+
+/// Tests of units never see the state of whoever runs them: each thread, and so each test, has a folder of its own.
+#[cfg(test)]
+#[must_use]
+pub fn outside() -> Option<PathBuf> {
+    thread_local! {
+        static STATE: tempfile::TempDir = tempfile::tempdir().expect("a folder for the state of a test");
+    }
+    Some(STATE.with(|state| state.path().join("conclaude")))
+}
+
+/// Creates a folder there, and those above it.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn make_outside_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    match files::create_private_folder(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The file name for an id, which cannot lead to another folder.
+#[must_use]
+pub fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Creates the folder and its parents below the root, none of which may be a symlink, for their user alone.
+///
+/// # Errors
+/// When one of them cannot be created, or is not a folder.
+pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
+    let inside = folder.strip_prefix(root).map_err(io::Error::other)?;
+    let mut path = root.to_owned();
+    for part in inside.components() {
+        path.push(part);
+        if !files::is_real_folder(&path) {
+            match files::create_private_folder(&path) {
+                Ok(()) => {}
+                // Another process may have been faster.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    if !files::is_real_folder(&path) {
+                        let problem = format!("{} is not a folder", path.display());
+                        return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
+                    }
+                }
+                Err(error) => {
+                    return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+                }
+            }
+        }
+        // Also where the user created the folder, or we were killed between the two. An empty one would stay empty.
+        let ignore = path.join(".gitignore");
+        if path.ends_with(FOLDER) && !ignore.exists() {
+            files::write_atomically(&ignore, b"*\n")
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", ignore.display())))?;
+        }
+    }
+    Ok(())
+}
+
+/// Records when the event last arrived, if the folder for that exists.
+pub fn touch_last(root: &Path, event: &str) {
+    let ours = root.join(FOLDER);
+    let folder = ours.join("state/last");
+    let times = fs::FileTimes::new().set_modified(SystemTime::now());
+    if [&ours, &ours.join("state"), &folder].into_iter().all(|path| files::is_real_folder(path))
+        && let Err(error) = open_new(&folder.join(event)).and_then(|file| file.set_times(times))
+    {
+        log::debug(|| format!("cannot record the arrival of {event}: {error}"));
+    }
+}
+
+/// Makes the folder for that: from now on `doctor` can tell when events arrived.
+pub fn expect_arrivals(root: &Path) {
+    let _ = make_folder(root, &root.join(FOLDER).join("state/last"));
+}
+
+/// Removes the oldest files so that the folder stays bounded, and returns how many were removed.
+pub fn make_room(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> =
+        entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
+    files.sort_unstable();
+    let surplus = (files.len() + 1).saturating_sub(MAX_OUTPUTS);
+    for (_, path) in files.iter().take(surplus) {
+        let _ = fs::remove_file(path);
+    }
+    surplus as u64
+}
+
+pub fn open_new(path: &Path) -> io::Result<File> {
+    files::no_links().write(true).create(true).truncate(true).open(path)
+}
+
+/// More than a project has that nobody put under git.
+const MAX_PROJECT_FILES: usize = 100_000;
+
+/// All files below a folder that no git knows, relative to it.
+///
+/// # Errors
+/// When it cannot be read, or has too many.
+pub fn files_below(work: &Path) -> io::Result<Vec<String>> {
+    let (mut found, mut folders) = (Vec::new(), vec![work.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)?.flatten() {
+            let path = entry.path();
+            if entry.file_name() == FOLDER {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if let Ok(below) = path.strip_prefix(work) {
+                found.push(below.to_string_lossy().into_owned());
+            }
+        }
+        if found.len() > MAX_PROJECT_FILES {
+            return Err(io::Error::other(format!(
+                "{} has more than {MAX_PROJECT_FILES} files",
+                work.display()
+            )));
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,166 @@
+//! What runs at this moment, for whoever watches: a file for each command, locked as long as the process lives that waits for
+//! it. A file that nobody has locked says nothing, and is used again.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{FOLDER, make_folder};
+use conclaude_os::files;
+use conclaude_os::log;
+
+/// Commands are long, but not longer than this.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// More are not looked at.
+const MAX_FILES: usize = 200;
+
+/// A command that was started, and has not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Running {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The hook event, or `des run`.
+    pub event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    pub command: String,
+    pub started: String,
+}
+
+/// Says that something runs, until it is dropped.
+pub struct Note {
+    _locked: File,
+}
+
+fn folder(root: &Path) -> PathBuf {
+    root.join(FOLDER).join("state/running")
+}
+
+/// Notes that this runs. None where that cannot be written: nobody is to notice but who watches.
+pub fn note(root: &Path, running: &Running) -> Option<Note> {
+    write(root, running)
+        .inspect_err(|error| log::debug(|| format!("cannot note that a command runs: {error}")))
+        .ok()
+}
+
+/// The first file that nobody has locked is written over: creating and removing one for each command took longer than `true`.
+fn write(root: &Path, running: &Running) -> io::Result<Note> {
+    let (folder, text) = (folder(root), serde_json::to_vec(running)?);
+    make_folder(root, &folder)?;
+    for number in 0..MAX_FILES {
+        let path = folder.join(format!("{number}.json"));
+        let mut file = files::no_links().write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.write_all(&text)?;
+                if file.metadata()?.len() != text.len() as u64 {
+                    file.set_len(text.len() as u64)?;
+                }
+                return Ok(Note { _locked: file });
+            }
+            Err(fs::TryLockError::WouldBlock) => {}
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::other(format!("{MAX_FILES} commands run already")))
+}
+
+/// What runs now in the project.
+pub fn all(root: &Path) -> Vec<Running> {
+    let held = notes(root).into_iter().filter_map(|path| open(&path).ok()).filter(is_held);
+    held.filter_map(|file| read(file).ok()).collect()
+}
+
+fn notes(root: &Path) -> Vec<PathBuf> {
+    let folder = folder(root);
+    // None of them may be a link.
+    let above = folder.ancestors().take(3).all(files::is_real_folder);
+    let entries = above.then(|| fs::read_dir(&folder).ok()).flatten().into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "json")).take(MAX_FILES).collect()
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    files::no_links().read(true).open(path)
+}
+
+fn is_held(file: &File) -> bool {
+    matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+}
+
+fn read(file: File) -> io::Result<Running> {
+    let mut text = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(command: &str) -> Running {
+        Running { event: "SubagentStop".into(), command: command.into(), ..Running::default() }
+    }
+
+    /// Waits until these commands run, and no others. Between fork and exec, a child of another test may hold a lock that
+    /// was released here.
+    #[track_caller]
+    fn expect(root: &Path, commands: &[&str]) {
+        let over = std::time::Instant::now() + std::time::Duration::from_mins(5);
+        loop {
+            let mut found: Vec<String> = all(root).into_iter().map(|running| running.command).collect();
+            found.sort_unstable();
+            if found == commands {
+                return;
+            }
+            assert!(std::time::Instant::now() < over, "{found:?} run, expected {commands:?}");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_command_is_there_as_long_as_it_runs() {
+        let root = tempfile::tempdir().unwrap();
+        expect(root.path(), &[]);
+        let first = note(root.path(), &running("npm test")).unwrap();
+        let second = note(root.path(), &running("npm run lint")).unwrap();
+        expect(root.path(), &["npm run lint", "npm test"]);
+        assert!(all(root.path()).contains(&running("npm test")));
+        drop(first);
+        expect(root.path(), &["npm run lint"]);
+        drop(second);
+        expect(root.path(), &[]);
+        let _third = note(root.path(), &running("ls")).unwrap();
+        assert_eq!(all(root.path()), [running("ls")], "a shorter note over a longer one");
+        (0..100).for_each(|_| drop(note(root.path(), &running("true")).unwrap()));
+        assert!(notes(root.path()).len() < 50, "files are used again");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_does_not_run() {
+        let root = tempfile::tempdir().unwrap();
+        let _note = note(root.path(), &running("npm test")).unwrap();
+        fs::copy(folder(root.path()).join("0.json"), folder(root.path()).join("1.json")).unwrap();
+        assert_eq!(all(root.path()), [running("npm test")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_or_read_through_a_link() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(root.path().join(FOLDER)).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER).join("state")).unwrap();
+        assert!(note(root.path(), &running("npm test")).is_none());
+        assert_eq!(all(root.path()), []);
+    }
+}

@@ -1,0 +1,174 @@
+//! Reading Claude Code's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use conclaude_core::dialect::claude::{layout, tools};
+use conclaude_core::dialect::others;
+use conclaude_os::files;
+
+mod calls;
+mod changes;
+pub mod counts;
+pub mod fate;
+pub mod identity;
+mod lines;
+pub mod listing;
+pub mod sessions;
+pub mod stream;
+mod tool_calls;
+mod writes;
+
+pub use calls::{AgentCall, Found, call_of, last_agent_call};
+pub use changes::{Change, changes};
+use lines::{Line, LinesFromEnd, bounded_line, holds};
+pub use tail::tail;
+pub use writes::{Write, writes};
+
+/// How far a transcript of an unknown format is searched.
+const MAX_SEARCHED_BYTES: u64 = 4 << 20;
+
+/// A line of a transcript as far as prompts and times are concerned: Claude Code's form, or a plain message. Fields of
+/// another type than expected are passed over.
+struct Said(Value);
+
+impl Said {
+    fn read(line: &[u8]) -> Option<Said> {
+        serde_json::from_slice(line).ok().filter(Value::is_object).map(Said)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    fn content(&self) -> Option<&Value> {
+        others::content(&self.0)
+    }
+
+    fn role(&self) -> Option<&str> {
+        let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
+        role.or_else(|| self.text("role")).or_else(|| self.text("type"))
+    }
+
+    /// What the user said on this line, if it is the user's.
+    fn prompt(&self) -> Option<Prompt> {
+        let text = (self.role() == Some("user")).then(|| text_of(self.content()?)).flatten()?;
+        let is_main = self.0.get("message").is_some_and(Value::is_object)
+            && self.0.get("isSidechain") != Some(&Value::Bool(true));
+        Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main })
+    }
+}
+
+/// Content as text: a string, or a list of blocks.
+fn text_of(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> =
+                blocks.iter().filter_map(|block| block.as_str().or(block.get("text")?.as_str())).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// The first thing that the user says in a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    /// The time of its line.
+    pub time: Option<String>,
+    /// Its line is one of Claude Code's main thread, and not of a subagent or in the plain form.
+    pub is_main: bool,
+}
+
+/// The prompt of a subagent: the first user message of its transcript, wherever it is. What comes later, or is quoted, never
+/// counts.
+#[must_use]
+pub fn first_prompt(path: &Path) -> Option<Prompt> {
+    let mut reader = io::BufReader::with_capacity(16 << 10, files::open_regular(path).ok()?);
+    // The client may write other lines before it; one that cannot be read does not hide the rest.
+    while let Ok(Some(line)) = bounded_line(&mut reader) {
+        if memchr::memmem::find(&line, b"user").is_none() {
+            continue;
+        }
+        if let Some(prompt) = Said::read(&line).and_then(|said| said.prompt()) {
+            return Some(prompt);
+        }
+    }
+    None
+}
+
+/// Whether the transcript is in the format of a client whose prompts we cannot read, as far as its first lines tell.
+#[must_use]
+pub fn is_foreign(path: &Path) -> bool {
+    let Ok(file) = files::open_regular(path) else { return false };
+    let mut reader = io::BufReader::with_capacity(16 << 10, file);
+    (0..5).any(|_| {
+        let line = bounded_line(&mut reader).ok().flatten();
+        line.and_then(|line| Said::read(&line)).is_some_and(|said| others::is_foreign(&said.0))
+    })
+}
+
+/// Whether these words are near the start of a transcript, whatever its format.
+#[must_use]
+pub fn mentions(path: &Path, words: &str) -> bool {
+    let Ok(file) = files::open_regular(path) else { return false };
+    holds(&mut file.take(MAX_SEARCHED_BYTES), words.as_bytes())
+}
+
+/// The time of the last line that has one.
+#[must_use]
+pub fn last_time(path: &Path) -> Option<String> {
+    let mut lines = LinesFromEnd::open(path).ok()?;
+    (0..50).find_map(|_| match lines.next_line() {
+        Ok(Some(Line::Whole(line))) => Said::read(&line)?.text("timestamp").map(str::to_owned),
+        _ => None,
+    })
+}
+
+/// The agent in whose transcript this call is, among those of the folder, and that transcript.
+#[must_use]
+pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathBuf)> {
+    let needle = format!("\"id\":\"{call}\"");
+    let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    entries.filter(|path| path != except).find_map(|path| {
+        let id = layout::agent_id(&path)?.to_owned();
+        holds(&mut files::open_regular(&path).ok()?, needle.as_bytes()).then_some((id, path))
+    })
+}
+
+fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
+    let blocks = match Said::read(line).and_then(|said| said.content().cloned()) {
+        Some(Value::Array(blocks)) => blocks,
+        _ => Vec::new(),
+    };
+    blocks.into_iter().filter_map(|mut block| {
+        let name = block.get("name")?.as_str()?.to_owned();
+        Some((name, block.get_mut("input")?.take()))
+    })
+}
+
+/// Whether anything that can write was done here since the time, as far as the end of the transcript shows.
+#[must_use]
+pub fn worked_since(path: &Path, time: &str) -> bool {
+    let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
+    while let Ok(Some(line)) = lines.next_line() {
+        let Line::Whole(line) = line else { continue };
+        let Some(said) = Said::read(&line) else { continue };
+        // The client's times have one form, so that they can be compared as text.
+        if said.text("timestamp").is_some_and(|then| then < time) {
+            return false;
+        }
+        if tool_uses(&line).any(|(name, _)| tools::may_write(&name)) {
+            return true;
+        }
+    }
+    false
+}
+
+mod tail;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Calls of agents in a transcript, searched from its end.
+
+use std::io;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::lines::{CALL, Line as RawLine, LinesFromEnd};
+use conclaude_core::dialect::claude::tools;
+
+/// A call of the Agent tool (`Task` in older clients) in a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCall {
+    pub id: Option<String>,
+    pub subagent_type: String,
+    pub prompt: Option<String>,
+    /// The time of its line.
+    pub time: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    Call(AgentCall),
+    Nothing,
+    /// A line that is too long to be read, and may be a call, is between the end and any other.
+    TooLong,
+    /// A line that is not JSON is between the end and any call: what it hides cannot be known.
+    Malformed,
+}
+
+/// Finds the most recent Agent call with this id, or the most recent of all, reading from the end, however far back it is.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
+    let mut lines = LinesFromEnd::open(path)?;
+    // After the last line break comes a line that Claude Code is in the middle of writing.
+    let mut unfinished = true;
+    // A file of one line that is not JSON is no transcript in the making.
+    let mut only_junk = false;
+    while let Some(line) = lines.next_line()? {
+        let is_unfinished = std::mem::take(&mut unfinished);
+        let line = match line {
+            RawLine::Whole(line) => line,
+            RawLine::TooLong(true) if id.is_none() => return Ok(Found::TooLong),
+            RawLine::TooLong(_) => continue,
+        };
+        let line = line.trim_ascii();
+        // What is known by its id cannot be on a line without it, nor hidden by one that is not JSON.
+        if line.is_empty() || id.is_some_and(|id| memchr::memmem::find(line, id.as_bytes()).is_none()) {
+            continue;
+        }
+        match calls_in(line) {
+            Ok(calls) => {
+                only_junk = false;
+                let wanted = |call: &AgentCall| id.is_none() || call.id.as_deref() == id;
+                if let Some(call) = calls.into_iter().rev().find(wanted) {
+                    return Ok(Found::Call(call));
+                }
+            }
+            Err(_) if is_unfinished => only_junk = id.is_none(),
+            Err(_) if id.is_some() => {}
+            Err(_) => return Ok(Found::Malformed),
+        }
+    }
+    Ok(if only_junk { Found::Malformed } else { Found::Nothing })
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    message: Option<Message>,
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    input: Option<Input>,
+    #[serde(default)]
+    timestamp: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<Content>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Blocks(Vec<Block>),
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Block {
+    Call { name: String, id: Option<String>, input: Input },
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Input {
+    Agent { subagent_type: String, prompt: Option<String> },
+    Other(IgnoredAny),
+}
+
+/// The Agent calls on one line, in order: in Claude Code's form, as a plain message, or as a bare call.
+fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
+    // Most lines are anything but a call: they are checked, not parsed.
+    if memchr::memmem::find(line, CALL).is_none() {
+        return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
+    }
+    let Ok(line) = serde_json::from_slice::<Line>(line) else {
+        return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
+    };
+    // Other kinds of lines (snapshots of requests among them) repeat calls of long ago.
+    if !matches!(line.kind.as_deref(), None | Some("assistant" | "message" | "tool_use")) {
+        return Ok(Vec::new());
+    }
+    let mut calls = Vec::new();
+    for content in [line.message.and_then(|message| message.content), line.content].into_iter().flatten() {
+        if let Content::Blocks(blocks) = content {
+            calls.extend(blocks.into_iter().filter_map(|block| match block {
+                Block::Call { name, id, input } => agent_call(&name, id, input),
+                Block::Other(_) => None,
+            }));
+        }
+    }
+    if let (Some(name), Some(input)) = (line.name, line.input) {
+        calls.extend(agent_call(&name, line.id, input));
+    }
+    let time = line.timestamp.as_ref().and_then(Value::as_str);
+    Ok(calls.into_iter().map(|call| AgentCall { time: time.map(str::to_owned), ..call }).collect())
+}
+
+fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall> {
+    match input {
+        Input::Agent { subagent_type, prompt }
+            if tools::starts_agent(tool) && !subagent_type.trim().is_empty() =>
+        {
+            Some(AgentCall { id, subagent_type, prompt, time: None })
+        }
+        _ => None,
+    }
+}
+
+/// The Agent call with this id in the main transcript. Without an id the most recent call counts, if it is one of this
+/// agent: the prompt of another is none of its business.
+#[must_use]
+pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
+    id.or(agent)?;
+    match last_agent_call(path, id) {
+        Ok(Found::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => Some(call),
+        _ => None,
+    }
+}

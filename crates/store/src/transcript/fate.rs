@@ -1,0 +1,136 @@
+//! What became of an agent, by the newest sign of it: one rule for whoever shows that.
+
+use std::time::Duration;
+
+use conclaude_core::dialect::claude::prompt;
+use conclaude_core::dialect::claude::transcript::{Attachment, Entry};
+
+/// An agent without a sign for so long is not said to be at work.
+pub const STILL_RUNNING: Duration = Duration::from_mins(10);
+
+pub const API_ERROR: &str = "its last message is an error of the API";
+pub const INTERRUPTED: &str = "the user interrupted it";
+pub const NOTHING_FOLLOWS: &str = "nothing follows its last message";
+pub const STOP_WAS_BLOCKED: &str = "its last stop was blocked, and nothing follows";
+
+/// What the newest sign of a thread says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    /// It was at work; what was left undone, where that is known.
+    Working(Option<&'static str>),
+    Stopped,
+    /// It ended before it was finished, for this reason: nothing follows.
+    Unfinished(String),
+    /// It was still being written.
+    HalfWritten,
+    /// It could not be read.
+    Unread,
+    /// It is named somewhere, but nothing says that it started, nor that its stop would be seen.
+    #[default]
+    Named,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Running,
+    Stopped,
+    NeverStopped(String),
+    /// It may still be at work, but nothing was seen of it for long.
+    Silent(Option<&'static str>),
+    Unknown,
+}
+
+impl Sign {
+    /// What a record of the audit trail says of its thread.
+    pub fn of_record(event: &str, decision: &str, reason: Option<&str>) -> Option<Sign> {
+        Some(match (event, decision) {
+            (_, "unfinished") => Sign::Unfinished(reason.unwrap_or("the audit trail says so").to_owned()),
+            ("Stop" | "SubagentStop", "blocked") => Sign::Working(Some(STOP_WAS_BLOCKED)),
+            ("Stop" | "SubagentStop", "interrupted") => return None,
+            ("Stop" | "SubagentStop", _) => Sign::Stopped,
+            ("SubagentStart" | "UserPromptSubmit", _) => Sign::Working(Some("nothing follows its start")),
+            _ => return None,
+        })
+    }
+
+    /// What an answer says by its `stop_reason`, which older versions do not write.
+    pub fn of_answer(entry: &Entry<'_>) -> Sign {
+        let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
+        let says_nothing =
+            || !entry.blocks().is_empty() && entry.blocks().iter().all(|block| block.text().is_none());
+        match reason {
+            Some("tool_use" | "pause_turn") => Sign::Working(Some(NOTHING_FOLLOWS)),
+            None if says_nothing() => Sign::Working(Some(NOTHING_FOLLOWS)),
+            _ => Sign::Stopped,
+        }
+    }
+
+    pub fn fate(&self, session_has_ended: bool, is_recent: bool) -> Fate {
+        match self {
+            Sign::Stopped => Fate::Stopped,
+            Sign::HalfWritten if session_has_ended => {
+                Fate::NeverStopped("the session ended; its last line is half-written".into())
+            }
+            Sign::HalfWritten | Sign::Unread => Fate::Unknown,
+            Sign::Named if is_recent && !session_has_ended => Fate::Running,
+            Sign::Named => Fate::Unknown,
+            Sign::Unfinished(why) => Fate::NeverStopped(why.clone()),
+            Sign::Working(None) if session_has_ended => Fate::NeverStopped("the session ended".into()),
+            Sign::Working(Some(undone)) if session_has_ended => {
+                Fate::NeverStopped(format!("the session ended; {undone}"))
+            }
+            Sign::Working(_) if is_recent => Fate::Running,
+            Sign::Working(undone) => Fate::Silent(*undone),
+        }
+    }
+}
+
+/// Of two signs the newer counts, wherever it comes from.
+pub fn take<T: PartialOrd>(newest: &mut (T, Sign), time: T, sign: Sign) {
+    if time >= newest.0 {
+        *newest = (time, sign);
+    }
+}
+
+/// Whether a line of a transcript says that a hook, ours or another, blocked a stop.
+pub fn is_blocked_stop(attachment: &Attachment<'_>) -> bool {
+    attachment.kind.text() == Some("hook_blocking_error")
+        && matches!(attachment.hook_event.text(), Some("Stop" | "SubagentStop"))
+}
+
+/// What Claude Code says of an agent in the background, in a prompt to the main thread.
+pub fn notified(text: &str) -> Option<(&str, Sign)> {
+    let sign = match prompt::task_status(text) {
+        None | Some("completed") => Sign::Stopped,
+        Some(status) => Sign::Unfinished(status.chars().take(MAX_STATUS).collect()),
+    };
+    Some((prompt::task_of(text)?, sign))
+}
+
+/// Claude Code's own words are short.
+const MAX_STATUS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_by_an_error_or_with_its_session_never_stopped_however_recent_that_is() {
+        let error = Sign::Unfinished(API_ERROR.into());
+        let undone = Sign::Working(Some("x"));
+        for (sign, has_ended, is_recent, fate) in [
+            (&error, false, true, Fate::NeverStopped(API_ERROR.into())),
+            (&undone, true, true, Fate::NeverStopped("the session ended; x".into())),
+            (&Sign::Working(None), true, true, Fate::NeverStopped("the session ended".into())),
+            (&Sign::Named, true, false, Fate::Unknown),
+            (&Sign::Named, false, false, Fate::Unknown),
+            (&Sign::Named, false, true, Fate::Running),
+            (&undone, false, true, Fate::Running),
+            (&undone, false, false, Fate::Silent(Some("x"))),
+            (&Sign::Stopped, true, true, Fate::Stopped),
+            (&Sign::Unread, true, true, Fate::Unknown),
+        ] {
+            assert_eq!(sign.fate(has_ended, is_recent), fate, "{sign:?}");
+        }
+    }
+}

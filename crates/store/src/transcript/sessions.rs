@@ -1,0 +1,238 @@
+//! Which transcripts there are: a session has one of its main thread, and one of each subagent in a folder beside it.
+
+use conclaude_core::order::sorted;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::counts::Counts;
+use super::identity::Meta;
+use super::listing::{LeftOut, Listing};
+use super::stream::Stream;
+use conclaude_core::dialect::claude::layout;
+use conclaude_core::dialect::claude::transcript::Scalar;
+
+/// Claude Code cuts longer names of project folders, and adds a hash.
+const MAX_FOLDER_NAME: usize = 200;
+
+/// The first line that has a folder is among these.
+const MAX_LINES_TO_CWD: usize = 100;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFiles {
+    pub id: String,
+    /// None where only transcripts of subagents are left.
+    pub main: Option<PathBuf>,
+    /// By id.
+    pub agents: Vec<AgentFile>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentFile {
+    pub id: String,
+    pub path: PathBuf,
+    pub meta: Meta,
+}
+
+impl SessionFiles {
+    /// All files, that of the main thread first.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.main.iter().map(PathBuf::as_path).chain(self.agents.iter().map(|agent| agent.path.as_path()))
+    }
+
+    /// Where and how it was started, as far as that is written.
+    pub fn start(&self) -> Start {
+        let found = self
+            .paths()
+            .map(|path| start(path, |start| start.cwd.is_some() && start.permission_mode.is_some()));
+        found.into_iter().find(|start| start.cwd.is_some()).unwrap_or_default()
+    }
+
+    /// Whether the session was started in this folder or below it.
+    pub fn is_of(&self, root: &Path) -> bool {
+        let mut is_broken = false;
+        for path in self.paths() {
+            let start = start(path, |start| start.cwd.is_some());
+            if let Some(cwd) = start.cwd {
+                return cwd.starts_with(root);
+            }
+            is_broken |= start.is_broken;
+        }
+        // What cannot be read is reported by whoever looks at the project whose name its folder has.
+        let folder = self.main.as_deref().and_then(Path::parent).and_then(Path::file_name);
+        is_broken && folder.is_some_and(|folder| folder.to_string_lossy() == folder_name(root))
+    }
+
+    /// The bytes of all files.
+    pub fn size(&self) -> u64 {
+        self.paths().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
+    }
+}
+
+/// The sessions whose transcripts are in this folder or below it, by id, and what was left out.
+pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, LeftOut) {
+    let Listing { files, left_out } = Listing::of(folder, usize::MAX);
+    (of_files(files), left_out)
+}
+
+/// The session of a file: of the main thread with its subagents, or of one subagent alone.
+pub fn of_file(path: &Path) -> (SessionFiles, LeftOut) {
+    let (mut files, mut left_out) = (vec![path.to_owned()], LeftOut::default());
+    if agent_of(path).is_none() {
+        let beside = Listing::of(&path.with_extension(""), 1);
+        files.extend(beside.files);
+        left_out = beside.left_out;
+    }
+    (of_files(files).into_iter().next().unwrap_or_default(), left_out)
+}
+
+/// The sessions of the project with this root: those that were started in it or below it.
+pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, LeftOut) {
+    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
+    for folder in folders_of_project(claude, root) {
+        let (sessions, not_read) = in_folder(&folder);
+        found.extend(sessions.into_iter().filter(|session| session.is_of(root)));
+        left_out.add(not_read);
+    }
+    (sorted(found, |a, b| a.id.cmp(&b.id)), left_out)
+}
+
+/// The folders in which these may be; others have the same start.
+pub fn folders_of_project(claude: &Path, root: &Path) -> Vec<PathBuf> {
+    let name = folder_name(root);
+    let name = name.get(..MAX_FOLDER_NAME).unwrap_or(&name);
+    let folders = std::fs::read_dir(claude.join("projects")).into_iter().flatten().flatten();
+    let named = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(name));
+    named.map(|folder| folder.path()).collect()
+}
+
+/// The name of the folder in which Claude Code keeps the transcripts of a project.
+pub fn folder_name(project: &Path) -> String {
+    let text = project.to_string_lossy();
+    text.chars()
+        .flat_map(|c| std::iter::repeat_n(if c.is_ascii_alphanumeric() { c } else { '-' }, c.len_utf16()))
+        .collect()
+}
+
+/// What the first lines of a transcript say about its session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The folder in which it was started.
+    pub cwd: Option<PathBuf>,
+    pub permission_mode: Option<String>,
+    pub session_id: Option<String>,
+    /// What the user asked for first.
+    pub prompt: Option<String>,
+    /// Something of it could not be read.
+    is_broken: bool,
+}
+
+fn start(path: &Path, is_enough: impl Fn(&Start) -> bool) -> Start {
+    let (mut found, mut lines) = (Start::default(), 0);
+    let read: io::Result<Counts> = Stream::open(path).and_then(|mut stream| {
+        stream.until(|entry| {
+            lines += 1;
+            let text = |value: &Scalar<'_>| value.text().map(str::to_owned);
+            found.cwd = found.cwd.take().or_else(|| entry.cwd.text().map(PathBuf::from));
+            found.permission_mode = found.permission_mode.take().or_else(|| text(&entry.permission_mode));
+            found.session_id = found.session_id.take().or_else(|| text(&entry.session_id));
+            found.prompt = found.prompt.take().or_else(|| entry.submitted().map(Cow::into_owned));
+            let is_over = is_enough(&found) || lines >= MAX_LINES_TO_CWD;
+            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        stream.counts.add(&stream.at_end());
+        Ok(stream.counts)
+    });
+    read.map(|counts| Start { is_broken: counts.unread() > 0, ..found }).unwrap_or_default()
+}
+
+/// What the user asked for first in a session.
+pub fn first_prompt(main: &Path) -> Option<String> {
+    start(main, |start| start.prompt.is_some()).prompt
+}
+
+/// The session's folder and the agent's id, if this is the transcript of a subagent.
+fn agent_of(path: &Path) -> Option<(&Path, &str)> {
+    Some((layout::session_folder(path)?, layout::agent_id(path)?))
+}
+
+fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
+    let mut sessions: BTreeMap<PathBuf, SessionFiles> = BTreeMap::new();
+    let id = |folder: &Path| {
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    for path in files {
+        match agent_of(&path) {
+            Some((folder, agent)) => {
+                let meta = Meta::beside(&path).unwrap_or_default();
+                let agent = AgentFile { id: agent.to_owned(), meta, path: path.clone() };
+                sessions.entry(folder.to_owned()).or_default().agents.push(agent);
+            }
+            None => {
+                let folder = path.with_extension("");
+                sessions.entry(folder).or_default().main = Some(path);
+            }
+        }
+    }
+    let finished = |(folder, mut session): (PathBuf, SessionFiles)| {
+        session.id = id(&folder);
+        session.agents = sorted(session.agents, |a, b| a.id.cmp(&b.id));
+        session
+    };
+    sessions.into_iter().map(finished).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, name: &str, text: &str) {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn line(cwd: &str) -> String {
+        format!("{{\"type\":\"queue-operation\"}}\n{{\"type\":\"user\",\"cwd\":{cwd:?}}}\n")
+    }
+
+    #[test]
+    fn a_session_is_its_main_thread_and_its_subagents() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        write(root, "projects/-p/s1.jsonl", &line("/p"));
+        write(root, "projects/-p/s1/subagents/agent-b.jsonl", &line("/p"));
+        write(root, "projects/-p/s1/subagents/agent-a.jsonl", &line("/p"));
+        write(root, "projects/-p/s1/subagents/agent-a.meta.json", r#"{"agentType":"coder"}"#);
+        write(root, "projects/-p/s2/subagents/agent-c.jsonl", &line("/p"));
+        write(root, "projects/-p/memory/notes.md", "");
+        let all = in_folder(root).0;
+        let shown: Vec<_> = all
+            .iter()
+            .map(|session| (session.id.as_str(), session.main.is_some(), session.agents.len()))
+            .collect();
+        assert_eq!(shown, [("s1", true, 2), ("s2", false, 1)]);
+        assert_eq!(all[0].agents[0].meta.agent_type.as_deref(), Some("coder"));
+        assert_eq!(of_file(&root.join("projects/-p/s1.jsonl")).0, all[0]);
+        assert_eq!(of_file(&all[0].agents[1].path).0.agents, all[0].agents[1..]);
+    }
+
+    #[test]
+    fn sessions_of_a_project_are_those_that_started_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        write(root, "projects/-home-u-a-b/s1.jsonl", &line("/home/u/a.b"));
+        write(root, "projects/-home-u-a-b/other.jsonl", &line("/home/u/a-b"));
+        write(root, "projects/-home-u-a-b-sub/s2.jsonl", &line("/home/u/a.b/sub"));
+        write(root, "projects/-home-u-a-bc/s3.jsonl", &line("/home/u/a.bc"));
+        write(root, "projects/-home-u-a-b/empty.jsonl", "");
+        let ids = |project: &str| -> Vec<String> {
+            of_project(root, Path::new(project)).0.into_iter().map(|session| session.id).collect()
+        };
+        assert_eq!(ids("/home/u/a.b"), ["s1", "s2"]);
+        assert_eq!(ids("/home/u/nothing"), [""; 0]);
+        assert_eq!(folder_name(Path::new("/tmp/ä😀_x")), "-tmp-----x");
+    }
+}

@@ -1,0 +1,254 @@
+//! A whole transcript from its start to its end, in bounded memory, however long it is.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+use super::counts::Counts;
+use super::lines::MAX_LINE_BYTES;
+use conclaude_core::dialect::claude::transcript::{Entry, Line};
+use conclaude_os::files;
+
+/// How much is read at once. A longer line makes the buffer grow, until it is given back.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// What was not read of lines, in words that follow "a line".
+const TOO_LONG: &str = "over 32 MB, skipped";
+const MALFORMED: &str = "not JSON";
+const OTHER_FORM: &str = "in a form that this version does not know";
+const UNFINISHED: &str = "half-written at the end of a file, not read";
+
+/// A file that is read line by line, and later on from where it ended.
+pub struct Stream<R = File> {
+    file: R,
+    /// What the file is called where a line of it is named.
+    name: String,
+    buffer: Vec<u8>,
+    /// What of the buffer was read and not yet given out.
+    pending: Range<usize>,
+    position: Position,
+    /// A message may be missing since the last line that was given out.
+    has_gap: bool,
+    /// Its last line has no end yet.
+    is_unfinished: bool,
+    pub counts: Counts,
+}
+
+/// Where in a file a line starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    pub byte: u64,
+    /// How many lines are before it, where that is known.
+    pub lines: Option<u64>,
+}
+
+impl Position {
+    pub const START: Position = Position { byte: 0, lines: Some(0) };
+}
+
+impl Stream {
+    /// # Errors
+    /// When it is no regular file, or cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Stream> {
+        Stream::open_at(path, Position::START)
+    }
+
+    /// From a position that [`Stream::position`] gave.
+    ///
+    /// # Errors
+    /// When it is no regular file, or cannot be opened.
+    pub fn open_at(path: &Path, position: Position) -> io::Result<Stream> {
+        let mut file = files::open_regular(path)?;
+        file.seek(SeekFrom::Start(position.byte))?;
+        Ok(Stream { position, ..Stream::of(file, path) })
+    }
+}
+
+impl<R: Read> Stream<R> {
+    pub fn of(file: R, path: &Path) -> Stream<R> {
+        Stream {
+            file,
+            name: path.display().to_string(),
+            buffer: vec![0; BUFFER_BYTES],
+            pending: 0..0,
+            position: Position::START,
+            has_gap: false,
+            is_unfinished: false,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Where the next line starts. A line that is still being written is read the next time from there.
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Whether a message may be missing since the last line that was given out.
+    pub fn has_gap(&self) -> bool {
+        self.has_gap || self.is_unfinished
+    }
+
+    /// Whether the last line is half-written.
+    pub fn is_unfinished(&self) -> bool {
+        self.is_unfinished
+    }
+
+    /// A last line that is half-written. Where the file grows, it is read when it is whole.
+    pub fn at_end(&self) -> Counts {
+        let mut counts = Counts::default();
+        if self.is_unfinished {
+            counts.note(UNFINISHED, &self.name, self.position.lines.map(|lines| lines + 1));
+        }
+        counts
+    }
+
+    /// Counts the line that was read last as one that was not understood.
+    fn note(&mut self, what: &str, is_gap: bool) {
+        self.has_gap |= is_gap;
+        self.counts.note(what, &self.name, self.position.lines);
+    }
+
+    /// Gives every line that says what happened, in order.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the one who takes the lines fails.
+    pub fn each(&mut self, mut take: impl FnMut(&Entry<'_>) -> io::Result<()>) -> io::Result<()> {
+        self.until(|entry| take(entry).map(ControlFlow::Continue))
+    }
+
+    /// The same, until the one who takes the lines has enough.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the one who takes the lines fails.
+    pub fn until(
+        &mut self,
+        mut take: impl FnMut(&Entry<'_>) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<()> {
+        while let Some(line) = self.next_line()? {
+            let line = self.buffer.get(line).unwrap_or_default();
+            self.counts.lines += 1;
+            let (unread, is_gap) = match Line::read(line) {
+                Line::Entry(mut entry) => {
+                    if let Some(version) = entry.version.text() {
+                        self.counts.version(version);
+                    }
+                    (entry.follows_gap, entry.line) = (self.has_gap, self.position.lines);
+                    let mut last = None;
+                    entry.each_unread(|what| {
+                        // A line with the same twice is still one line.
+                        if last.as_ref() != Some(&what) {
+                            self.counts.note(&what, &self.name, self.position.lines);
+                        }
+                        last = Some(what);
+                    });
+                    self.has_gap = last.is_some() && entry.is_message();
+                    if take(&entry)?.is_break() {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Line::Ignored => continue,
+                Line::Malformed if line.trim_ascii().is_empty() => continue,
+                // New kinds come with every version, and are no messages.
+                Line::Unknown(what) => (what, false),
+                Line::OtherForm => (OTHER_FORM.into(), true),
+                Line::Malformed => (MALFORMED.into(), true),
+            };
+            self.note(&unread, is_gap);
+        }
+        // What has no end is being written, or never will be finished.
+        let rest = self.buffer.get(self.pending.clone()).unwrap_or_default();
+        self.is_unfinished = !rest.trim_ascii().is_empty();
+        Ok(())
+    }
+
+    /// The next whole line without its end.
+    fn next_line(&mut self) -> io::Result<Option<Range<usize>>> {
+        let mut searched = 0;
+        loop {
+            let pending = self.buffer.get(self.pending.clone()).unwrap_or_default();
+            if let Some(at) = pending.get(searched..).and_then(|part| memchr::memchr(b'\n', part)) {
+                let start = self.pending.start;
+                let end = start + searched + at;
+                self.consume(end + 1 - start);
+                self.end_line();
+                // The buffer grows in steps, so a line may be longer and whole.
+                if (end - start) as u64 > MAX_LINE_BYTES {
+                    self.note(TOO_LONG, true);
+                    searched = 0;
+                    continue;
+                }
+                return Ok(Some(start..end));
+            }
+            searched = pending.len();
+            if searched as u64 > MAX_LINE_BYTES {
+                self.consume(searched);
+                searched = 0;
+                let has_end = self.skip_line()?;
+                self.end_line();
+                self.note(TOO_LONG, true);
+                if !has_end {
+                    return Ok(None);
+                }
+                continue;
+            }
+            if self.read_more()? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.pending.start += bytes;
+        self.position.byte += bytes as u64;
+        self.counts.bytes += bytes as u64;
+    }
+
+    fn end_line(&mut self) {
+        self.position.lines = self.position.lines.map(|lines| lines + 1);
+    }
+
+    /// Reads behind the pending part, which is moved to the start of the buffer; that grows if it is full.
+    fn read_more(&mut self) -> io::Result<usize> {
+        if self.pending.is_empty() && self.buffer.len() > BUFFER_BYTES {
+            self.buffer = vec![0; BUFFER_BYTES];
+            self.pending = 0..0;
+        }
+        self.buffer.copy_within(self.pending.clone(), 0);
+        self.pending = 0..self.pending.len();
+        if self.pending.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        loop {
+            let room = self.buffer.get_mut(self.pending.end..).unwrap_or_default();
+            match self.file.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    self.pending.end += read;
+                    return Ok(read);
+                }
+            }
+        }
+    }
+
+    /// Passes over the rest of a line without holding it; whether the line has an end.
+    fn skip_line(&mut self) -> io::Result<bool> {
+        loop {
+            if self.read_more()? == 0 {
+                return Ok(false);
+            }
+            let pending = self.buffer.get(self.pending.clone()).unwrap_or_default();
+            let end = memchr::memchr(b'\n', pending);
+            let used = end.map_or(pending.len(), |at| at + 1);
+            self.consume(used);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,0 @@
-//! One client each: how its payload becomes an event, what it can do at one, and how a result becomes an answer.
-
-pub mod claude;
-pub(crate) mod others;
