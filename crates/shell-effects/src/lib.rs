@@ -12,63 +12,10 @@
     allow(clippy::too_many_lines, reason = "a table of cases is as long as it is")
 )]
 
-mod archives;
-mod arguments;
-mod around;
-mod batches;
-mod beside;
-mod braces;
-mod builtins;
-mod choices;
-mod code;
-mod compounds;
-mod control;
-mod copy;
-mod databases;
-mod dispatch;
-mod editors;
-mod effects;
-mod elsewhere;
-mod environment;
-mod expand;
-mod expansions;
-mod expression;
-mod extent;
-mod feeds;
-mod find;
-mod format;
-mod git;
+mod analysis;
 pub mod glob;
-mod interpreters;
-mod launchers;
-mod lexer;
-mod options;
-mod outputs;
-mod outside;
-mod parameters;
-mod parser;
-mod partial;
-pub mod placeholder;
-mod plain;
-mod powershell;
-mod printing;
 mod programs;
-mod quotes;
-mod redirect;
-mod run;
-mod search;
-mod sed;
-mod simple;
-mod state;
-mod stream;
-mod subcommands;
 mod syntax;
-mod transfer;
-mod trim;
-mod unknown;
-mod walk;
-mod words;
-mod wrappers;
 
 #[cfg(test)]
 mod tests;
@@ -76,13 +23,14 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
-pub use around::{Look, Outside};
-pub use beside::{EVALUATING, is_evaluated, is_harmless};
-pub use extent::Extent;
-pub use options::Given;
-pub use plain::Plain;
-pub use powershell::read as read_powershell;
-pub use stream::WORK_TREE;
+pub use analysis::around::{Look, Outside};
+pub use analysis::beside::{EVALUATING, is_evaluated, is_harmless};
+pub use analysis::extent::Extent;
+pub use analysis::options::Given;
+pub use analysis::plain::Plain;
+pub use analysis::stream::WORK_TREE;
+pub use programs::powershell::read as read_powershell;
+pub use syntax::placeholder;
 
 /// Longer commands are not read.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -296,8 +244,8 @@ pub fn read_at(command: &str, home: Option<&str>, outside: Look<'_>) -> Script {
     if command.len() > MAX_BYTES {
         return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
     }
-    match parser::parse(command, 0) {
-        Ok(list) => run::run(&list, home, outside),
+    match syntax::parser::parse(command, 0) {
+        Ok(list) => analysis::run::run(&list, home, outside),
         Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
     }
 }

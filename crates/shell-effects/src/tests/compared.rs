@@ -2,8 +2,9 @@
 
 use rable::{Node, NodeKind};
 
-use super::super::syntax::{Assigned, Command, Kind, List, Piece, Redirect, Redirection, Word};
 use super::*;
+use crate::syntax::parser::parse;
+use crate::syntax::tree::{Assigned, Command, Kind, List, Piece, Redirect, Redirection, Word};
 
 /// Simple commands with words, without those in the words of expansions and here-documents, which rable does not parse.
 fn count(list: &List) -> usize {
@@ -117,7 +118,7 @@ fn their_count(node: &Node) -> usize {
 fn commands_are_parsed_as_by_a_complete_parser() {
     let mut different = Vec::new();
     for command in commands() {
-        let ours = parser::parse(&command, 0).ok().map(|list| count(&list));
+        let ours = parse(&command, 0).ok().map(|list| count(&list));
         let theirs = rable::parse(&command, true).ok().map(|nodes| theirs(&nodes));
         if ours != theirs {
             different.push(format!("{}: {ours:?}, not {theirs:?}", command.replace('\n', "⏎")));

@@ -1,0 +1,179 @@
+//! What a word does beside giving a value: arithmetic that sets a variable, and code that is evaluated later.
+
+use crate::syntax::tree::{Piece, Word};
+
+/// The literal parts of a word.
+fn literal(word: &Word) -> impl Iterator<Item = &str> {
+    word.iter().filter_map(|piece| match piece {
+        Piece::Plain(text) | Piece::Quoted(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether arithmetic sets a variable: `=` that compares nothing, `++` and `--`.
+pub(crate) fn assigns(word: &Word) -> bool {
+    literal(word).any(|text| {
+        let bytes = text.as_bytes();
+        let sets = |at: usize| {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+            let doubled = at.checked_sub(2).and_then(|at| bytes.get(at)) == Some(&before);
+            let compares = matches!(before, b'=' | b'!') || (matches!(before, b'<' | b'>') && !doubled);
+            !compares && bytes.get(at + 1) != Some(&b'=')
+        };
+        text.contains("++") || text.contains("--") || text.match_indices('=').any(|(at, _)| sets(at))
+    })
+}
+
+/// Whether a literal part holds a substitution: as the index of an array, the shell evaluates it.
+pub(crate) fn hides_code(word: &Word) -> bool {
+    literal(word).any(|text| text.contains("$(") || text.contains("${") || text.contains('`'))
+}
+
+/// Builtins that evaluate the index of an array in their arguments, and with it a substitution in quotes.
+pub const EVALUATING: [&str; 15] = [
+    "test",
+    "[",
+    "printf",
+    "read",
+    "unset",
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "wait",
+];
+
+/// Whether a text is the index of an array with a substitution in it: `a[$(…)]`.
+pub fn is_evaluated(text: &str) -> bool {
+    text.contains('[') && (text.contains("$(") || text.contains('`'))
+}
+
+/// The literal parts that hold a substitution.
+pub(crate) fn hidden(word: &Word) -> impl Iterator<Item = &str> {
+    literal(word).filter(|text| is_evaluated(text))
+}
+
+/// The names in the literal parts, which arithmetic takes for variables.
+pub(crate) fn names(word: &Word) -> impl Iterator<Item = &str> {
+    let parts = literal(word).flat_map(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    parts.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+}
+
+/// Names that start so steer a shell or programs, if they are part of the environment already.
+const STEERING: &[&str] = &[
+    "AR",
+    "AS",
+    "BASH",
+    "BROWSER",
+    "CARGO",
+    "CC",
+    "CDPATH",
+    "CFLAGS",
+    "CLASSPATH",
+    "CPATH",
+    "CXX",
+    "DISPLAY",
+    "DOCKER",
+    "DYLD",
+    "EDITOR",
+    "ENV",
+    "FPATH",
+    "GIT",
+    "GLOBIGNORE",
+    "GO",
+    "GREP",
+    "GZIP",
+    "HIST",
+    "HOME",
+    "HUSKY",
+    "IFS",
+    "INPUTRC",
+    "JAVA",
+    "KUBE",
+    "LANG",
+    "LC",
+    "LD",
+    "LEFTHOOK",
+    "LESS",
+    "LUA",
+    "MAIL",
+    "MAKE",
+    "MAN",
+    "NODE",
+    "NPM",
+    "OLDPWD",
+    "OPENSSL",
+    "PAGER",
+    "PATH",
+    "PERL",
+    "PHP",
+    "PIP",
+    "POSIX",
+    "PROMPT",
+    "PS",
+    "PWD",
+    "PYTHON",
+    "RUBY",
+    "RUST",
+    "SHELL",
+    "SKIP",
+    "SSH",
+    "SUDO",
+    "TAR",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TZ",
+    "UV",
+    "VISUAL",
+    "XDG",
+    "XZ",
+    "YARN",
+    "ZDOTDIR",
+    "ZIP",
+    "ZSH",
+];
+/// Variables of zsh that are others of the environment, in lower case, and those that programs look for.
+const STEERING_SMALL: &[&str] = &[
+    "argv",
+    "cdpath",
+    "fignore",
+    "fpath",
+    "mailpath",
+    "manpath",
+    "module_path",
+    "path",
+    "prompt",
+    "psvar",
+    "status",
+];
+
+/// Whether a variable of this name changes nothing but what the script itself makes of it.
+pub fn is_harmless(name: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if !name.bytes().all(is_name) {
+        return false;
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        let is_setting = name.starts_with("npm_") || name.ends_with("_proxy");
+        return !is_setting && !STEERING_SMALL.contains(&name);
+    }
+    !name.contains('_') && !STEERING.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether arithmetic holds nothing but numbers and names, so that what it evaluates is known where they are.
+pub(crate) fn is_plain(word: &Word) -> bool {
+    word.iter().all(|piece| {
+        matches!(piece, Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { operation: None, .. })
+    })
+}
+
+/// The literal parts, as they are shown.
+pub(crate) fn shown(word: &Word) -> String {
+    literal(word).collect::<Vec<_>>().join("…")
+}

@@ -1,0 +1,214 @@
+//! Builtins that change the state of the shell, or run code in it.
+
+use std::rc::Rc;
+
+use crate::Base;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind, MAX_OPTIONS, Value};
+use crate::analysis::stream::{self, Stream};
+use crate::programs::arguments::Call;
+use crate::programs::interpreters::{is_descriptor, is_input};
+
+/// A longer path of a directory is no path that exists.
+const MAX_BASE: usize = 4096;
+
+pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let target = match call.arguments.operands.first() {
+        Some(field) if call.arguments.operands.len() == 1 => field.clone(),
+        None if call.name == "cd" => analyzer.home.map_or_else(|| Field::unknown("~"), Field::literal),
+        _ => Field::unknown("cd"),
+    };
+    if call.name == "pushd" {
+        let bases = analyzer.state.bases.clone();
+        analyzer.state.pushed.push(bases);
+    }
+    let goes_back = target.is_literal() && target.text == "-"
+        || target.text == "$OLDPWD" && analyzer.state.get("OLDPWD").is_none();
+    let bases: Vec<Base> = match &analyzer.state.previous {
+        Some(previous) if goes_back => previous.to_vec(),
+        _ => analyzer.state.bases.iter().map(|base| moved(base, &target)).collect(),
+    };
+    // Paths that grow with every command are copied with every command.
+    let length =
+        |base: &Base| if let Base::At(at) | Base::IfMissing { at, .. } = base { at.len() } else { 0 };
+    analyzer.work(bases.iter().map(|base| 8 * length(base)).sum());
+    analyzer.state.change_directory(bases);
+    if analyzer.made_directory(&target.text) {
+        analyzer.state.succeed();
+    }
+}
+
+pub(crate) fn popd(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
+    let bases = analyzer.state.pushed.pop().unwrap_or_else(|| vec![Base::Unknown]);
+    analyzer.state.bases = bases;
+}
+
+/// The directory after `cd target`, without looking at the disk, as the shell does it.
+pub(crate) fn moved(base: &Base, target: &Field) -> Base {
+    if target.kind != FieldKind::Literal || target.text == "-" || target.text.starts_with('+') {
+        return Base::Unknown;
+    }
+    let path = &target.text;
+    if path.len() > MAX_BASE {
+        return Base::Unknown;
+    }
+    if path.starts_with('/') {
+        return Base::At(normal(path));
+    }
+    match base {
+        Base::At(at) | Base::IfMissing { at, .. } if at.len() > MAX_BASE => Base::Unknown,
+        Base::At(at) => Base::At(joined(at, path)),
+        Base::IfMissing { missing, at } => Base::IfMissing { missing: missing.clone(), at: joined(at, path) },
+        Base::Unknown => Base::Unknown,
+    }
+}
+
+fn joined(at: &str, path: &str) -> String {
+    if at.is_empty() { normal(path) } else { normal(&format!("{at}/{path}")) }
+}
+
+/// A path without `.`, `..` and doubled slashes.
+fn normal(path: &str) -> String {
+    let is_absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if is_absolute => {}
+            part => parts.push(part),
+        }
+    }
+    format!("{}{}", if is_absolute { "/" } else { "" }, parts.join("/"))
+}
+
+pub(crate) fn eval(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    if words.iter().any(|field| matches!(field.kind, FieldKind::Unknown | FieldKind::Tree)) {
+        analyzer.code(&stream::joined(words, " "), "eval");
+    } else {
+        let text: Vec<String> = words.iter().map(Field::shown).collect();
+        analyzer.code(&Field::literal(text.join(" ")), "eval");
+    }
+}
+
+/// `trap 'commands' EXIT`.
+pub(crate) fn trap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if let [code, _, ..] = call.arguments.operands.as_slice() {
+        analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+    }
+}
+
+/// `complete -C CODE`, `bind -x KEY:CODE`.
+pub(crate) fn completion(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-C"]) {
+        analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+    }
+    for binding in call.arguments.values(&["-x"]).filter(|_| call.name == "bind") {
+        let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));
+        analyzer.subshell(|analyzer| analyzer.code(&binding.with(code), "bash"));
+    }
+}
+
+pub(crate) fn source(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    match call.arguments.operands.first() {
+        Some(file) if is_input(file) => analyzer.code_from_input(call.name, true),
+        Some(file) if is_descriptor(file) => analyzer.code_from_process(call.name, true),
+        Some(file) => analyzer.script_file(file, call, true),
+        None => {}
+    }
+}
+
+pub(crate) fn alias(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for operand in &call.arguments.operands {
+        if let Some((name, text)) = operand.text.split_once('=') {
+            let aliases = Rc::make_mut(&mut analyzer.state.aliases);
+            aliases.retain(|(known, _)| known != name);
+            if aliases.len() < 64 {
+                aliases.push((name.to_owned(), text.to_owned()));
+            }
+        }
+    }
+}
+
+pub(crate) fn unset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    call.arguments.operands.iter().for_each(|name| analyzer.state.set(&name.text, Value::Unknown));
+}
+
+/// Builtins that give variables values: lines of their input.
+pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let operands = &call.arguments.operands;
+    for code in call.arguments.values(&["-C"]).filter(|_| call.name != "getopts") {
+        analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+    }
+    let mut names: Vec<String> = operands.iter().chain(call.arguments.value(&["-a"])).map(variable).collect();
+    if names.is_empty() {
+        names.push(if call.name == "read" { "REPLY" } else { "MAPFILE" }.to_owned());
+    }
+    let lines = match &analyzer.input {
+        Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
+            stream::split(&printed.text, |c| c == '\n')
+        }
+        Stream::Files(files) => files.iter().map(stream::found).collect(),
+        _ => Vec::new(),
+    };
+    let lines: Vec<Field> = lines.iter().map(|line| line.with(line.text.trim())).collect();
+    let is_known = call.name == "read"
+        && (1..=MAX_OPTIONS).contains(&lines.len())
+        && lines.iter().all(|line| line.kind != FieldKind::Unknown);
+    for name in &names {
+        // `-d ''` is for names that end with NUL.
+        let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());
+        let is_only = names.len() == 1 && call.arguments.value(&["-a", "-n", "-N", "-u"]).is_none() && !ends;
+        let value = if is_known && is_only { Value::Options(lines.clone()) } else { Value::Unknown };
+        analyzer.state.set(name, value);
+        analyzer.note_printed(name, (analyzer.start..call.command).collect());
+    }
+}
+
+/// The name of a variable, without its index.
+fn variable(word: &Field) -> String {
+    word.text.split(['=', '[']).next().unwrap_or_default().to_owned()
+}
+
+pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.arguments.has(&["-n"]) && call.name != "export" {
+        analyzer.state.is_opaque = true;
+    }
+    // What the parser did not see as an assignment, since it is quoted.
+    for operand in &call.arguments.operands {
+        if let Some((name, value)) = operand.text.split_once('=') {
+            let value = operand.with(value);
+            let is_known = value.kind != FieldKind::Unknown;
+            analyzer.state.set(name, if is_known { Value::Options(vec![value]) } else { Value::Unknown });
+        }
+    }
+}
+
+/// Whether an option of a shell switches on, or off, that each variable is exported: `-a`, `+a`, `-o allexport`.
+fn exports_all(option: &str, next: &str) -> Option<bool> {
+    let flags = option.strip_prefix(['-', '+']).filter(|flags| !flags.starts_with('-'))?;
+    let is_meant = flags.contains('a') || flags.ends_with('o') && next == "allexport";
+    is_meant.then(|| option.starts_with('-'))
+}
+
+/// `set -a`, `set -- a b` and `shift`.
+pub(crate) fn set(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let options = words.iter().take_while(|field| field.text != "--");
+    for (at, option) in options.enumerate().filter(|_| call.name == "set") {
+        let next = words.get(at + 1).map_or("", |field| field.text.as_str());
+        analyzer.state.exports_all = exports_all(&option.text, next).unwrap_or(analyzer.state.exports_all);
+    }
+    if call.name == "shift" {
+        let count = words.first().map_or(Some(1), |field| field.text.parse::<usize>().ok());
+        analyzer.state.positional = match (&analyzer.state.positional, count) {
+            (Some(fields), Some(count)) => Some(Rc::new(fields.iter().skip(count).cloned().collect())),
+            _ => None,
+        };
+    } else if let Some(at) = words.iter().position(|field| field.text == "--") {
+        analyzer.state.positional = Some(Rc::new(words.iter().skip(at + 1).cloned().collect()));
+    } else if !call.arguments.operands.is_empty() {
+        analyzer.state.positional = None;
+    }
+}

@@ -1,0 +1,54 @@
+//! Variables that may have one of several values, tried one after the other.
+
+use crate::analysis::stream::Stream;
+use crate::syntax::tree::{Item, List};
+
+/// Which of its possible values each variable has at the moment.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    picked: Vec<(String, usize, usize)>,
+    /// What substitutions printed, which see all of these values at once.
+    printed: Vec<(*const Item, Stream)>,
+    /// Not the first combination: substitutions ran already.
+    pub(crate) is_repeated: bool,
+    /// Too many combinations: the variables are unknown.
+    pub(crate) gives_up: bool,
+}
+
+impl Choices {
+    pub(crate) fn pick(&mut self, name: &str, count: usize) -> Option<usize> {
+        if self.gives_up {
+            return None;
+        }
+        if let Some((_, _, index)) = self.picked.iter().find(|(known, ..)| known == name) {
+            return Some(*index);
+        }
+        self.picked.push((name.to_owned(), count, 0));
+        Some(0)
+    }
+
+    /// What a substitution printed before.
+    pub(crate) fn printed(&self, list: &List) -> Option<&Stream> {
+        self.printed.iter().find(|(known, _)| *known == list.as_ptr()).map(|(_, output)| output)
+    }
+
+    pub(crate) fn remember(&mut self, list: &List, output: &Stream) {
+        self.printed.push((list.as_ptr(), output.clone()));
+    }
+
+    /// Whether there may be another combination.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.picked.is_empty()
+    }
+
+    /// The next combination, if there is one.
+    pub(crate) fn advance(&mut self) -> bool {
+        while let Some((name, count, index)) = self.picked.pop() {
+            if index + 1 < count {
+                self.picked.push((name, count, index + 1));
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,245 @@
+//! Code that a command runs: known, known in part, or not known before it runs.
+
+use std::borrow::Cow;
+
+use crate::Doubt;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::beside::{self, is_evaluated};
+use crate::analysis::state::{Field, FieldKind, Value};
+use crate::analysis::stream::Stream;
+use crate::programs::arguments::Call;
+use crate::syntax::lexer::{Lexer, is_name};
+use crate::syntax::tree::{Piece, Word};
+
+/// The variable that stands for what another command prints.
+const UNKNOWN: &str = "unknown_output";
+
+impl Analyzer<'_> {
+    /// Code whose effects are not known.
+    pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
+        if self.elsewhere > 0 {
+            return;
+        }
+        let bases = self.state.bases.clone();
+        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
+    }
+
+    /// Code that the last command runs, and that is not known.
+    pub(crate) fn unknown_code(&mut self, interpreter: &str, text: String) {
+        self.runs_unknown();
+        self.inline_code(interpreter, text);
+    }
+
+    fn runs_unknown(&mut self) {
+        if let Some(command) = self.script.commands.last_mut() {
+            command.runs_unknown = true;
+        }
+    }
+
+    /// Code for a shell of which nothing is known: any command may run. A variable that this script does not set has been set by
+    /// the user.
+    fn unknown_script(&mut self, interpreter: &str, code: &Field) {
+        if self.is_made_here(code) {
+            self.runs_unknown();
+            self.doubt_script(interpreter);
+        } else {
+            self.unknown_code(interpreter, code.text.clone());
+        }
+    }
+
+    pub(crate) fn doubt_script(&mut self, interpreter: &str) {
+        let command = self.script.commands.len().saturating_sub(1);
+        self.doubt(Doubt::UnknownScript { interpreter: interpreter.to_owned(), command });
+    }
+
+    /// Whether a command of this script decides what the unknown parts of a word are.
+    fn is_made_here(&self, word: &Field) -> bool {
+        let is_set = |part: &str| match part.strip_prefix('$') {
+            Some(name) if name.bytes().all(is_name) => {
+                name == UNKNOWN || self.state.get(name).is_some() || self.state.gives(name)
+            }
+            Some(name) => name.len() > 1,
+            None => true,
+        };
+        let mut parts = word.holes.iter().filter_map(|(part, _)| word.text.get(part.clone()));
+        word.holes.is_empty() || parts.any(is_set)
+    }
+
+    /// Runs a word as a script.
+    pub(crate) fn code(&mut self, code: &Field, interpreter: &str) {
+        if is_wholly_unknown(code) {
+            self.unknown_script(interpreter, code);
+            self.output = Stream::Unknown;
+            return;
+        }
+        if code.kind == FieldKind::Unknown {
+            self.runs_unknown();
+        }
+        self.script_text(&as_code(code));
+        // What it prints is printed by the commands in it.
+        self.output = Stream::Nothing;
+    }
+
+    /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
+    pub(crate) fn evaluate(&mut self, text: &str) {
+        match Lexer::expanded_text(text, self.depth + 1) {
+            Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
+            Err(error) => self.doubt(error.into()),
+        }
+    }
+
+    /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
+    pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
+        let mut texts: Vec<String> = beside::hidden(word).map(str::to_owned).collect();
+        let used = word.iter().filter_map(|piece| match piece {
+            Piece::Parameter { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let used = used.chain(beside::names(word).filter(|_| is_arithmetic));
+        for name in used {
+            if let Some(Value::Options(values)) = self.state.get(name) {
+                let values = values.iter().filter(|value| value.is_literal() && is_evaluated(&value.text));
+                texts.extend(values.map(|value| value.text.clone()));
+            }
+        }
+        for text in texts {
+            self.evaluate(&text);
+        }
+    }
+
+    /// Whether arithmetic sets harmless variables only, and evaluates nothing that a command of this script printed.
+    pub(crate) fn is_harmless_arithmetic(&self, word: &Word) -> bool {
+        let used = word.iter().filter_map(|piece| match piece {
+            Piece::Parameter { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let is_fine = |name: &str| {
+            beside::is_harmless(name)
+                && !matches!(self.state.get(name), Some(Value::Unknown | Value::Array(_)))
+        };
+        !beside::hides_code(word) && beside::is_plain(word) && used.chain(beside::names(word)).all(is_fine)
+    }
+
+    pub(crate) fn code_from_input(&mut self, interpreter: &str, is_shell: bool) {
+        let input = self.input.clone();
+        self.code_of(input, interpreter, is_shell);
+    }
+
+    /// Code from the last process substitution.
+    pub(crate) fn code_from_process(&mut self, interpreter: &str, is_shell: bool) {
+        let input = self.process.clone();
+        self.code_of(input, interpreter, is_shell);
+    }
+
+    fn code_of(&mut self, stream: Stream, interpreter: &str, is_shell: bool) {
+        match stream {
+            Stream::Nothing | Stream::Inherited | Stream::File => {}
+            Stream::Text(printed) => {
+                if printed.and_more {
+                    self.nothing_known(interpreter, is_shell);
+                }
+                if is_shell {
+                    self.subshell(|analyzer| {
+                        analyzer.state = analyzer.state.child(Vec::new());
+                        analyzer.input = Stream::Inherited;
+                        analyzer.code(&printed.text, interpreter);
+                    });
+                } else if is_wholly_unknown(&printed.text) {
+                    self.unknown_code(interpreter, printed.text.shown());
+                } else {
+                    self.inline_code(interpreter, printed.text.shown());
+                }
+            }
+            Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, is_shell),
+        }
+    }
+
+    fn nothing_known(&mut self, interpreter: &str, is_shell: bool) {
+        if is_shell {
+            self.unknown_script(interpreter, &Field::unknown(""));
+        } else {
+            self.unknown_code(interpreter, String::new());
+        }
+    }
+
+    /// A script in a file, of which something is known only if this command wrote it.
+    pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, is_shell: bool) {
+        self.reads(file, call.command);
+        self.written_code(file, call.command, call.name, is_shell);
+    }
+
+    /// A program in a file, such as `./x`.
+    pub(crate) fn program_file(&mut self, file: &Field, command: usize) {
+        if file.text.contains('/') && self.written_code(file, command, &file.text, true) {
+            // Nobody knows which program it is.
+            if let Some(command) = self.script.commands.get_mut(command) {
+                command.is_known = false;
+            }
+        }
+    }
+
+    /// Runs what was written to a file before; whether that is not known.
+    fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, is_shell: bool) -> bool {
+        let Some(written) = self.written(file) else { return false };
+        let (content, by) = (written.content.clone(), written.by.clone());
+        self.code_of(content, interpreter, is_shell);
+        let is_unknown = self.script.commands.get(command).is_some_and(|command| command.runs_unknown);
+        if is_unknown {
+            self.joined_with(by, command);
+        }
+        is_unknown
+    }
+
+    /// A command that is what other commands print.
+    pub(crate) fn printed_command(&mut self, fields: &[Field]) {
+        let Some(first) =
+            fields.first().filter(|first| matches!(first.kind, FieldKind::Unknown | FieldKind::Tree))
+        else {
+            return;
+        };
+        let is_whole = is_wholly_unknown(first) && self.is_made_here(first);
+        if is_whole || first.text.starts_with("$(") {
+            self.runs_unknown();
+        }
+        let is_bare = first.holes.iter().all(|(_, quoting)| *quoting != crate::Quoting::Quoted);
+        if is_whole && is_bare && fields.len() == 1 {
+            self.doubt_script(&first.text);
+        }
+    }
+}
+
+/// Whether nothing of a text is known.
+pub(crate) fn is_wholly_unknown(text: &Field) -> bool {
+    let mut at = 0;
+    let mut is_blank = |end: usize, next: usize| {
+        let known = text.text.get(at..end).unwrap_or_default();
+        at = next;
+        known.trim().is_empty()
+    };
+    text.kind == FieldKind::Tree
+        || text.kind == FieldKind::Unknown
+            && (text.holes.is_empty()
+                || text.holes.iter().all(|(hole, _)| is_blank(hole.start, hole.end))
+                    && is_blank(text.text.len(), text.text.len()))
+}
+
+/// A text as code, in which each unknown part is a variable.
+fn as_code(text: &Field) -> Cow<'_, str> {
+    if text.kind != FieldKind::Unknown {
+        return text.shown().into();
+    }
+    let mut code = String::new();
+    let mut at = 0;
+    for (hole, _) in &text.holes {
+        code.push_str(text.text.get(at..hole.start).unwrap_or_default());
+        let name = text.text.get(hole.clone()).and_then(|part| part.strip_prefix('$'));
+        let is_variable = |name: &&str| {
+            name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit())
+        };
+        let name = name.filter(is_variable).unwrap_or(UNKNOWN);
+        code.push_str(&format!("${{{name}}}"));
+        at = hole.end;
+    }
+    code.push_str(text.text.get(at..).unwrap_or_default());
+    code.into()
+}

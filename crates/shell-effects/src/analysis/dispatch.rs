@@ -1,0 +1,287 @@
+//! Simple commands: which program it is, and what follows from that.
+
+use std::rc::Rc;
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::beside::{EVALUATING, is_evaluated, is_harmless};
+use crate::analysis::redirect;
+use crate::analysis::state::{Field, State, Value};
+use crate::analysis::stream::{Redirected, Stream};
+use crate::programs::arguments::{self, Arguments, Call};
+use crate::programs::printing::prints_settings;
+use crate::programs::table::{self, Action};
+use crate::syntax::tree::{Assignment, Redirect, Word};
+
+/// Clients of databases, which run what they get on their standard input.
+const DATABASES: [&str; 8] =
+    ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "redis-cli"];
+
+/// Whether a program prints lines that it reads as they are.
+fn passes(name: &str) -> bool {
+    matches!(name, "head" | "shuf" | "sort" | "tac" | "tail")
+}
+
+impl Analyzer<'_> {
+    pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
+        if words.is_empty() {
+            return self.without_words(assignments, redirects);
+        }
+        let outer = self.input.clone();
+        let (start, mut end) = (self.state.clone(), None::<State>);
+        self.each_choice(|analyzer| {
+            if end.is_some() {
+                analyzer.state = start.clone();
+            }
+            let start = analyzer.script.commands.len();
+            analyzer.start = start;
+            let mut fields = Vec::with_capacity(words.len());
+            for word in words {
+                fields.extend(analyzer.fields(word));
+            }
+            let mut redirected = analyzer.redirected(redirects);
+            if let Some(input) = redirected.input.take() {
+                analyzer.input = input;
+            }
+            let saved: Vec<_> =
+                assignments.iter().map(|assignment| analyzer.assign_for(assignment)).collect();
+            let assigned: Vec<String> =
+                assignments.iter().map(|assignment| analyzer.assigned(assignment)).collect();
+            let index = analyzer.script.commands.len();
+            let around = analyzer.redirected;
+            analyzer.redirected += usize::from(redirected.to_file);
+            let keeps = fields.first().is_some_and(|field| field.text == "exec") && fields.len() == 1;
+            let declares = analyzer.run_given(&fields, &assigned, &redirected);
+            analyzer.redirected = around + usize::from(keeps && redirected.to_file);
+            // A command of no words redirects as well.
+            if analyzer.script.commands.len() == index && !redirected.touched.is_empty() {
+                analyzer.add_command(&fields, redirected.to_file);
+            }
+            analyzer.described(index, assigned, &redirected.touched);
+            analyzer.ran(start, index);
+            for (name, value) in saved.into_iter().filter(|_| !declares) {
+                analyzer.state.set(&name, value);
+            }
+            analyzer.input = outer.clone();
+            if let Some(end) = &end {
+                analyzer.state.merge(end);
+            }
+            if analyzer.choices.is_open() {
+                end = Some(analyzer.state.clone());
+                analyzer.blur();
+            }
+        });
+    }
+
+    /// Runs a command with the variables that are written before it; whether it declares them.
+    fn run_given(&mut self, fields: &[Field], assigned: &[String], redirected: &Redirected) -> bool {
+        let choices = std::mem::take(&mut self.choices);
+        let declares = matches!(
+            fields.first().map(|field| field.text.as_str()),
+            Some("export" | "declare" | "local" | "readonly" | "typeset")
+        );
+        let given = (!assigned.is_empty() && !declares).then(|| self.state.give(assigned.to_vec()));
+        let command = self.script.commands.len();
+        self.run_command(fields, redirected);
+        if let Some(before) = given {
+            self.run_variables(assigned, command);
+            self.state.environment = before;
+        }
+        if declares {
+            self.export(fields, assigned);
+        }
+        self.choices = choices;
+        declares
+    }
+
+    /// Runs a command; what it prints goes to whoever gets it.
+    fn run_command(&mut self, fields: &[Field], redirected: &Redirected) {
+        if !redirected.leaves {
+            self.run_fields(fields);
+            let output = std::mem::take(&mut self.output);
+            self.print(fields.first().map_or("", |field| &field.text), output);
+            return;
+        }
+        let mut content = self.printing(|analyzer| analyzer.run_fields(fields));
+        content.add(std::mem::take(&mut self.output));
+        if let Some((file, appends)) = &redirected.output {
+            self.wrote(file, content, *appends, (self.pipeline..self.script.commands.len()).collect());
+        }
+    }
+
+    /// Adds to a command what is set and redirected for it.
+    fn described(&mut self, index: usize, assigned: Vec<String>, touched: &[(Access, Field)]) {
+        match self.script.commands.get_mut(index) {
+            Some(command) => {
+                command.assigned = assigned;
+                command.redirects = touched.iter().map(redirect::shown).collect();
+            }
+            None => assigned.into_iter().for_each(|assigned| self.beside(assigned)),
+        }
+        for (access, field) in touched {
+            self.touch(*access, field, index);
+        }
+    }
+
+    fn without_words(&mut self, assignments: &[Assignment], redirects: &[Redirect]) {
+        for assignment in assignments {
+            self.assign_printed(assignment);
+            let assigned = self.assigned(assignment);
+            if self.state.exports_all || self.state.gives(&assignment.name) {
+                self.state.give([assigned.clone()]);
+            }
+            if !is_harmless(&assignment.name) {
+                self.beside(assigned);
+            }
+        }
+        self.each_choice(|analyzer| analyzer.bare_redirects(redirects));
+    }
+
+    /// Assigns for the time of one command; what it was before.
+    fn assign_for(&mut self, assignment: &Assignment) -> (String, Value) {
+        let before = self.state.get(&assignment.name).cloned().unwrap_or(Value::Unknown);
+        self.assign_printed(assignment);
+        (assignment.name.clone(), before)
+    }
+
+    fn bare_redirects(&mut self, redirects: &[Redirect]) {
+        let mut redirected = self.redirected(redirects);
+        if redirected.touched.is_empty() {
+            return;
+        }
+        // `$(< FILE)`.
+        let content = redirected.input.take().unwrap_or_default();
+        self.print("", content);
+        let index = self.add_command(&[], redirected.to_file);
+        for (access, field) in &redirected.touched {
+            self.touch(*access, field, index);
+        }
+    }
+
+    /// Runs a command that is given by its words.
+    pub(crate) fn run_fields(&mut self, fields: &[Field]) {
+        let Some(first) = fields.first() else { return };
+        self.output = Stream::Unknown;
+        if !self.work(16 * (fields.len() + self.state.environment.len())) {
+            return;
+        }
+        let command = self.add_command(fields, self.redirected > 0);
+        self.takes_input(&first.text);
+        if !first.is_literal() {
+            self.printed_command(fields);
+            self.unknown_program(fields);
+            return;
+        }
+        let name = first.text.as_str();
+        if let Some((_, text)) = self.state.aliases.iter().find(|(alias, _)| alias == name).cloned() {
+            self.alias(name, &text, fields);
+            return;
+        }
+        if EVALUATING.contains(&name) {
+            let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
+            words.for_each(|word| self.evaluate(&word.text));
+        }
+        let is_function = self.call(name, fields.get(1..).unwrap_or_default());
+        match table::find(name) {
+            Some(program) => {
+                let arguments = arguments::parse(program.flags, fields.get(1..).unwrap_or_default());
+                self.files_of_flags(program.flags, &arguments, command);
+                let call = Call { name: program.name, fields, arguments, command };
+                self.act(program, &call);
+            }
+            // What it prints is printed by the commands in it.
+            None if is_function => self.output = Stream::Nothing,
+            None => {
+                self.unknown_program(fields);
+                self.program_file(first, command);
+            }
+        }
+    }
+
+    /// What a client of a database gets on its standard input is run as its arguments are.
+    fn takes_input(&mut self, program: &str) {
+        let Stream::Text(printed) = &self.input else { return };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if DATABASES.contains(&name)
+            && let Some(command) = self.script.commands.last_mut()
+        {
+            command.input = Some(printed.text.text.clone());
+        }
+    }
+
+    pub(crate) fn unknown_program(&mut self, fields: &[Field]) {
+        if fields.len() > 1 {
+            let words = fields.iter().map(Field::shown).collect();
+            self.unknown_words(words);
+        }
+        if self.prints.is_some() && prints_settings(fields) {
+            self.output = Stream::Nothing;
+        }
+    }
+
+    /// An alias is replaced by its text; it is not replaced again in there.
+    fn alias(&mut self, name: &str, text: &str, fields: &[Field]) {
+        if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
+            return;
+        }
+        let outer = Rc::clone(&self.state.aliases);
+        Rc::make_mut(&mut self.state.aliases).retain(|(alias, _)| alias != name);
+        let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
+        self.script_text(&format!("{text} {}", rest.join(" ")));
+        self.state.aliases = outer;
+        self.output = Stream::Nothing;
+    }
+
+    pub(crate) fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
+        for (name, value) in &arguments.flags {
+            let Some(value) = value else { continue };
+            match arguments::file_access(flags, name) {
+                Some(b'r') => self.reads(value, command),
+                Some(b'w') => self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads a file, where `-` is the standard input.
+    pub(crate) fn reads(&mut self, field: &Field, command: usize) {
+        if field.text != "-" {
+            self.touch(Access::Read, field, command);
+        }
+    }
+
+    fn act(&mut self, program: &table::Program, call: &Call<'_>) {
+        let operands = &call.arguments.operands;
+        match program.action {
+            Action::Nothing => {}
+            // What is printed is a part of what is read.
+            Action::Each(Access::Read, _)
+                if operands.is_empty() && matches!(self.input, Stream::Files(_)) && passes(call.name) =>
+            {
+                self.output = self.input.clone();
+            }
+            Action::Each(access, skipped) => {
+                let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
+                for operand in operands.iter().skip(skipped) {
+                    if access == Access::Read {
+                        self.reads(operand, call.command);
+                    } else {
+                        self.touch(access, operand, call.command);
+                    }
+                }
+            }
+            Action::Trees(access, skipped) => {
+                let is_recursive = call.arguments.has(&["-r", "-R", "--recursive"]);
+                let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
+                for operand in operands.iter().skip(skipped) {
+                    if is_recursive {
+                        self.touch_tree(access, operand, call.command);
+                    } else {
+                        self.touch(access, operand, call.command);
+                    }
+                }
+            }
+            Action::Special(run) => run(self, call),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Commands and effects as they are collected.
+
+use std::rc::Rc;
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::elsewhere;
+use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::stream::WORK_TREE;
+use crate::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
+
+impl Analyzer<'_> {
+    /// Adds a command; its index.
+    pub(crate) fn add_command(&mut self, fields: &[Field], redirects_to_file: bool) -> usize {
+        let words: Vec<String> = fields.iter().map(Field::shown).collect();
+        let text = words.join(" ");
+        let is_known = fields.first().is_some_and(Field::is_literal);
+        let unknown =
+            fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
+        let deletes = words.first().is_some_and(|word| elsewhere::deletes(word));
+        let directories =
+            if deletes { self.state.bases.iter().filter_map(Base::known).collect() } else { Vec::new() };
+        self.script.commands.push(Simple {
+            words,
+            text,
+            is_known,
+            redirects_to_file,
+            unknown,
+            assigned: Vec::new(),
+            environment: Rc::clone(&self.state.environment),
+            redirects: Vec::new(),
+            input: None,
+            directories,
+            wraps: false,
+            inside: self.inside > 0,
+            runs_unknown: false,
+        });
+        self.script.commands.len() - 1
+    }
+
+    /// What is touched because of an option of the command.
+    pub(crate) fn by_option(&mut self, option: &str, touch: impl FnOnce(&mut Self)) {
+        let start = self.script.effects.len();
+        touch(self);
+        for effect in self.script.effects.iter_mut().skip(start) {
+            effect.option = Some(option.to_owned());
+        }
+    }
+
+    /// Adds something that is no command and matters to whoever allows the commands.
+    pub(crate) fn beside(&mut self, what: String) {
+        if !self.script.beside.contains(&what) && self.work(what.len() + 16 * self.script.beside.len()) {
+            self.script.beside.push(what);
+        }
+    }
+
+    /// Adds an effect on what a word names.
+    pub(crate) fn touch(&mut self, access: Access, field: &Field, command: usize) {
+        let target = match field.kind {
+            FieldKind::Literal => Target::Path(field.text.clone()),
+            FieldKind::Glob => Target::Glob(field.text.clone()),
+            FieldKind::Tree if field.text == WORK_TREE => Target::WorkTree,
+            FieldKind::Tree => Target::Tree(field.text.clone()),
+            FieldKind::Unknown => Target::Unknown(field.text.clone()),
+        };
+        self.effect(access, target, command);
+    }
+
+    /// The same for a file, or a directory with all that is in it.
+    pub(crate) fn touch_tree(&mut self, access: Access, field: &Field, command: usize) {
+        match field.kind {
+            FieldKind::Literal => self.effect(access, Target::Tree(field.text.clone()), command),
+            FieldKind::Glob => self.effect(access, Target::Trees(field.text.clone()), command),
+            _ => self.touch(access, field, command),
+        }
+    }
+
+    pub(crate) fn effect(&mut self, access: Access, target: Target, command: usize) {
+        // Files of another machine are not those that rules protect.
+        if self.elsewhere > 0 || !self.work(32) {
+            return;
+        }
+        // Like any search through all files.
+        if target == Target::WorkTree && access == Access::Read {
+            return;
+        }
+        let path = match &target {
+            Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => path,
+            Target::Into { directory, .. } => directory,
+            Target::WorkTree => "",
+            Target::Unknown(_) => {
+                let base = self.state.bases.first().cloned().unwrap_or(Base::Unknown);
+                self.script.effects.push(Effect { access, target, base, command, option: None });
+                return;
+            }
+        };
+        if is_no_file(path, &target) {
+            return;
+        }
+        if path.starts_with('/') {
+            let base = Base::At(String::new());
+            self.script.effects.push(Effect { access, target, base, command, option: None });
+            return;
+        }
+        for base in self.state.bases.clone() {
+            self.script.effects.push(Effect { access, target: target.clone(), base, command, option: None });
+        }
+    }
+}
+
+/// What of a word is not known.
+fn unknown_parts(word: usize, field: &Field) -> Vec<Unknown> {
+    let all = |quoting| vec![Unknown { word, part: 0..field.text.len(), quoting }];
+    match field.kind {
+        FieldKind::Literal | FieldKind::Tree => Vec::new(),
+        FieldKind::Glob => vec![Unknown { word, part: 0..field.shown().len(), quoting: Quoting::Glob }],
+        FieldKind::Unknown if field.holes.is_empty() => all(Quoting::Bare),
+        FieldKind::Unknown => {
+            let holes = field.holes.iter();
+            holes.map(|(part, quoting)| Unknown { word, part: part.clone(), quoting: *quoting }).collect()
+        }
+    }
+}
+
+/// Standard streams, and nothing at all.
+fn is_no_file(path: &str, target: &Target) -> bool {
+    let is_stream = matches!(
+        path,
+        "/dev/null"
+            | "/dev/stdin"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/tty"
+            | "/dev/zero"
+            | "/dev/urandom"
+            | "/dev/random"
+    );
+    is_stream || path.starts_with("/dev/fd/") || (path.is_empty() && *target != Target::WorkTree)
+}

@@ -1,0 +1,319 @@
+//! Words to fields: variables, braces, `~`, quotes and splitting.
+
+use crate::Quoting;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::beside;
+use crate::analysis::braces::{self, PieceRef};
+use crate::analysis::parameters::Found;
+use crate::analysis::partial::Partial;
+use crate::analysis::state::{Field, FieldKind, MAX_VALUE, Value};
+use crate::analysis::stream::{self, Stream};
+use crate::programs::outputs;
+use crate::syntax::tree::{List, Operation, Piece, Word};
+
+/// So many combinations of possible values are tried for one command.
+const MAX_COMBINATIONS: usize = 64;
+
+impl Analyzer<'_> {
+    /// Runs something for each combination of possible values of the variables that it uses.
+    pub(crate) fn each_choice(&mut self, mut run: impl FnMut(&mut Self)) {
+        let outer = std::mem::take(&mut self.choices);
+        run(self);
+        for count in 1.. {
+            if !self.choices.advance() {
+                break;
+            }
+            self.choices.is_repeated = true;
+            if count >= MAX_COMBINATIONS {
+                self.choices.gives_up = true;
+                run(self);
+                break;
+            }
+            run(self);
+        }
+        self.choices = outer;
+    }
+
+    /// All fields of a word.
+    pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
+        let fields = match braces::expand(word) {
+            braces::Expanded::One => self.split(word.iter().map(PieceRef::Whole)),
+            braces::Expanded::Many(words) => {
+                words.into_iter().flat_map(|word| self.split(word.into_iter())).collect()
+            }
+            braces::Expanded::TooMany => {
+                self.substitutions(word);
+                vec![Field::unknown("{…}")]
+            }
+        };
+        self.work(fields.iter().map(|field| field.text.len()).sum());
+        fields
+    }
+
+    /// A word that is neither split nor expanded by globs, as in an assignment.
+    pub(crate) fn scalar(&mut self, word: &Word) -> Field {
+        let mut partial = Partial::default();
+        for (at, piece) in word.iter().enumerate() {
+            match piece {
+                Piece::Plain(text) if at == 0 => self.tilde(text, &mut partial),
+                Piece::Plain(text) | Piece::Quoted(text) => partial.quoted(text),
+                Piece::Parameter { name, operation, .. } => {
+                    let found = self.parameter(name, operation.as_ref(), true);
+                    self.append(&mut partial, found, name, Quoting::Quoted);
+                }
+                piece => self.other(piece, &mut partial),
+            }
+        }
+        self.work(partial.literal.len());
+        if partial.literal.len() > MAX_VALUE {
+            return Field::unknown("a long value");
+        }
+        partial.finish(false)
+    }
+
+    /// Adds a value to a field as it is.
+    fn append(&mut self, partial: &mut Partial, found: Found, name: &str, quoting: Quoting) {
+        match found {
+            Found::Like(pattern) => partial.like(pattern, &format!("${name}")),
+            Found::Unknown => partial.unknown(&format!("${name}"), quoting),
+            Found::Fields(fields) => {
+                for (index, field) in fields.iter().enumerate() {
+                    if index > 0 {
+                        partial.quoted(" ");
+                    }
+                    partial.value(field);
+                }
+                partial.is_started = true;
+            }
+        }
+    }
+
+    /// A `~` at the start of a word.
+    fn tilde(&self, text: &str, partial: &mut Partial) {
+        match (text.strip_prefix('~'), self.home) {
+            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                partial.quoted(home);
+                partial.plain(rest);
+            }
+            (Some(_), _) => partial.unknown(text, Quoting::Quoted),
+            (None, _) => partial.plain(text),
+        }
+    }
+
+    fn split<'p>(&mut self, pieces: impl Iterator<Item = PieceRef<'p>>) -> Vec<Field> {
+        let mut fields = Vec::new();
+        let mut partial = Partial::default();
+        for (at, piece) in pieces.enumerate() {
+            match piece {
+                PieceRef::Text(text) => self.plain_text(at, &text, &mut partial),
+                PieceRef::Whole(Piece::Plain(text)) => self.plain_text(at, text, &mut partial),
+                PieceRef::Whole(Piece::Quoted(text)) => partial.quoted(text),
+                PieceRef::Whole(Piece::Parameter { name, quoted: true, operation }) => {
+                    let is_list = name == "@" || matches!(operation, Some(Operation::All));
+                    match self.parameter(name, operation.as_ref(), false) {
+                        Found::Fields(values) if is_list => {
+                            join_list(values, &mut partial, &mut fields);
+                        }
+                        found => self.append(&mut partial, found, name, Quoting::Quoted),
+                    }
+                }
+                PieceRef::Whole(Piece::Parameter { name, operation, .. }) => {
+                    match self.parameter(name, operation.as_ref(), false) {
+                        Found::Fields(values) => self.unquoted(values, &mut partial, &mut fields),
+                        found => self.append(&mut partial, found, name, Quoting::Bare),
+                    }
+                }
+                PieceRef::Whole(Piece::Substitution { list, text, quoted: false }) => {
+                    match self.substitution(list, text) {
+                        Some(printed) => self.printed_words(&printed, &mut partial, &mut fields),
+                        None => self.printed_files(list, text, &mut partial, &mut fields),
+                    }
+                }
+                PieceRef::Whole(piece) => self.other(piece, &mut partial),
+            }
+        }
+        if partial.is_started {
+            fields.push(partial.finish(true));
+        }
+        fields
+    }
+
+    fn plain_text(&self, at: usize, text: &str, partial: &mut Partial) {
+        if at == 0 { self.tilde(text, partial) } else { partial.plain(text) }
+    }
+
+    /// Values without quotes are split, and are patterns.
+    fn unquoted(&mut self, values: Vec<Field>, partial: &mut Partial, fields: &mut Vec<Field>) {
+        let separators = self.separators();
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 && partial.is_started {
+                fields.push(std::mem::take(partial).finish(true));
+            }
+            match (value.kind, &separators) {
+                (FieldKind::Literal, Some(separators)) => {
+                    for (part, text) in value.text.split(|c| separators.contains(c)).enumerate() {
+                        if part > 0 && partial.is_started {
+                            fields.push(std::mem::take(partial).finish(true));
+                        }
+                        if !text.is_empty() {
+                            partial.plain(text);
+                        }
+                    }
+                }
+                (FieldKind::Literal, None) | (FieldKind::Unknown, _) => {
+                    partial.unknown(&value.text, Quoting::Bare);
+                }
+                (FieldKind::Glob | FieldKind::Tree, _) => partial.value(value),
+            }
+        }
+    }
+
+    /// The characters of `IFS`, where they are known.
+    fn separators(&self) -> Option<String> {
+        match self.state.get("IFS") {
+            None => Some(" \t\n".to_owned()),
+            Some(Value::Options(options)) => match options.as_slice() {
+                [field] if field.is_literal() => Some(field.text.clone()),
+                _ => None,
+            },
+            Some(_) => None,
+        }
+    }
+
+    /// Substitutions and arithmetic.
+    fn other(&mut self, piece: &Piece, partial: &mut Partial) {
+        match piece {
+            Piece::Substitution { list, text, quoted } => match self.substitution(list, text) {
+                Some(printed) => partial.value(&printed),
+                None => {
+                    let quoting = if *quoted { Quoting::Quoted } else { Quoting::Bare };
+                    partial.unknown(&format!("$({text})"), quoting);
+                }
+            },
+            Piece::Process { list, reads } => {
+                if !self.choices.is_repeated {
+                    let outer = self.input.clone();
+                    // It gets what the command prints; only `tee` prints what it reads.
+                    if *reads && !matches!(outer, Stream::Text(_)) {
+                        self.input = Stream::Unknown;
+                    }
+                    self.process =
+                        self.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)));
+                    self.input = outer;
+                }
+                partial.quoted("/dev/fd/63");
+            }
+            Piece::Arithmetic(word) => {
+                self.substitutions(word);
+                self.evaluate_hidden(word, true);
+                if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
+                    self.beside(beside::shown(word));
+                }
+                partial.like(outputs::NUMBER, "$((…))");
+            }
+            Piece::Pattern(text) => {
+                // In zsh it may be a qualifier that runs code.
+                self.beside(text.clone());
+                partial.unknown(text, Quoting::Glob);
+            }
+            Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { .. } => {}
+        }
+    }
+
+    /// What a substitution prints, where that is known.
+    fn substitution(&mut self, list: &List, text: &str) -> Option<Field> {
+        let output = match self.choices.printed(list) {
+            Some(output) => output.clone(),
+            None if self.choices.is_repeated => Stream::Unknown,
+            None => {
+                let output =
+                    self.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)));
+                self.choices.remember(list, &output);
+                output
+            }
+        };
+        match text {
+            "mktemp" | "mktemp -d" => Some(Field::literal("/tmp/tmp.mktemp")),
+            _ => {
+                let known = self.printed_directory(text).or_else(|| output.exactly());
+                known.or_else(|| self.printed_pattern(text))
+            }
+        }
+    }
+
+    /// The pattern of what a program prints that is no function or alias of the script.
+    fn printed_pattern(&self, text: &str) -> Option<Field> {
+        let pattern = outputs::pattern(text)?;
+        let name = text.split_whitespace().next().unwrap_or_default();
+        let is_own =
+            self.state.function(name).is_some() || self.state.aliases.iter().any(|(alias, _)| alias == name);
+        let is_known = !pattern.contains('*');
+        (!is_own).then(|| match is_known {
+            true => Field::literal(pattern),
+            false => Field::like(pattern, format!("$({text})")),
+        })
+    }
+
+    /// The files that a substitution without quotes names, such as `$(find . -name x)`.
+    fn printed_files(&self, list: &List, text: &str, partial: &mut Partial, fields: &mut Vec<Field>) {
+        match self.choices.printed(list) {
+            Some(Stream::Files(files)) if !partial.is_started => {
+                fields.extend(files.iter().map(stream::found))
+            }
+            _ => partial.unknown(&format!("$({text})"), Quoting::Bare),
+        }
+    }
+
+    /// The files that a word names which is a substitution and nothing else.
+    pub(crate) fn listed_files(&self, word: &Word) -> Option<Vec<Field>> {
+        let [Piece::Substitution { list, .. }] = word.as_slice() else { return None };
+        match self.choices.printed(list)? {
+            Stream::Files(files) => Some(files.iter().map(stream::found).collect()),
+            _ => None,
+        }
+    }
+
+    /// What is printed without quotes is split, and may be patterns.
+    fn printed_words(&mut self, printed: &Field, partial: &mut Partial, fields: &mut Vec<Field>) {
+        match printed.kind {
+            FieldKind::Literal => return self.unquoted(vec![printed.clone()], partial, fields),
+            FieldKind::Glob => return partial.value(printed),
+            FieldKind::Tree | FieldKind::Unknown => {}
+        }
+        for (index, word) in stream::split(printed, char::is_whitespace).iter().enumerate() {
+            if index > 0 {
+                fields.push(std::mem::take(partial).finish(true));
+            }
+            partial.value(word);
+        }
+    }
+
+    fn in_substitution(&mut self, run: impl FnOnce(&mut Self)) {
+        let (redirected, input) = (std::mem::take(&mut self.redirected), self.input.clone());
+        let choices = std::mem::take(&mut self.choices);
+        self.subshell(|analyzer| analyzer.deeper(run));
+        (self.redirected, self.input, self.choices) = (redirected, input, choices);
+    }
+
+    /// Runs the substitutions of a word whose value does not matter.
+    pub(crate) fn substitutions(&mut self, word: &Word) {
+        for piece in word {
+            match piece {
+                Piece::Parameter { name, operation, .. } => {
+                    self.parameter(name, operation.as_ref(), true);
+                }
+                piece => self.other(piece, &mut Partial::default()),
+            }
+        }
+    }
+}
+
+/// `"$@"`: one field per value; the first and the last stick to what is around them.
+fn join_list(values: Vec<Field>, partial: &mut Partial, fields: &mut Vec<Field>) {
+    for (index, value) in values.into_iter().enumerate() {
+        if index > 0 {
+            fields.push(std::mem::take(partial).finish(true));
+        }
+        partial.value(&value);
+    }
+}

@@ -1,0 +1,111 @@
+//! A field while its pieces are put together.
+
+use std::ops::Range;
+
+use crate::Quoting;
+use crate::analysis::state::{Field, FieldKind};
+
+/// A field that is being put together.
+#[derive(Default)]
+pub(crate) struct Partial {
+    pub(crate) literal: String,
+    pub(crate) pattern: String,
+    pub(crate) is_unknown: bool,
+    pub(crate) is_tree: bool,
+    pub(crate) is_started: bool,
+    /// Whether a value of it is a pattern, and not only its text.
+    has_pattern: bool,
+    holes: Vec<(Range<usize>, Quoting)>,
+}
+
+impl Partial {
+    pub(crate) fn plain(&mut self, text: &str) {
+        self.literal.push_str(text);
+        self.pattern.push_str(text);
+        self.is_started = true;
+    }
+
+    pub(crate) fn quoted(&mut self, text: &str) {
+        self.literal.push_str(text);
+        for c in text.chars() {
+            if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+                self.pattern.push('\\');
+            }
+            self.pattern.push(c);
+        }
+        self.is_started = true;
+    }
+
+    /// What matches a pattern, as it is written.
+    pub(crate) fn like(&mut self, pattern: &str, written: &str) {
+        self.literal.push_str(written);
+        self.pattern.push_str(pattern);
+        self.has_pattern = true;
+        self.is_started = true;
+    }
+
+    pub(crate) fn tree(&mut self, root: &str) {
+        // With something before or behind it, it is no file that was found.
+        self.is_unknown |= self.is_started;
+        self.quoted(root);
+        self.is_tree = true;
+    }
+
+    pub(crate) fn value(&mut self, field: &Field) {
+        match field.kind {
+            FieldKind::Literal => self.quoted(&field.text),
+            FieldKind::Glob => self.like(&field.text, &field.shown()),
+            FieldKind::Tree => self.tree(&field.text),
+            FieldKind::Unknown => self.unknown_value(field),
+        }
+    }
+
+    fn unknown_value(&mut self, field: &Field) {
+        let start = self.literal.len();
+        if field.holes.is_empty() {
+            return self.unknown(&field.text, Quoting::Quoted);
+        }
+        let moved =
+            |(part, quoting): &(Range<usize>, Quoting)| (part.start + start..part.end + start, *quoting);
+        self.holes.extend(field.holes.iter().map(moved));
+        self.literal.push_str(&field.text);
+        self.is_unknown = true;
+        self.is_started = true;
+    }
+
+    pub(crate) fn unknown(&mut self, written: &str, quoting: Quoting) {
+        let start = self.literal.len();
+        self.literal.push_str(written);
+        self.holes.push((start..self.literal.len(), quoting));
+        self.is_unknown = true;
+        self.is_started = true;
+    }
+
+    pub(crate) fn finish(self, globs: bool) -> Field {
+        if self.is_unknown {
+            Field { holes: self.holes, ..Field::unknown(self.literal) }
+        } else if self.is_tree {
+            Field::new(self.literal, FieldKind::Tree)
+        } else if (globs || self.has_pattern) && is_glob(&self.pattern) {
+            let written = self.has_pattern.then_some(self.literal);
+            Field { written, ..Field::new(self.pattern, FieldKind::Glob) }
+        } else {
+            Field::literal(self.literal)
+        }
+    }
+}
+
+fn is_glob(pattern: &str) -> bool {
+    let mut chars = pattern.chars();
+    let mut open = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '*' | '?' => return true,
+            '[' => open = true,
+            ']' if open => return true,
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,201 @@
+//! What commands hand to each other: what one prints and another reads, as far as it is known.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::analysis::partial::Partial;
+use crate::analysis::state::{Field, FieldKind};
+use crate::{Access, Quoting, Target};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Stream {
+    #[default]
+    Nothing,
+    /// What the whole command gets, which none of its own commands chose.
+    Inherited,
+    Text(Rc<Printed>),
+    /// The content of a file that was there before, which is not read.
+    File,
+    /// One file per line.
+    Files(Vec<Target>),
+    Unknown,
+}
+
+/// A text that is printed.
+#[derive(Clone, Debug)]
+pub(crate) struct Printed {
+    /// Literal, or with unknown parts.
+    pub(crate) text: Field,
+    /// Whether something that is not known is printed as well.
+    pub(crate) and_more: bool,
+    /// Whether it is printed once and in this order: not in one branch of several, and not in a loop.
+    pub(crate) is_exact: bool,
+}
+
+/// What the redirections of a command do, before it is known which command it is.
+#[derive(Debug, Default)]
+pub(crate) struct Redirected {
+    pub(crate) touched: Vec<(Access, Field)>,
+    pub(crate) input: Option<Stream>,
+    pub(crate) to_file: bool,
+    /// The file that gets the standard output, and whether that is appended to it.
+    pub(crate) output: Option<(Field, bool)>,
+    /// Whether the standard output goes elsewhere.
+    pub(crate) leaves: bool,
+}
+
+/// A file that was written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) path: String,
+    pub(crate) content: Stream,
+    /// The commands that wrote it.
+    pub(crate) by: Vec<usize>,
+}
+
+impl Stream {
+    pub(crate) fn text(text: Field) -> Stream {
+        Stream::Text(Rc::new(Printed { text, and_more: false, is_exact: true }))
+    }
+
+    /// What is printed behind it.
+    pub(crate) fn add(&mut self, more: Stream) {
+        *self = match (std::mem::take(self), more) {
+            (Stream::Nothing, more) => more,
+            (before, Stream::Nothing) => before,
+            (Stream::Text(mut before), Stream::Text(more)) => {
+                Rc::make_mut(&mut before).append(&more);
+                Stream::Text(before)
+            }
+            (Stream::File, Stream::File) => Stream::File,
+            (Stream::Files(mut files), Stream::Files(more)) => {
+                files.extend(more.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
+                Stream::Files(files)
+            }
+            (Stream::Text(mut text), _) | (_, Stream::Text(mut text)) => {
+                Rc::make_mut(&mut text).and_more = true;
+                Stream::Text(text)
+            }
+            _ => Stream::Unknown,
+        }
+    }
+
+    /// It may be printed never, or more than once.
+    pub(crate) fn blur(&mut self) {
+        if let Stream::Text(printed) = self {
+            Rc::make_mut(printed).is_exact = false;
+        }
+    }
+
+    /// All of it, where that is known; without the line breaks at its end.
+    pub(crate) fn exactly(&self) -> Option<Field> {
+        match self {
+            Stream::Nothing => Some(Field::literal("")),
+            Stream::Text(printed) if printed.is_exact && !printed.and_more => {
+                let mut text = printed.text.clone();
+                text.text.truncate(text.text.trim_end_matches('\n').len());
+                Some(text)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Printed {
+    fn append(&mut self, more: &Printed) {
+        let at = self.text.text.len();
+        self.text.text.push_str(&more.text.text);
+        let moved = |(part, quoting): &(Range<usize>, Quoting)| (part.start + at..part.end + at, *quoting);
+        self.text.holes.extend(more.text.holes.iter().map(moved));
+        if more.text.kind == FieldKind::Unknown {
+            self.text.kind = FieldKind::Unknown;
+        }
+        self.and_more |= more.and_more;
+        self.is_exact &= more.is_exact;
+    }
+}
+
+/// Words as one text, of which parts may be unknown.
+pub(crate) fn joined<'f>(words: impl IntoIterator<Item = &'f Field>, separator: &str) -> Field {
+    joined_by(words, &Field::literal(separator))
+}
+
+/// The same where the separator may be unknown as well.
+pub(crate) fn joined_by<'f>(words: impl IntoIterator<Item = &'f Field>, separator: &Field) -> Field {
+    let mut partial = Partial::default();
+    for (index, word) in words.into_iter().enumerate() {
+        if index > 0 {
+            partial.value(separator);
+        }
+        match word.kind {
+            FieldKind::Literal | FieldKind::Unknown => partial.value(word),
+            FieldKind::Glob | FieldKind::Tree => partial.unknown(&word.shown(), Quoting::Bare),
+        }
+    }
+    partial.finish(false)
+}
+
+/// The parts of a text between separators, which unknown parts of it do not have.
+pub(crate) fn split(text: &Field, is_separator: impl Fn(char) -> bool) -> Vec<Field> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut holes = text.holes.iter().peekable();
+    for (at, c) in text.text.char_indices().chain([(text.text.len(), '\0')]) {
+        while holes.next_if(|(hole, _)| hole.end <= at).is_some() {}
+        let is_unknown = holes.peek().is_some_and(|(hole, _)| hole.contains(&at));
+        let is_end = at == text.text.len();
+        if !is_end && (is_unknown || !is_separator(c)) {
+            continue;
+        }
+        if at > start {
+            parts.push(part(text, start..at));
+        }
+        start = at + c.len_utf8();
+    }
+    parts
+}
+
+fn part(text: &Field, range: Range<usize>) -> Field {
+    let inside = |(hole, _): &&(Range<usize>, Quoting)| hole.start >= range.start && hole.end <= range.end;
+    let moved = |(hole, quoting): &(Range<usize>, Quoting)| {
+        (hole.start - range.start..hole.end - range.start, *quoting)
+    };
+    let holes: Vec<_> = text.holes.iter().filter(inside).map(moved).collect();
+    let kind = if holes.is_empty() { FieldKind::Literal } else { FieldKind::Unknown };
+    Field { holes, ..Field::new(text.text.get(range).unwrap_or_default(), kind) }
+}
+
+/// Words as the names of files, where some of them stand for several.
+pub(crate) fn files(words: &[Field]) -> Option<Stream> {
+    let file = |word: &Field| match word.kind {
+        FieldKind::Literal if !word.text.contains(char::is_whitespace) => {
+            Some(Target::Path(word.text.clone()))
+        }
+        FieldKind::Glob if !word.shown().contains('$') => Some(Target::Glob(word.text.clone())),
+        FieldKind::Tree if word.text == WORK_TREE => Some(Target::WorkTree),
+        FieldKind::Tree => Some(Target::Tree(word.text.clone())),
+        _ => None,
+    };
+    let is_several = words.iter().any(|word| !word.is_literal());
+    words
+        .iter()
+        .filter(|_| is_several)
+        .map(file)
+        .collect::<Option<Vec<Target>>>()
+        .filter(|files| !files.is_empty())
+        .map(Stream::Files)
+}
+
+/// The files of the work tree as a word, which no path is written as.
+pub const WORK_TREE: &str = ":/";
+
+/// What a search found, as a word.
+pub(crate) fn found(target: &Target) -> Field {
+    match target {
+        Target::Path(path) => Field::literal(path.as_str()),
+        Target::Glob(pattern) => Field::new(pattern.as_str(), FieldKind::Glob),
+        Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
+        Target::WorkTree => Field::new(WORK_TREE, FieldKind::Tree),
+        Target::Into { .. } | Target::Trees(_) | Target::Unknown(_) => Field::unknown("what was found"),
+    }
+}

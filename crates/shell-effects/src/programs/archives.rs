@@ -1,0 +1,186 @@
+//! Archives and compressed files.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::Field;
+use crate::programs::arguments::{Call, Flags};
+
+/// Its flags with a dash.
+const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-from=r \
+    --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --strip-components= \
+    --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w";
+
+pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    // The old style: `tar xzf FILE`, whose flags take their values in turn.
+    let mut arguments =
+        crate::programs::arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
+    analyzer.files_of_flags(TAR, &arguments, call.command);
+    let members = std::mem::take(&mut arguments.operands);
+    let archive = arguments.value(&["-f", "--file"]);
+    let directory = arguments.value(&["-C", "--directory"]);
+    for code in arguments.values(&["--to-command", "-I", "--use-compress-program", "--checkpoint-action"]) {
+        analyzer.inline_code("tar", code.shown());
+    }
+    let creates =
+        arguments.has(&["-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"]);
+    let extracts = arguments.has(&["-x", "--extract", "--get"]);
+    if let Some(archive) = archive.filter(|archive| archive.text != "-") {
+        analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
+    }
+    let bases = analyzer.state.bases.clone();
+    if let Some(directory) = directory {
+        analyzer.state.bases =
+            bases.iter().map(|base| crate::analysis::builtins::moved(base, directory)).collect();
+    }
+    for member in &members {
+        if creates {
+            analyzer.touch_tree(Access::Read, member, call.command);
+            if arguments.has(&["--remove-files"]) {
+                analyzer.touch_tree(Access::Delete, member, call.command);
+            }
+        } else if extracts {
+            analyzer.touch_tree(Access::Write, member, call.command);
+        }
+    }
+    analyzer.state.bases = bases;
+    let to_output = arguments.has(&["-O", "--to-stdout"]);
+    if extracts && members.is_empty() && !to_output {
+        extracted(analyzer, call, directory, archive);
+    }
+}
+
+/// The first word without a dash, as flags with their values behind them.
+fn dashed(words: &[Field]) -> Vec<Field> {
+    let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
+        return words.to_vec();
+    };
+    let mut out = Vec::new();
+    let mut rest = rest.iter();
+    for c in first.text.chars() {
+        out.push(first.with(format!("-{c}")));
+        if matches!(c, 'f' | 'C' | 'T' | 'X' | 'I') {
+            out.extend(rest.next().cloned());
+        }
+    }
+    out.extend(rest.cloned());
+    out
+}
+
+/// What comes out of an archive is not known; where it goes may be.
+fn extracted(
+    analyzer: &mut Analyzer<'_>,
+    call: &Call<'_>,
+    directory: Option<&Field>,
+    archive: Option<&Field>,
+) {
+    match directory.filter(|directory| directory.text != ".") {
+        Some(directory) => analyzer.touch_tree(Access::Write, directory, call.command),
+        None => {
+            let of = archive.map_or_else(|| "the archive".to_owned(), Field::shown);
+            analyzer.touch(Access::Write, &Field::unknown(format!("the files in {of}")), call.command);
+        }
+    }
+}
+
+pub(crate) fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let Some((archive, members)) = arguments.operands.split_first() else { return };
+    analyzer.reads(archive, call.command);
+    if arguments.has(&["-l", "-t", "-p", "-v", "-Z", "-z"]) {
+        return;
+    }
+    let directory = arguments.value(&["-d"]);
+    if members.is_empty() {
+        extracted(analyzer, call, directory, Some(archive));
+        return;
+    }
+    for member in members {
+        let inside = match directory {
+            Some(directory) => {
+                member.with(format!("{}/{}", directory.text.trim_end_matches('/'), member.text))
+            }
+            None => member.clone(),
+        };
+        analyzer.touch(Access::Write, &inside, call.command);
+    }
+}
+
+/// `cpio -o` and `-p` take the names of files from their input; `-i` and `-p DIRECTORY` write them.
+pub(crate) fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let passes = arguments.has(&["-p", "--pass-through"]);
+    for archive in arguments.values(&["-F", "-I", "-O", "--file"]) {
+        let creates = arguments.has(&["-o", "--create", "-O"]);
+        analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
+    }
+    if passes || arguments.has(&["-o", "--create"]) {
+        for file in crate::programs::batches::lines(&analyzer.input) {
+            analyzer.reads(&file, call.command);
+        }
+    }
+    let directory = arguments.operands.first().filter(|_| passes).or(arguments.value(&["-D", "--directory"]));
+    if passes || arguments.has(&["-i", "--extract"]) && !arguments.has(&["-t", "--list", "--to-stdout"]) {
+        extracted(analyzer, call, directory, None);
+    }
+}
+
+/// `7z x ARCHIVE -oDIRECTORY`, `7z a ARCHIVE FILES`.
+pub(crate) fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let [action, archive, files @ ..] = call.arguments.operands.as_slice() else { return };
+    match action.text.as_str() {
+        "a" | "u" | "d" | "rn" => {
+            analyzer.touch(Access::Write, archive, call.command);
+            files.iter().for_each(|file| analyzer.touch_tree(Access::Read, file, call.command));
+        }
+        "x" | "e" => {
+            analyzer.reads(archive, call.command);
+            extracted(analyzer, call, call.arguments.value(&["-o"]), Some(archive));
+        }
+        _ => analyzer.reads(archive, call.command),
+    }
+}
+
+pub(crate) fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let Some((archive, files)) = call.arguments.operands.split_first() else { return };
+    analyzer.touch(Access::Write, archive, call.command);
+    for file in files {
+        analyzer.touch_tree(Access::Read, file, call.command);
+        if call.arguments.has(&["-m", "--move"]) {
+            analyzer.touch_tree(Access::Delete, file, call.command);
+        }
+    }
+}
+
+/// `gzip` and its relatives replace a file by another one.
+pub(crate) fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd");
+    let only_reads = arguments.has(&["-c", "-l", "-t", "--stdout", "--to-stdout", "--list", "--test"]);
+    for file in &arguments.operands {
+        analyzer.reads(file, call.command);
+        if only_reads {
+            continue;
+        }
+        if !keeps {
+            analyzer.touch(Access::Delete, file, call.command);
+        }
+        let extension = extension(call.name);
+        let expands =
+            call.name.starts_with("un") || call.name == "gunzip" || arguments.has(&["-d", "--decompress"]);
+        let other = match file.text.strip_suffix(extension) {
+            Some(plain) if expands => plain.to_owned(),
+            _ if expands => continue,
+            _ => format!("{}{extension}", file.text),
+        };
+        analyzer.touch(Access::Write, &file.with(other), call.command);
+    }
+}
+
+fn extension(name: &str) -> &'static str {
+    match name {
+        "bzip2" | "bunzip2" => ".bz2",
+        "xz" | "unxz" => ".xz",
+        "zstd" | "unzstd" => ".zst",
+        _ => ".gz",
+    }
+}

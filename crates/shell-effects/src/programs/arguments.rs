@@ -1,0 +1,161 @@
+//! Flags and operands of a command, kept apart by a description of its flags.
+
+use crate::analysis::state::Field;
+
+/// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
+/// writes, `-x?` a value only if that is part of the same word. All other flags take none.
+pub(crate) type Flags = &'static str;
+
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    /// The flags with their values.
+    pub(crate) flags: Vec<(String, Option<Field>)>,
+    pub(crate) operands: Vec<Field>,
+}
+
+impl Arguments {
+    /// Whether one of these flags is given.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.flags.iter().any(|(flag, _)| names.contains(&flag.as_str()))
+    }
+
+    /// The value of the last of these flags.
+    pub(crate) fn value(&self, names: &[&str]) -> Option<&Field> {
+        let mut found = self.flags.iter().rev().filter(|(flag, _)| names.contains(&flag.as_str()));
+        found.find_map(|(_, value)| value.as_ref())
+    }
+
+    /// The values of all of these flags.
+    pub(crate) fn values<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Field> {
+        let found = self.flags.iter().filter(|(flag, _)| names.contains(&flag.as_str()));
+        found.filter_map(|(_, value)| value.as_ref())
+    }
+}
+
+/// A simple command, ready to be looked at.
+pub(crate) struct Call<'a> {
+    /// The name by which its program is known here.
+    pub(crate) name: &'a str,
+    /// All words, the name among them.
+    pub(crate) fields: &'a [Field],
+    pub(crate) arguments: Arguments,
+    /// Its index among all commands.
+    pub(crate) command: usize,
+}
+
+/// How a described flag takes its value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Takes {
+    Nothing,
+    Next,
+    Attached,
+}
+
+pub(crate) fn takes(flags: &str, name: &str) -> Takes {
+    for flag in flags.split_ascii_whitespace() {
+        if let Some(rest) = flag.strip_prefix(name) {
+            match rest.bytes().next() {
+                Some(b'=') => return Takes::Next,
+                Some(b'?') => return Takes::Attached,
+                _ => {}
+            }
+        }
+    }
+    Takes::Nothing
+}
+
+/// Whether the next word is the value of this flag.
+pub(crate) fn takes_next(flags: &str, name: &str) -> bool {
+    takes(flags, name) == Takes::Next
+}
+
+/// The described name of a long flag, which may be abbreviated.
+fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
+    if name.len() < 4 {
+        return name;
+    }
+    let mut longer = None;
+    for flag in flags.split_ascii_whitespace() {
+        match flag.strip_prefix(name).map(|rest| rest.bytes().next()) {
+            None => {}
+            Some(None | Some(b'=' | b'?')) => return name,
+            Some(_) if longer.is_some() => return name,
+            Some(_) => longer = flag.split(['=', '?']).next(),
+        }
+    }
+    longer.unwrap_or(name)
+}
+
+/// Which access the value of a flag stands for: `r`, `w` or none.
+pub(crate) fn file_access(flags: &str, name: &str) -> Option<u8> {
+    let mut found =
+        flags.split_ascii_whitespace().filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
+    found.find_map(|access| access.bytes().next())
+}
+
+/// Reads the words behind a command's name.
+pub(crate) fn parse(flags: &str, fields: &[Field]) -> Arguments {
+    parse_up_to(flags, fields, false).0
+}
+
+/// The same up to the first operand, where `leading`; and how many words that were.
+pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Arguments, usize) {
+    let mut found = Arguments::default();
+    let mut at = 0;
+    let mut only_operands = false;
+    while let Some(field) = fields.get(at) {
+        let text = field.text.as_str();
+        let is_flag = !only_operands && text.len() > 1 && text.starts_with('-');
+        if is_flag && text == "--" {
+            only_operands = true;
+        } else if is_flag && text.starts_with("--") {
+            at += usize::from(long(flags, field, fields.get(at + 1), &mut found));
+        } else if is_flag {
+            at += usize::from(short(flags, field, fields.get(at + 1), &mut found));
+        } else if leading {
+            break;
+        } else {
+            found.operands.push(field.clone());
+        }
+        at += 1;
+    }
+    (found, at.min(fields.len()))
+}
+
+/// `--name`, `--name=value`, `--name value`; whether the next word was taken.
+fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
+    if let Some((name, value)) = field.text.split_once('=') {
+        found.flags.push((full_name(flags, name).to_owned(), Some(field.with(value))));
+        return false;
+    }
+    let name = full_name(flags, &field.text);
+    let value = if takes(flags, name) == Takes::Next { next } else { None };
+    found.flags.push((name.to_owned(), value.cloned()));
+    value.is_some()
+}
+
+/// `-abc`, `-ovalue`, `-o value`, or one long name behind a single dash; whether the next word was taken.
+fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
+    if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
+        found.flags.push((field.text.clone(), next.cloned()));
+        return next.is_some();
+    }
+    let chars = field.text.char_indices().skip(1);
+    for (at, c) in chars {
+        let name = format!("-{c}");
+        let rest = field.text.get(at + c.len_utf8()..).unwrap_or_default();
+        match takes(flags, &name) {
+            Takes::Nothing => found.flags.push((name, None)),
+            Takes::Next if rest.is_empty() => {
+                found.flags.push((name, next.cloned()));
+                return next.is_some();
+            }
+            Takes::Next | Takes::Attached => {
+                let value = Some(field.with(rest)).filter(|value| !value.text.is_empty());
+                found.flags.push((name, value));
+                return false;
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,174 @@
+//! Programs that copy, move and link files.
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind};
+use crate::programs::arguments::Call;
+use crate::{Access, Target};
+
+/// `cp`, `mv`, `ln`, `install`: the last operand is where the others go, unless `-t` names it.
+pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let operands = &arguments.operands;
+    if call.name == "install" && arguments.has(&["-d", "--directory"]) {
+        for operand in operands {
+            analyzer.touch(Access::MakeDirectory, operand, call.command);
+        }
+        return;
+    }
+    let (sources, target) = match (arguments.value(&["-t", "--target-directory"]), operands.split_last()) {
+        (Some(target), _) => (operands.as_slice(), Some(target.clone())),
+        (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
+        // `ln TARGET` makes a link of the same name here.
+        (None, Some((only, _))) if call.name == "ln" => {
+            (std::slice::from_ref(only), Some(Field::literal(".")))
+        }
+        _ => (operands.as_slice(), None),
+    };
+    for source in sources {
+        sources_of(analyzer, call, source);
+    }
+    let Some(target) = target else { return };
+    let is_file = arguments.has(&["-T", "--no-target-directory"]);
+    let is_directory = arguments.has(&["-t", "--target-directory"])
+        || sources.len() > 1
+        || target.text.ends_with('/')
+        || matches!(target.text.as_str(), "." | "..");
+    for source in sources {
+        analyzer.copy_content(source, &target);
+        written(
+            analyzer,
+            call,
+            source,
+            &target,
+            if is_file { Some(false) } else { is_directory.then_some(true) },
+        );
+    }
+}
+
+fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
+    let is_recursive = call.arguments.has(&["-r", "-R", "-a", "--recursive", "--archive"]);
+    match call.name {
+        "mv" => {
+            // What is moved can be read under its new name.
+            analyzer.touch(Access::Read, source, call.command);
+            analyzer.touch_tree(Access::Delete, source, call.command);
+        }
+        "ln" => linked(analyzer, call, source),
+        _ if is_recursive => analyzer.touch_tree(Access::Read, source, call.command),
+        _ => {
+            analyzer.touch(Access::Read, source, call.command);
+            if call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]) && call.name == "cp" {
+                analyzer.touch(Access::Link, source, call.command);
+            }
+        }
+    }
+}
+
+/// A symbolic link is relative to where it is.
+fn linked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
+    analyzer.touch(Access::Link, source, call.command);
+    let is_symbolic = call.arguments.has(&["-s", "--symbolic"]);
+    let target = call.arguments.value(&["-t", "--target-directory"]).or(call.arguments.operands.last());
+    let Some(target) = target.filter(|target| is_symbolic && target.is_literal()) else { return };
+    if source.text.starts_with('/') || target.text == source.text {
+        return;
+    }
+    let parent = target.text.rsplit_once('/').map(|(parent, _)| parent);
+    for directory in parent.into_iter().chain([target.text.as_str()]) {
+        analyzer.touch(Access::Link, &source.with(format!("{directory}/{}", source.text)), call.command);
+    }
+}
+
+/// The file that a source becomes; whether the target is a directory may not be known.
+pub(crate) fn written(
+    analyzer: &mut Analyzer<'_>,
+    call: &Call<'_>,
+    source: &Field,
+    target: &Field,
+    is_directory: Option<bool>,
+) {
+    if !target.is_literal() || is_directory == Some(false) {
+        analyzer.touch(Access::Write, target, call.command);
+        return;
+    }
+    let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let is_made = is_directory == Some(true) || analyzer.made_directory(&target.text);
+    let directory = match target.text.trim_end_matches('/') {
+        "" => "/",
+        directory => directory,
+    };
+    let inside = |name: &str| match directory {
+        "." => name.to_owned(),
+        "/" => format!("/{name}"),
+        directory => format!("{directory}/{name}"),
+    };
+    let written = match source.kind {
+        _ if matches!(name, "" | "." | "..") => Target::Tree(directory.to_owned()),
+        FieldKind::Literal if is_made => Target::Path(inside(name)),
+        FieldKind::Glob if is_made => Target::Glob(inside(name)),
+        FieldKind::Unknown | FieldKind::Tree if is_made => Target::Unknown(inside(name)),
+        _ => Target::Into { directory: directory.to_owned(), name: name.to_owned() },
+    };
+    analyzer.effect(Access::Write, written, call.command);
+}
+
+impl Analyzer<'_> {
+    /// Whether the script made this directory before.
+    pub(crate) fn made_directory(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        self.script.effects.iter().rev().take(256).any(|effect| {
+            effect.access == Access::MakeDirectory
+                && matches!(&effect.target, Target::Path(made) if made.trim_end_matches('/') == path)
+        })
+    }
+}
+
+/// `dd if=A of=B`.
+pub(crate) fn dd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for field in call.fields.iter().skip(1) {
+        if let Some(file) = field.text.strip_prefix("of=") {
+            analyzer.touch(Access::Write, &field.with(file), call.command);
+        } else if let Some(file) = field.text.strip_prefix("if=") {
+            analyzer.touch(Access::Read, &field.with(file), call.command);
+        }
+    }
+}
+
+/// `rsync` and `scp`: names with a colon are on another machine.
+pub(crate) fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-e", "--rsh"]).filter(|_| call.name == "rsync") {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    }
+    let Some((target, sources)) = call.arguments.operands.split_last() else { return };
+    let is_local = |field: &Field| !field.text.split('/').next().unwrap_or_default().contains(':');
+    for source in sources.iter().filter(|source| is_local(source)) {
+        analyzer.touch_tree(Access::Read, source, call.command);
+        if call.arguments.has(&["--remove-source-files"]) {
+            analyzer.touch_tree(Access::Delete, source, call.command);
+        }
+    }
+    if !is_local(target) {
+        return;
+    }
+    let is_whole = call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]);
+    if is_whole {
+        analyzer.touch_tree(Access::Write, target, call.command);
+        return;
+    }
+    for source in sources {
+        let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
+        written(analyzer, call, &source.with(name), target, None);
+    }
+}
+
+/// `rm`.
+pub(crate) fn remove(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_recursive = call.arguments.has(&["-r", "-R", "--recursive"]);
+    for operand in &call.arguments.operands {
+        if is_recursive {
+            analyzer.touch_tree(Access::Delete, operand, call.command);
+        } else {
+            analyzer.touch(Access::Delete, operand, call.command);
+        }
+    }
+}

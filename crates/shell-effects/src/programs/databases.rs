@@ -1,0 +1,84 @@
+//! `sqlite3`, whose database is a file and whose commands name others.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::Field;
+use crate::analysis::stream::Stream;
+use crate::programs::arguments::Call;
+
+/// How statements start that only read.
+const READING: &[&str] = &[
+    "select",
+    "with",
+    "explain",
+    "pragma",
+    "values",
+    ".schema",
+    ".tables",
+    ".dump",
+    ".indexes",
+    ".databases",
+];
+
+pub(crate) fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let Some((database, statements)) = call.arguments.operands.split_first() else { return };
+    let mut texts: Vec<Field> = call.arguments.values(&["-cmd"]).chain(statements).cloned().collect();
+    if statements.is_empty()
+        && let Stream::Text(printed) = &analyzer.input
+    {
+        texts.push(printed.text.clone());
+    }
+    if database.text != ":memory:" {
+        analyzer.reads(database, call.command);
+        let only_reads = !texts.is_empty() && texts.iter().all(|text| only_reads(&text.text));
+        if !only_reads && !call.arguments.has(&["-r", "-readonly"]) {
+            analyzer.touch(Access::Write, database, call.command);
+        }
+    }
+    for text in &texts {
+        for line in text.text.lines() {
+            match line.trim_start().strip_prefix('.') {
+                Some(command) => dot_command(analyzer, call, command),
+                None => analyzer.inline_code("sqlite3", line.to_owned()),
+            }
+        }
+    }
+}
+
+fn only_reads(text: &str) -> bool {
+    let statements = text.split([';', '\n']).map(str::trim).filter(|statement| !statement.is_empty());
+    statements.into_iter().all(|statement| {
+        let first = statement.split_whitespace().next().unwrap_or_default();
+        let sets = first.eq_ignore_ascii_case("pragma") && statement.contains('=');
+        READING.iter().any(|word| first.eq_ignore_ascii_case(word)) && !sets
+    })
+}
+
+/// `.read FILE` and others.
+fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
+    let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let rest = rest.trim();
+    if matches!(name, "shell" | "system") {
+        analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
+        return;
+    }
+    let files = rest
+        .split_whitespace()
+        .map(|word| word.trim_matches(['\'', '"']))
+        .filter(|word| !word.starts_with('-'));
+    let access = match name {
+        "read" | "import" | "restore" | "open" | "load" => Access::Read,
+        "output" | "once" | "backup" | "save" | "clone" | "log" | "trace" => Access::Write,
+        _ => return,
+    };
+    for file in files {
+        // `.read |CODE` and `.once |CODE` run it.
+        match file.strip_prefix('|') {
+            Some(_) => {
+                return analyzer
+                    .subshell(|analyzer| analyzer.code(&Field::literal(rest.trim_start_matches('|')), "sh"));
+            }
+            None => analyzer.touch(access, &Field::literal(file), call.command),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The expression of `find`: which files each of its actions may be run for.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::Quoting;
+use crate::analysis::state::{Field, FieldKind};
+
+/// More alternatives are not kept apart: any file may be meant.
+const MAX_ALTERNATIVES: usize = 16;
+/// Deeper parentheses are not read.
+const MAX_NESTING: usize = 32;
+
+/// Tests and options of `find` with one argument, beside those below and `-newerXY`.
+const VALUED: &[&str] = &[
+    "-amin",
+    "-anewer",
+    "-atime",
+    "-cmin",
+    "-cnewer",
+    "-context",
+    "-ctime",
+    "-fstype",
+    "-gid",
+    "-group",
+    "-ilname",
+    "-inum",
+    "-ipath",
+    "-iregex",
+    "-iwholename",
+    "-links",
+    "-lname",
+    "-maxdepth",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-perm",
+    "-regex",
+    "-regextype",
+    "-samefile",
+    "-size",
+    "-uid",
+    "-used",
+    "-user",
+    "-xtype",
+];
+
+/// What is known of a file that is found; all of it holds.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Limits {
+    /// A pattern for its name.
+    pub(crate) name: Option<String>,
+    /// A pattern for its whole path, whose wildcards cross directories.
+    pub(crate) path: Option<String>,
+    pub(crate) is_directory: bool,
+}
+
+/// Files for which one of these holds.
+pub(crate) type Files = Rc<Vec<Limits>>;
+
+/// What is done to files that are found.
+#[derive(Debug)]
+pub(crate) enum Action<'f> {
+    Delete,
+    Run(&'f [Field]),
+    /// Its name is printed; false if more than that.
+    Print(bool),
+    /// What is found is written to this file by an option.
+    Write(&'f Field, &'f Field),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Expression<'f> {
+    words: &'f [Field],
+    at: usize,
+    /// Parentheses and negations around this part.
+    nesting: usize,
+    negated: usize,
+    /// It could not be read.
+    is_unclear: bool,
+    pub(crate) actions: Vec<(Action<'f>, Files)>,
+    /// Names without wildcards in tests that are not compared.
+    pub(crate) asked_for: Vec<&'f str>,
+    /// The file with the names of the roots.
+    pub(crate) roots_from: Option<&'f Field>,
+}
+
+impl<'f> Expression<'f> {
+    pub(crate) fn read(words: &'f [Field]) -> Expression<'f> {
+        let mut expression = Expression { words, ..Expression::default() };
+        let any = Rc::new(vec![Limits::default()]);
+        let mut all = expression.list(&any);
+        // Behind a parenthesis that nobody opened.
+        while expression.at < words.len() {
+            expression.is_unclear = true;
+            expression.at += 1;
+            expression.list(&any);
+        }
+        if expression.is_unclear {
+            all = Rc::clone(&any);
+            expression.actions.iter_mut().for_each(|(_, files)| *files = Rc::clone(&any));
+        }
+        if expression.actions.is_empty() {
+            expression.actions.push((Action::Print(true), all));
+        }
+        expression
+    }
+
+    fn word(&self) -> &'f str {
+        self.words.get(self.at).map_or("", |field| field.text.as_str())
+    }
+
+    fn next(&mut self) -> Option<&'f Field> {
+        let next = self.words.get(self.at)?;
+        self.at += 1;
+        // Without quotes it may be several words, such as an alternative.
+        let is_bare = |(_, quoting): &(Range<usize>, Quoting)| *quoting == Quoting::Bare;
+        self.is_unclear |=
+            next.kind == FieldKind::Unknown && (next.holes.is_empty() || next.holes.iter().any(is_bare));
+        Some(next)
+    }
+
+    /// Expressions between commas. The value is that of the last one, but GNU's `find` may change their order.
+    fn list(&mut self, files: &Files) -> Files {
+        let mut found = self.alternatives(files);
+        while self.word() == "," {
+            self.at += 1;
+            let more = self.alternatives(files);
+            found = either(&found, &more);
+        }
+        found
+    }
+
+    fn alternatives(&mut self, files: &Files) -> Files {
+        let mut found = self.conjunction(files);
+        while matches!(self.word(), "-o" | "-or") {
+            self.at += 1;
+            let more = self.conjunction(files);
+            found = either(&found, &more);
+        }
+        found
+    }
+
+    /// Each test is made of the files for which those before it hold.
+    fn conjunction(&mut self, files: &Files) -> Files {
+        let mut files = Rc::clone(files);
+        while self.at < self.words.len() && !matches!(self.word(), "-o" | "-or" | "," | ")") {
+            files = self.primary(files);
+        }
+        files
+    }
+
+    fn primary(&mut self, files: Files) -> Files {
+        let Some(field) = self.next() else { return files };
+        match field.text.as_str() {
+            // What is not known may be anything, such as an alternative.
+            _ if !field.is_literal() => self.is_unclear = true,
+            "(" | "!" | "-not" if self.nesting >= MAX_NESTING => self.is_unclear = true,
+            "(" => {
+                self.nesting += 1;
+                let found = self.list(&files);
+                self.nesting -= 1;
+                self.at += 1;
+                return found;
+            }
+            // Which files are left is not known, but all of them are among these.
+            "!" | "-not" => {
+                self.nesting += 1;
+                self.negated += 1;
+                self.primary(Rc::clone(&files));
+                self.negated -= 1;
+                self.nesting -= 1;
+            }
+            "-name" | "-iname" => {
+                let ignores_case = field.text == "-iname";
+                let name = self.next().and_then(|name| name_pattern(name, ignores_case));
+                return narrowed(&files, &Limits { name, ..Limits::default() });
+            }
+            "-path" | "-wholename" => {
+                let path = self.next().filter(|path| path.is_literal()).map(|path| path.text.clone());
+                return narrowed(&files, &Limits { path, ..Limits::default() });
+            }
+            "-type" => {
+                let is_directory = self.next().is_some_and(|kind| kind.is_literal() && kind.text == "d");
+                return narrowed(&files, &Limits { is_directory, ..Limits::default() });
+            }
+            test => self.other(field, test, &files),
+        }
+        files
+    }
+
+    /// Actions, and tests that nothing is compared with.
+    fn other(&mut self, field: &'f Field, test: &str, files: &Files) {
+        let action = match test {
+            "-delete" => Action::Delete,
+            "-print" | "-print0" => Action::Print(true),
+            "-ls" => Action::Print(false),
+            "-printf" => Action::Print(self.next().is_some_and(|format| is_path(&format.text))),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => Action::Run(self.command()),
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                let Some(file) = self.next() else { return };
+                if test == "-fprintf" {
+                    self.next();
+                }
+                Action::Write(field, file)
+            }
+            "-files0-from" => return self.roots_from = self.next(),
+            "-regex" | "-iregex" => {
+                let name = self.next().map_or("", |field| field.text.as_str());
+                let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+                let is_plain = !name.is_empty() && !name.contains(['*', '?', '[', '(', '$', '+']);
+                if is_plain && self.negated == 0 && self.asked_for.len() < MAX_ALTERNATIVES {
+                    self.asked_for.push(name);
+                }
+                return;
+            }
+            test => {
+                if VALUED.contains(&test) || test.starts_with("-newer") {
+                    self.next();
+                }
+                return;
+            }
+        };
+        self.actions.push((action, Rc::clone(files)));
+    }
+
+    /// The words up to `;` or `{} +`.
+    fn command(&mut self) -> &'f [Field] {
+        let rest = self.words.get(self.at..).unwrap_or_default();
+        let is = |at: usize, text: &str| rest.get(at).is_some_and(|field| field.text == text);
+        let ends = |at: &usize| {
+            is(*at, ";") || at.checked_sub(1).is_some_and(|before| is(*at, "+") && is(before, "{}"))
+        };
+        let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
+        self.at += length + 1;
+        rest.get(..length).unwrap_or_default()
+    }
+}
+
+/// Whether a format of `-printf` is the path alone.
+fn is_path(format: &str) -> bool {
+    matches!(format, "%p\\n" | "%p\\0" | "%p\n" | "%p ")
+}
+
+/// A pattern of the shell that matches the names that a pattern of `find` does, or more.
+pub(crate) fn name_pattern(field: &Field, ignores_case: bool) -> Option<String> {
+    let text = match field.kind {
+        FieldKind::Literal | FieldKind::Glob => field.text.as_str(),
+        FieldKind::Tree | FieldKind::Unknown => return None,
+    };
+    if ignores_case && (text.contains(['[', '\\']) || !text.is_ascii()) {
+        return None;
+    }
+    let mut pattern = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            // Two of them would cross directories.
+            '*' if pattern.ends_with('*') => {}
+            '[' => {
+                let (set, behind) = rest.as_str().split_once(']')?;
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+                match set.strip_prefix(['!', '^']).unwrap_or(set) {
+                    plain if plain.is_empty() || !plain.chars().all(is_plain) => return None,
+                    plain if plain.len() < set.len() => pattern.push('?'),
+                    plain => pattern.extend(["[", plain, "]"]),
+                }
+                rest = behind.chars();
+            }
+            '\\' => pattern.extend(['\\', rest.next()?]),
+            c if ignores_case && c.is_ascii_alphabetic() => {
+                pattern.extend(['[', c.to_ascii_lowercase(), c.to_ascii_uppercase(), ']']);
+            }
+            c => pattern.push(c),
+        }
+    }
+    Some(pattern)
+}
+
+fn narrowed(files: &Files, by: &Limits) -> Files {
+    if *by == Limits::default() {
+        return Rc::clone(files);
+    }
+    let both = |limits: &Limits| Limits {
+        name: limits.name.clone().or_else(|| by.name.clone()),
+        path: limits.path.clone().or_else(|| by.path.clone()),
+        is_directory: limits.is_directory || by.is_directory,
+    };
+    Rc::new(files.iter().map(both).collect())
+}
+
+fn either(one: &Files, other: &Files) -> Files {
+    let mut all = Vec::clone(one);
+    all.extend(other.iter().filter(|limits| !one.contains(limits)).cloned());
+    if all.contains(&Limits::default()) || all.len() > MAX_ALTERNATIVES {
+        all = vec![Limits::default()];
+    }
+    Rc::new(all)
+}

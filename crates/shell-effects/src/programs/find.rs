@@ -1,0 +1,200 @@
+//! `find`: where the files are that it finds, and what it does to them.
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::stream::{Stream, found};
+use crate::glob::{Glob, Kind};
+use crate::programs::arguments::Call;
+use crate::programs::batches::replaced;
+use crate::programs::expression::{Action, Expression, Limits};
+use crate::{Access, Target};
+
+pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let mut start = 0;
+    while let Some(option) = words.get(start).map(|field| field.text.as_str()) {
+        start += match option {
+            "-L" | "-H" | "-P" => 1,
+            "-D" => 2,
+            level if level.starts_with("-O") => 1,
+            _ => break,
+        };
+    }
+    let words = words.get(start..).unwrap_or_default();
+    let is_expression = |field: &Field| {
+        field.is_literal()
+            && (field.text.starts_with('-') && field.text.len() > 1
+                || matches!(field.text.as_str(), "(" | "!" | ")" | ","))
+    };
+    let start = words.iter().position(is_expression).unwrap_or(words.len());
+    let (roots, words) = words.split_at_checked(start).unwrap_or((words, &[]));
+    let expression = Expression::read(words);
+    let here = [Field::literal(".")];
+    let listed = expression.roots_from.map(|_| [Field::unknown("the files that it is given")]);
+    let roots = match &listed {
+        Some(listed) => listed,
+        None if roots.is_empty() => &here,
+        None => roots,
+    };
+    if let Some(file) = expression.roots_from {
+        analyzer.reads(file, call.command);
+    }
+    act(analyzer, call, &expression, roots);
+}
+
+fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
+    let mut output = Stream::Nothing;
+    for (action, files) in &expression.actions {
+        let mut targets = Vec::new();
+        for root in roots {
+            files.iter().for_each(|limits| below(root, limits, &expression.asked_for, &mut targets));
+        }
+        match action {
+            Action::Delete => {
+                // A directory is deleted if it is empty: then there is nothing in it.
+                let is_any = |limits: &Limits| limits.name.is_none() && limits.path.is_none();
+                if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
+                    continue;
+                }
+                for target in targets {
+                    analyzer.by_option("-delete", |analyzer| {
+                        analyzer.effect(Access::Delete, target, call.command)
+                    });
+                }
+            }
+            Action::Run(command) => {
+                for target in &targets {
+                    let by = found(target);
+                    let fields: Vec<Field> = command.iter().map(|word| replaced(word, "{}", &by)).collect();
+                    analyzer.deeper(|analyzer| analyzer.run_fields(&fields));
+                }
+                output = Stream::Unknown;
+            }
+            Action::Print(true) => match &mut output {
+                Stream::Nothing => output = Stream::Files(targets),
+                Stream::Files(files) => files.extend(targets),
+                _ => {}
+            },
+            Action::Print(false) => output = Stream::Unknown,
+            Action::Write(option, file) => {
+                analyzer
+                    .by_option(&option.text, |analyzer| analyzer.touch(Access::Write, file, call.command));
+            }
+        }
+    }
+    analyzer.output = output;
+}
+
+/// What a search from a root finds.
+fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
+    match root.kind {
+        FieldKind::Unknown => targets.push(Target::Unknown(root.text.clone())),
+        FieldKind::Tree => targets.push(Target::Unknown(root.shown())),
+        // The files that it matches are among those of its directory.
+        FieldKind::Glob => {
+            let folder = root.text.trim_end_matches('/').rsplit_once('/').map_or("", |(folder, _)| folder);
+            let is_absolute = root.text.starts_with('/');
+            let prefix = if folder.is_empty() && !is_absolute { String::new() } else { format!("{folder}/") };
+            match (&limits.name, limits.is_directory) {
+                (None, false) => targets.push(Target::Trees(root.text.clone())),
+                (name, is_directory) => targets.push(anywhere(&prefix, name.as_deref(), is_directory)),
+            }
+        }
+        FieldKind::Literal => below_literal(&root.text, limits, asked_for, targets),
+    }
+}
+
+fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
+    let folder = root.trim_end_matches('/');
+    let prefix = if folder == "." { String::new() } else { format!("{}/", escaped(folder)) };
+    let name = limits.name.as_deref();
+    let paths = limits.path.as_deref().and_then(|path| path_patterns(path, root, &prefix));
+    match paths {
+        Some(patterns) => targets.extend(patterns.into_iter().map(|mut pattern| {
+            if let (Some(name), Some(any)) = (name, pattern.strip_suffix("**/*")) {
+                pattern = format!("{any}**/{name}");
+            }
+            Target::Glob(if limits.is_directory { format!("{pattern}/") } else { pattern })
+        })),
+        None if name.is_some() || limits.is_directory => {
+            targets.push(anywhere(&prefix, name, limits.is_directory));
+        }
+        None => {
+            targets.push(Target::Tree(root.to_owned()));
+            // Whoever reads all that is found reads everything; a name that is asked for counts nevertheless.
+            targets.extend(asked_for.iter().map(|name| Target::Path(format!("{folder}/{name}"))));
+            return;
+        }
+    }
+    let is_found = |pattern: &str, text: &str| {
+        Glob::new(pattern, Kind::Name).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
+    };
+    let own_name = folder.rsplit('/').next().unwrap_or(folder);
+    if name.is_none_or(|name| is_found(name, own_name))
+        && limits.path.as_deref().is_none_or(|path| is_found(path, root))
+        && (name.is_some() || limits.path.is_some())
+    {
+        targets.push(Target::Path(root.to_owned()));
+    }
+}
+
+/// Files of a name, or directories, at any depth.
+fn anywhere(prefix: &str, name: Option<&str>, is_directory: bool) -> Target {
+    let name = name.unwrap_or_default();
+    let end = if is_directory && !name.is_empty() { "/" } else { "" };
+    Target::Glob(format!("{prefix}**/{name}{end}"))
+}
+
+/// A path as a pattern.
+pub(crate) fn escaped(path: &str) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
+/// Patterns of the shell for the paths that a pattern of `-path` matches, or more. Its wildcards cross directories, so that only
+/// what is between two slashes without any is a directory. None if that limits nothing.
+fn path_patterns(pattern: &str, root: &str, prefix: &str) -> Option<Vec<String>> {
+    if pattern.contains(['[', '\\']) {
+        return None;
+    }
+    let is_wild = |part: &str| part.contains(['*', '?']);
+    let (folders, last) = match pattern.rsplit_once('/') {
+        Some((folders, last)) => (folders.split('/').collect(), last),
+        None => (Vec::new(), pattern),
+    };
+    let starts_anywhere = is_wild(folders.first().copied().unwrap_or(last));
+    // The root may be what a directory of the pattern stands for.
+    let is_in_root = |folder: &&&str| !is_wild(folder) && root.split('/').any(|part| part == **folder);
+    if starts_anywhere && folders.iter().any(|folder| is_in_root(&folder)) {
+        return None;
+    }
+    let mut start = if starts_anywhere { format!("{prefix}**/") } else { String::new() };
+    for folder in folders {
+        match folder {
+            "." if start.is_empty() => {}
+            folder if !is_wild(folder) => start.extend([folder, "/"]),
+            _ if start.ends_with("**/") => {}
+            _ => start.push_str("**/"),
+        }
+    }
+    if !is_wild(last) {
+        return Some(vec![format!("{start}{last}")]);
+    }
+    let before = last.split(['*', '?']).next().unwrap_or_default();
+    let behind = last.rsplit(['*', '?']).next().unwrap_or_default();
+    let deep =
+        if start.ends_with("**/") { format!("{start}*{behind}") } else { format!("{start}**/*{behind}") };
+    let is_start = starts_anywhere && !pattern.contains('/');
+    match before {
+        _ if is_start && behind.is_empty() => None,
+        "" => Some(vec![deep]),
+        _ if is_start => Some(vec![deep]),
+        before => Some(vec![format!("{start}{last}"), format!("{start}{before}*/**/*{behind}")]),
+    }
+}

@@ -1,0 +1,143 @@
+//! Subcommands of git that change files of the work tree.
+
+use super::call::Git;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind};
+use crate::programs::arguments::{self, Call};
+use crate::programs::copy;
+use crate::{Access, Target};
+
+impl Git<'_> {
+    pub(crate) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["-b", "-B", "--orphan", "--detach", "-t", "--track"]) && self.paths.is_none()
+        {
+            return;
+        }
+        let is_forced = self.arguments.has(&["-f", "--force"]);
+        if is_forced && self.paths.is_none() {
+            analyzer.effect(Access::Write, Target::WorkTree, self.command);
+        }
+        match self.paths {
+            Some(paths) => self.rewritten(analyzer, paths, Access::Write),
+            None => match self.arguments.operands.as_slice() {
+                // One name alone that is not known is that of a branch.
+                [only] if only.kind == FieldKind::Unknown => {}
+                [] => {}
+                // The first may be a branch, or a revision whose files the others are.
+                [first, paths @ ..] => {
+                    self.rewritten(analyzer, std::slice::from_ref(first), Access::Update);
+                    self.rewritten(analyzer, paths, Access::Write);
+                }
+            },
+        }
+        self.of_list(analyzer, Access::Write);
+    }
+
+    pub(crate) fn restore(&self, analyzer: &mut Analyzer<'_>) {
+        let only_index =
+            self.arguments.has(&["-S", "--staged"]) && !self.arguments.has(&["-W", "--worktree"]);
+        if !only_index {
+            self.rewritten(analyzer, &self.arguments.operands, Access::Write);
+            self.of_list(analyzer, Access::Write);
+        }
+    }
+
+    /// What a file lists that is not read.
+    fn of_list(&self, analyzer: &mut Analyzer<'_>, access: Access) {
+        if let Some(list) = self.arguments.value(&["--pathspec-from-file"]) {
+            let files = Field::unknown(format!("the files of {}", list.shown()));
+            analyzer.touch(access, &files, self.command);
+        }
+    }
+
+    pub(crate) fn rewritten(&self, analyzer: &mut Analyzer<'_>, paths: &[Field], access: Access) {
+        for path in paths {
+            if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
+                analyzer.effect(Access::Write, Target::WorkTree, self.command);
+            } else {
+                analyzer.touch_tree(access, path, self.command);
+            }
+        }
+    }
+
+    pub(crate) fn remove(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["--cached", "-n", "--dry-run"]) {
+            return;
+        }
+        for path in &self.arguments.operands {
+            if self.arguments.has(&["-r"]) {
+                analyzer.touch_tree(Access::Delete, path, self.command);
+            } else {
+                analyzer.touch(Access::Delete, path, self.command);
+            }
+        }
+        self.of_list(analyzer, Access::Delete);
+    }
+
+    pub(crate) fn move_files(&self, analyzer: &mut Analyzer<'_>) {
+        let call = Call {
+            name: "mv",
+            fields: self.rest,
+            arguments: arguments::parse("", self.rest),
+            command: self.command,
+        };
+        copy::copy(analyzer, &call);
+    }
+
+    pub(crate) fn clean(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["-n", "--dry-run"]) {
+            return;
+        }
+        if self.arguments.operands.is_empty() {
+            analyzer.effect(Access::Delete, Target::WorkTree, self.command);
+        }
+        for path in &self.arguments.operands {
+            analyzer.touch_tree(Access::Delete, path, self.command);
+        }
+    }
+
+    pub(crate) fn stash(&self, analyzer: &mut Analyzer<'_>) {
+        let action = self.arguments.operands.first().map_or("push", |field| field.text.as_str());
+        match action {
+            // What comes back was in the work tree before, like the commits of another branch.
+            "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
+            _ if self.arguments.has(&["--pathspec-from-file"]) => self.of_list(analyzer, Access::Write),
+            _ => match (self.paths, self.arguments.operands.split_first()) {
+                (Some(paths), _) if !paths.is_empty() => self.rewritten(analyzer, paths, Access::Write),
+                (None, Some((_, paths))) if action == "push" && !paths.is_empty() => {
+                    self.rewritten(analyzer, paths, Access::Write);
+                }
+                _ => analyzer.effect(Access::Write, Target::WorkTree, self.command),
+            },
+        }
+    }
+
+    pub(crate) fn apply(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["--check", "--stat", "--numstat", "--summary", "--cached"]) {
+            return;
+        }
+        for patch in &self.arguments.operands {
+            analyzer.reads(patch, self.command);
+        }
+        analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), self.command);
+    }
+
+    /// The directory that a subcommand makes.
+    pub(crate) fn directory(&self, analyzer: &mut Analyzer<'_>, subcommand: &str) {
+        let operands = &self.arguments.operands;
+        let directory = match (subcommand, operands.as_slice()) {
+            ("init", [directory, ..]) | ("clone", [_, directory, ..]) => directory.clone(),
+            ("clone", [url]) => {
+                let name = url.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+                url.with(name.trim_end_matches(".git"))
+            }
+            ("worktree", [action, directory, ..]) if action.text == "add" => directory.clone(),
+            ("worktree", [action, directory, ..]) if action.text == "remove" => {
+                analyzer.touch_tree(Access::Delete, directory, self.command);
+                return;
+            }
+            _ => return,
+        };
+        analyzer.touch(Access::MakeDirectory, &directory, self.command);
+    }
+}

@@ -1,0 +1,124 @@
+//! Commands that git runs: those that a subcommand is given, aliases, and the programs that settings name.
+
+use super::call::Git;
+use crate::Base;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::Field;
+use crate::programs::arguments;
+
+/// Settings with a program that a shell runs: section, and name behind any subsection.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("browser", &["cmd"]),
+    ("core", &["alternaterefscommand", "askpass", "editor", "fsmonitor", "gitproxy", "pager", "sshcommand"]),
+    ("diff", &["command", "external", "textconv"]),
+    ("difftool", &["cmd"]),
+    ("filter", &["clean", "process", "smudge"]),
+    ("gpg", &["program"]),
+    ("interactive", &["difffilter"]),
+    ("man", &["cmd"]),
+    ("merge", &["driver"]),
+    ("mergetool", &["cmd"]),
+    ("remote", &["receivepack", "uploadpack"]),
+    ("sequence", &["editor"]),
+    ("trailer", &["cmd", "command"]),
+    ("uploadpack", &["packobjectshook"]),
+];
+
+impl Git<'_> {
+    /// Commands that a subcommand runs.
+    pub(crate) fn runs(&self, analyzer: &mut Analyzer<'_>, subcommand: &str) {
+        let operands = &self.arguments.operands;
+        let is = |name: &str| operands.first().is_some_and(|first| first.text == name);
+        if subcommand == "bisect" && is("run") {
+            let words = self.rest.iter().skip_while(|field| field.text != "run").skip(1);
+            let words: Vec<Field> = words.cloned().collect();
+            analyzer.deeper(|analyzer| analyzer.run_fields(&words));
+        } else if subcommand == "submodule" && is("foreach") {
+            let words = self.rest.iter().skip_while(|field| field.text != "foreach").skip(1);
+            let words: Vec<Field> = words.skip_while(|field| field.text.starts_with('-')).cloned().collect();
+            analyzer.subshell(|analyzer| {
+                // In each of the submodules.
+                analyzer.state.bases = vec![Base::Unknown];
+                match words.as_slice() {
+                    [code] => analyzer.code(code, "sh"),
+                    words => analyzer.deeper(|analyzer| analyzer.run_fields(words)),
+                }
+            });
+        } else if matches!(subcommand, "rebase" | "difftool") {
+            let options = arguments::parse("-x= --exec= --extcmd=", self.rest);
+            for code in options.values(&["-x", "--exec", "--extcmd"]) {
+                analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
+            }
+        }
+    }
+
+    /// `git clone -c KEY=VALUE`.
+    pub(crate) fn settings(&self, analyzer: &mut Analyzer<'_>) {
+        let options = arguments::parse("-c= --config=", self.rest);
+        for setting in options.values(&["-c", "--config"]) {
+            if let Some((key, value)) = setting.text.split_once('=') {
+                analyzer.git_setting(key, &setting.with(value));
+            }
+        }
+    }
+
+    /// `ext::COMMAND` as the address of a repository: a command talks to it. A blank in one of its words is `% `.
+    pub(crate) fn connects(&self, analyzer: &mut Analyzer<'_>) {
+        const BLANK: char = '\u{1}';
+        for operand in self.rest {
+            let Some((_, command)) =
+                operand.text.split_once("ext::").filter(|(option, _)| is_address(option))
+            else {
+                continue;
+            };
+            let command = command.replace("% ", &BLANK.to_string());
+            let words = command.split_whitespace().map(|word| operand.with(word.replace(BLANK, " ")));
+            let words: Vec<Field> = words.collect();
+            analyzer.deeper(|analyzer| analyzer.run_fields(&words));
+        }
+    }
+}
+
+/// Whether an address follows: it is the whole word, or the value of an option.
+fn is_address(before: &str) -> bool {
+    before.is_empty() || before.starts_with("--") && before.ends_with('=')
+}
+
+impl Analyzer<'_> {
+    /// An alias with the words behind it.
+    pub(crate) fn git_alias(&mut self, alias: &str, rest: &[Field]) {
+        match alias.strip_prefix('!') {
+            Some(code) => {
+                let words: Vec<String> = rest.iter().map(Field::quoted).collect();
+                let code = Field::literal(format!("{code} {}", words.join(" ")));
+                self.subshell(|analyzer| analyzer.code(&code, "sh"));
+            }
+            None => {
+                let words = std::iter::once("git").chain(alias.split_whitespace()).map(Field::literal);
+                let words: Vec<Field> = words.chain(rest.iter().cloned()).collect();
+                self.deeper(|analyzer| analyzer.run_fields(&words));
+            }
+        }
+    }
+
+    /// What a setting lets git run: a program, or an alias, which is run now as far as we know.
+    pub(crate) fn git_setting(&mut self, key: &str, value: &Field) {
+        let key = key.to_ascii_lowercase();
+        let (section, name) =
+            (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+        let names_program = section == "pager"
+            || PROGRAMS.iter().any(|(known, names)| *known == section && names.contains(&name));
+        self.as_part(|analyzer| match section {
+            "alias" if value.is_literal() => {
+                analyzer.subshell(|analyzer| analyzer.git_alias(&value.text, &[]))
+            }
+            "credential" if name == "helper" => {
+                if let Some(code) = value.text.strip_prefix('!') {
+                    analyzer.subshell(|analyzer| analyzer.code(&value.with(code), "sh"));
+                }
+            }
+            _ if names_program => analyzer.subshell(|analyzer| analyzer.code(value, "sh")),
+            _ => {}
+        });
+    }
+}

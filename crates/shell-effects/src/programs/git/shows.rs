@@ -1,0 +1,105 @@
+//! Subcommands of git that show files, or what is in them.
+
+use super::call::Git;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::stream::Stream;
+use crate::programs::arguments;
+use crate::{Access, Target};
+
+impl Git<'_> {
+    /// The files that options name.
+    pub(crate) fn read_by(&self, analyzer: &mut Analyzer<'_>, flags: &'static str) {
+        analyzer.files_of_flags(flags, &arguments::parse(flags, self.rest), self.command);
+    }
+
+    /// Commits, with the content of files only where they are asked for.
+    pub(crate) fn log(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["-p", "-u", "--patch"]) {
+            return self.shown(analyzer);
+        }
+        self.outputs(analyzer);
+        for range in self.arguments.values(&["-L"]) {
+            if let Some((_, file)) = range.text.rsplit_once(':') {
+                analyzer.reads(&range.with(file), self.command);
+            }
+        }
+    }
+
+    pub(crate) fn bundle(&self, analyzer: &mut Analyzer<'_>) {
+        if let [action, file, ..] = self.arguments.operands.as_slice() {
+            let access = if action.text == "create" { Access::Write } else { Access::Read };
+            analyzer.touch(access, file, self.command);
+        }
+    }
+
+    /// Files to look at: behind `--`, or any operand, where `REVISION:PATH` names one as well.
+    pub(crate) fn shown(&self, analyzer: &mut Analyzer<'_>) {
+        self.outputs(analyzer);
+        for operand in self.paths.unwrap_or(&self.arguments.operands) {
+            if !operand.text.contains(':') {
+                analyzer.reads(operand, self.command);
+            }
+        }
+        for operand in &self.arguments.operands {
+            if let Some((_, path)) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty()) {
+                analyzer.reads(&operand.with(path), self.command);
+            }
+        }
+    }
+
+    /// The names of files that are printed, behind so many other operands.
+    pub(crate) fn listed(&self, analyzer: &mut Analyzer<'_>, skipped: usize) {
+        // What is printed beside a name may be another one.
+        if self.arguments.has(&["--format", "--line-prefix"]) {
+            return;
+        }
+        let paths = self.paths.unwrap_or(self.arguments.operands.get(skipped..).unwrap_or_default());
+        let is_excluded = |path: &&Field| path.text.starts_with(":!") || path.text.starts_with(":^");
+        let files = paths.iter().filter(|path| !is_excluded(path)).map(|path| match path.kind {
+            // A pattern in quotes is one for git, which finds files in all directories.
+            FieldKind::Literal if path.text.contains(['*', '?', '[']) => {
+                Target::Glob(format!("**/{}", path.text))
+            }
+            FieldKind::Literal if !path.text.starts_with(':') => Target::Tree(path.text.clone()),
+            FieldKind::Glob => Target::Glob(path.text.clone()),
+            _ => Target::Unknown(path.shown()),
+        });
+        let files: Vec<Target> = files.collect();
+        analyzer.output = Stream::Files(if files.is_empty() { vec![Target::WorkTree] } else { files });
+    }
+
+    /// `git diff --name-only`: operands may be revisions.
+    pub(crate) fn changed_names(&self, analyzer: &mut Analyzer<'_>) {
+        self.outputs(analyzer);
+        self.listed(analyzer, 0);
+        if let Stream::Files(files) = &mut analyzer.output
+            && self.paths.is_none()
+        {
+            files.push(Target::WorkTree);
+        }
+    }
+
+    pub(crate) fn grepped(&self, analyzer: &mut Analyzer<'_>) {
+        for file in self.arguments.values(&["-f"]) {
+            analyzer.reads(file, self.command);
+        }
+        let skipped = usize::from(!self.arguments.has(&["-e", "-f"]));
+        let paths = match self.paths {
+            Some(paths) => paths,
+            None => self.arguments.operands.get(skipped..).unwrap_or_default(),
+        };
+        for path in paths {
+            analyzer.reads(path, self.command);
+        }
+        if self.arguments.has(&["-l", "--files-with-matches", "--name-only"]) {
+            self.listed(analyzer, skipped);
+        }
+    }
+
+    pub(crate) fn outputs(&self, analyzer: &mut Analyzer<'_>) {
+        for file in self.arguments.values(&["-o", "--output", "--output-directory"]) {
+            analyzer.by_option("--output", |analyzer| analyzer.touch(Access::Write, file, self.command));
+        }
+    }
+}

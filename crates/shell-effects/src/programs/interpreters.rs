@@ -1,0 +1,149 @@
+//! Programs that run code: shells, whose code is read, and others, whose code is not.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::is_wholly_unknown;
+use crate::analysis::state::Field;
+use crate::programs::arguments::{self, Call};
+
+/// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
+pub(crate) fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = without_plus(call.fields.get(1..).unwrap_or_default());
+    let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r", &words, true);
+    let rest = without_dash(words.get(length..).unwrap_or_default());
+    for file in options.values(&["--rcfile", "--init-file"]) {
+        analyzer.reads(file, call.command);
+    }
+    // It only checks the syntax, unless that is switched off again or it is interactive.
+    let is_check = options.has(&["-n"]) && !options.has(&["-i"]) && words.len() + 1 == call.fields.len();
+    if is_check {
+        return rest
+            .iter()
+            .take(usize::from(!options.has(&["-c"])))
+            .for_each(|file| analyzer.reads(file, call.command));
+    }
+    if options.has(&["-c"]) {
+        let Some((code, positional)) = rest.split_first() else { return };
+        let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();
+        let exports_all =
+            options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
+        analyzer.subshell(|analyzer| {
+            analyzer.state = analyzer.state.child(positional);
+            analyzer.state.exports_all = exports_all;
+            analyzer.code(code, call.name);
+        });
+        return;
+    }
+    match rest.first() {
+        Some(file) if is_input(file) => analyzer.code_from_input(call.name, true),
+        Some(file) if is_descriptor(file) => analyzer.code_from_process(call.name, true),
+        Some(file) if !options.has(&["-s"]) => {
+            analyzer.script_file(file, call, true);
+            // Its arguments are like those of a program that we do not know.
+            analyzer.unknown_program(rest);
+        }
+        _ => analyzer.code_from_input(call.name, true),
+    }
+}
+
+/// `at` and `batch`: a shell runs their input later.
+pub(crate) fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    match call.arguments.value(&["-f"]) {
+        Some(file) => analyzer.script_file(file, call, true),
+        None => analyzer.code_from_input(call.name, true),
+    }
+}
+
+/// Without the options that switch something off, such as `+x` and `+o posix`.
+fn without_plus(words: &[Field]) -> Vec<Field> {
+    let (mut kept, mut at) = (Vec::new(), 0);
+    while let Some(word) = words.get(at) {
+        let length = match word.text.as_str() {
+            "+o" | "+O" | "-o" | "-O" | "--rcfile" | "--init-file" => 2,
+            "--" => break,
+            text if text.len() > 1 && text.starts_with(['+', '-']) => 1,
+            _ => break,
+        };
+        if word.text.starts_with('-') {
+            kept.extend(words.iter().skip(at).take(length).cloned());
+        }
+        at += length;
+    }
+    kept.extend(words.iter().skip(at).cloned());
+    kept
+}
+
+/// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
+pub(crate) fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let code: Vec<Field> = call
+        .arguments
+        .values(&["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command"])
+        .cloned()
+        .collect();
+    for text in &code {
+        // All of it is what another command prints, or what a variable holds.
+        if is_wholly_unknown(text) {
+            analyzer.unknown_code(call.name, text.shown());
+        } else {
+            analyzer.inline_code(call.name, text.shown());
+        }
+    }
+    if call.arguments.has(&["-m"]) {
+        analyzer.unknown_program(call.fields);
+        return;
+    }
+    let operands = &call.arguments.operands;
+    match operands.first() {
+        _ if !code.is_empty() => {
+            for operand in operands {
+                analyzer.unknown_words(vec![call.name.to_owned(), operand.shown()]);
+            }
+        }
+        Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
+            let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
+            analyzer.inline_code(call.name, text.join(" "));
+        }
+        Some(script) if is_input(script) => analyzer.code_from_input(call.name, false),
+        Some(script) if is_descriptor(script) => analyzer.code_from_process(call.name, false),
+        Some(script) if script.text != "-" => {
+            analyzer.script_file(script, call, false);
+            analyzer.unknown_program(operands);
+        }
+        _ => analyzer.code_from_input(call.name, false),
+    }
+}
+
+/// `perl -i -pe CODE FILES`, `ruby -i`.
+pub(crate) fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let loops = arguments.has(&["-n", "-p", "-i"]);
+    let has_code = arguments.has(&["-e", "-E"]);
+    if !(loops && has_code) {
+        interpreter(analyzer, call);
+        return;
+    }
+    for code in arguments.values(&["-e", "-E"]) {
+        analyzer.inline_code(call.name, code.shown());
+    }
+    for file in &arguments.operands {
+        if arguments.has(&["-i"]) {
+            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+        }
+        analyzer.reads(file, call.command);
+    }
+}
+
+/// Whether a file is the standard input.
+pub(crate) fn is_input(file: &Field) -> bool {
+    matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// Whether a file is that of a process substitution.
+pub(crate) fn is_descriptor(file: &Field) -> bool {
+    file.text.starts_with("/dev/fd/")
+}
+
+/// Without a `-` that ends the options, or stands for one.
+pub(crate) fn without_dash(words: &[Field]) -> &[Field] {
+    words.split_first().filter(|(first, _)| first.text == "-").map_or(words, |(_, rest)| rest)
+}

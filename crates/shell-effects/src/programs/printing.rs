@@ -1,0 +1,190 @@
+//! Programs whose output is known: those that print their arguments, and those that hand on what they read.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind, Value};
+use crate::analysis::stream::{self, Stream};
+use crate::programs::arguments::{self, Call, Flags};
+use crate::syntax::quotes::decoded;
+
+/// `echo`, and `print` of other shells.
+pub(crate) fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let mut words = call.fields.get(1..).unwrap_or_default();
+    let (mut decodes, mut breaks) = (None, true);
+    while let Some((first, rest)) = words.split_first() {
+        let Some(flags) = first.text.strip_prefix('-').filter(|flags| is_flags(flags)) else { break };
+        for flag in flags.chars() {
+            match flag {
+                'e' => decodes = Some(true),
+                'E' | 'r' => decodes = Some(false),
+                _ => breaks = false,
+            }
+        }
+        words = rest;
+    }
+    if analyzer.prints.is_none() {
+        return;
+    }
+    if let Some(files) = stream::files(words) {
+        analyzer.output = files;
+        return;
+    }
+    let end = if breaks { "\n" } else { "" };
+    let raw = with_end(stream::joined(words, " "), end);
+    let has_escapes = raw.text.contains('\\');
+    let escaped: Vec<Field> = if has_escapes { words.iter().map(escaped).collect() } else { Vec::new() };
+    let plain = if has_escapes { with_end(stream::joined(&escaped, " "), end) } else { raw.clone() };
+    analyzer.output = Stream::text(if decodes == Some(true) { plain.clone() } else { raw });
+    // Some shells decode without being asked.
+    if has_escapes && decodes.is_none() {
+        analyzer.output.add(Stream::text(plain));
+        analyzer.output.blur();
+    }
+}
+
+fn is_flags(flags: &str) -> bool {
+    !flags.is_empty() && flags.bytes().all(|flag| matches!(flag, b'n' | b'e' | b'E' | b'r'))
+}
+
+fn with_end(mut text: Field, end: &str) -> Field {
+    text.text.push_str(end);
+    text
+}
+
+/// A word with its escapes decoded, as far as that is possible.
+fn escaped(word: &Field) -> Field {
+    match word.kind {
+        FieldKind::Literal => Field::literal(decoded(&word.text, true)),
+        _ => word.clone(),
+    }
+}
+
+pub(crate) fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let variable = call.arguments.value(&["-v"]).map(|field| field.text.clone());
+    let words = if variable.is_some() { &call.arguments.operands } else { words };
+    let words = match words.split_first() {
+        Some((first, rest)) if first.text == "--" => rest,
+        _ => words,
+    };
+    if analyzer.prints.is_none() && variable.is_none() {
+        return;
+    }
+    let text = words.split_first().and_then(|(format, values)| formatted(format, values));
+    match (variable, text) {
+        (Some(name), Some(text)) if text.is_literal() => {
+            analyzer.state.set(&name, Value::Options(vec![text]))
+        }
+        (Some(name), _) => analyzer.state.set(&name, Value::Unknown),
+        (None, text) => analyzer.output = text.map_or(Stream::Unknown, Stream::text),
+    }
+}
+
+/// What `printf` prints; nothing where the format has more than strings and numbers.
+fn formatted(format: &Field, values: &[Field]) -> Option<Field> {
+    if !format.is_literal() {
+        return None;
+    }
+    let mut parts: Vec<Field> = Vec::new();
+    let mut values = values.iter();
+    loop {
+        let before = values.len();
+        let mut rest = format.text.as_str();
+        while let Some((text, conversion)) = rest.split_once('%') {
+            parts.push(Field::literal(decoded(text, false)));
+            let width =
+                conversion.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | ' '));
+            let kind = width.chars().next()?;
+            match kind {
+                '%' => parts.push(Field::literal("%")),
+                's' | 'd' | 'i' | 'u' | 'q' => parts.extend(values.next().cloned()),
+                'b' => parts.extend(values.next().map(escaped)),
+                _ => return None,
+            }
+            rest = width.get(kind.len_utf8()..)?;
+        }
+        parts.push(Field::literal(decoded(rest, false)));
+        // The format is used again for what is left.
+        if values.len() == 0 || values.len() == before {
+            return Some(stream::joined(&parts, ""));
+        }
+    }
+}
+
+pub(crate) fn cat(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let operands = &call.arguments.operands;
+    for operand in operands {
+        analyzer.reads(operand, call.command);
+    }
+    if operands.is_empty() {
+        analyzer.output = analyzer.input.clone();
+        return;
+    }
+    let mut output = Stream::Nothing;
+    for operand in operands {
+        output.add(if operand.text == "-" { analyzer.input.clone() } else { analyzer.content(operand) });
+    }
+    // With numbers or marks it is another text.
+    if call.arguments.flags.is_empty() || !matches!(output, Stream::Text(_)) {
+        analyzer.output = output;
+    }
+}
+
+pub(crate) fn tee(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let input = analyzer.input.clone();
+    let appends = call.arguments.has(&["-a", "--append"]);
+    for file in &call.arguments.operands {
+        analyzer.touch(Access::Write, file, call.command);
+        analyzer.wrote(file, input.clone(), appends, (analyzer.pipeline..call.command + 1).collect());
+    }
+    analyzer.output = input;
+}
+
+/// `which NAME`: the program that it names.
+pub(crate) fn which(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if let [name] = call.arguments.operands.as_slice()
+        && name.is_literal()
+    {
+        analyzer.output = Stream::text(name.clone());
+    }
+}
+
+/// Programs that print settings for a shell to evaluate, and the first word that asks for them.
+const SETTINGS: &[(&[&str], &[&str])] = &[
+    (&["dircolors", "keychain", "ssh-agent"], &[]),
+    (&["asdf", "atuin", "fnm", "mise", "opam", "starship", "zoxide"], &["activate", "env", "init"]),
+    (&["goenv", "jenv", "nodenv", "pyenv", "rbenv"], &["init", "virtualenv-init"]),
+    (&["direnv"], &["export", "hook"]),
+    (&["brew"], &["shellenv"]),
+    (&["conda", "mamba", "micromamba"], &["shell", "shell.bash", "shell.posix", "shell.zsh"]),
+    (&["docker-machine", "luarocks", "minikube"], &["completion", "docker-env", "env", "path"]),
+    (
+        &[
+            "argocd", "docker", "flux", "gh", "glab", "helm", "k3d", "kind", "kubectl", "npm", "oc", "pip",
+            "pnpm", "poetry", "rustup", "uv",
+        ],
+        &["completion", "completions", "generate-shell-completion"],
+    ),
+];
+
+/// Their options before that word that take a value.
+const SETTINGS_FLAGS: Flags = "-p= --profile= -s= --storage-path= -C= --cd=";
+
+/// Whether a command prints settings for a shell, which is what it is for.
+pub(crate) fn prints_settings(words: &[Field]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    // A program of the project may have the same name.
+    let program = match first.text.rsplit_once('/') {
+        Some((directory, name)) if directory.is_empty() || directory.starts_with('/') => name,
+        Some(_) => return false,
+        None => first.text.as_str(),
+    };
+    let asked = || {
+        let (_, skipped) = arguments::parse_up_to(SETTINGS_FLAGS, rest, true);
+        rest.get(skipped).map_or("", |word| word.text.as_str())
+    };
+    let is_asked = |(programs, asking): &&(&[&str], &[&str])| {
+        programs.contains(&program) && (asking.is_empty() || asking.contains(&asked()))
+    };
+    SETTINGS.iter().any(|row| is_asked(&row))
+}

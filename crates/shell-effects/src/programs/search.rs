@@ -1,0 +1,189 @@
+//! `fd`, `grep` and `rg`.
+
+use crate::Target;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::stream::{self, Stream};
+use crate::programs::arguments::{self, Arguments, Call, Flags};
+use crate::programs::batches::replaced;
+use crate::programs::expression::name_pattern;
+use crate::programs::find::escaped;
+
+const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
+    --changed-within= --changed-before= --color= --threads= --base-directory=";
+
+/// `fd PATTERN ROOTS -x COMMAND`.
+pub(crate) fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let runs = |field: &Field| matches!(field.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
+    let at = words.iter().position(runs).unwrap_or(words.len());
+    let arguments = arguments::parse(FD, words.get(..at).unwrap_or_default());
+    let endings: Vec<String> =
+        arguments.values(&["-e", "--extension"]).map(|ending| format!("*.{}", ending.text)).collect();
+    let found = listed(
+        arguments.operands.get(1..).unwrap_or_default(),
+        &name_patterns(endings.iter().map(String::as_str), true),
+    );
+    if at == words.len() {
+        // What it is asked to print may be any text.
+        if !arguments.has(&["--format"]) {
+            analyzer.output = found;
+        }
+        return;
+    }
+    let command = words.get(at + 1..).unwrap_or_default();
+    let has_mark = command.iter().any(|word| word.text.contains("{}"));
+    let found = match found {
+        Stream::Files(files) if !endings.is_empty() => files.iter().map(stream::found).collect(),
+        _ => vec![Field::unknown("what was found")],
+    };
+    for by in found {
+        let mut fields: Vec<Field> = command.iter().map(|word| replaced(word, "{}", &by)).collect();
+        if !has_mark {
+            fields.push(by);
+        }
+        analyzer.deeper(|analyzer| analyzer.run_fields(&fields));
+    }
+}
+
+/// `grep PATTERN FILES`, `rg PATTERN FILES`; with `-l` they print in which the pattern is found.
+pub(crate) fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
+    let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
+    for file in files {
+        analyzer.reads(file, call.command);
+    }
+    for pattern in arguments.values(&["-g", "--glob", "--iglob", "--include"]) {
+        included(analyzer, pattern, call.command);
+    }
+    if arguments.has(&["-l", "--files-with-matches", "--files"]) {
+        let patterns =
+            arguments.values(&["-g", "--glob", "--iglob", "--include"]).map(|field| field.text.as_str());
+        analyzer.output = listed(files, &name_patterns(patterns, arguments.has(&["--iglob"])));
+    } else if let Stream::Files(names) = &analyzer.input
+        && files.is_empty()
+        && let Some(kept) = kept(arguments, names)
+    {
+        analyzer.output = Stream::Files(kept);
+    }
+}
+
+/// Options of `grep` after which lines are not printed as they are.
+const CHANGED: &[&str] =
+    &["-c", "--count", "-n", "--line-number", "-o", "--only-matching", "-b", "-f", "--file"];
+
+/// What `grep` keeps of the names on its input: with `-v` all might be left; else those that end like a file, start like a
+/// directory, or have a word in them. None if any may be meant.
+fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
+    if arguments.has(CHANGED) {
+        return None;
+    }
+    if arguments.has(&["-v", "--invert-match"]) {
+        return Some(names.to_vec());
+    }
+    let pattern = arguments.value(&["-e", "--regexp"]).or(arguments.operands.first())?;
+    let ignores_case = arguments.has(&["-i", "--ignore-case"]);
+    let text = pattern.is_literal().then_some(pattern.text.as_str())?;
+    let is_plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    if is_plain(text) {
+        let name = name_pattern(&Field::literal(format!("*{text}*")), ignores_case)?;
+        return Some(vec![Target::Glob(format!("**/{name}")), Target::Glob(format!("**/{name}/**/*"))]);
+    }
+    let (folder, rest) = match text.strip_prefix('^').and_then(|rest| rest.rsplit_once('/')) {
+        Some((folder, rest)) if !ignores_case && folder.split('/').all(is_plain) => (Some(folder), rest),
+        Some(_) => return None,
+        None => (None, text),
+    };
+    if let (Some(folder), "" | ".*") = (folder, rest) {
+        return Some(vec![Target::Tree(folder.to_owned())]);
+    }
+    let endings = rest.strip_prefix(".*").unwrap_or(rest).strip_prefix("\\.")?.strip_suffix('$')?;
+    let endings = endings.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(endings);
+    let mut kept = Vec::new();
+    for ending in endings.split('|') {
+        is_plain(ending).then_some(())?;
+        let name = name_pattern(&Field::literal(format!("*.{ending}")), ignores_case)?;
+        match folder {
+            Some(folder) => kept.push(Target::Glob(format!("{folder}/**/{name}"))),
+            None => kept.extend(names.iter().map(|file| ending_like(file, &name))),
+        }
+    }
+    Some(kept)
+}
+
+/// Of files that are found, those whose name matches.
+fn ending_like(file: &Target, name: &str) -> Target {
+    match file {
+        Target::WorkTree => Target::Glob(format!("**/{name}")),
+        Target::Tree(root) if matches!(root.trim_end_matches('/'), "." | "") => {
+            Target::Glob(format!("**/{name}"))
+        }
+        Target::Tree(root) => Target::Glob(format!("{}/**/{name}", escaped(root.trim_end_matches('/')))),
+        file => file.clone(),
+    }
+}
+
+/// The patterns for names that a search is limited to; none if other files may be found as well.
+fn name_patterns<'a>(patterns: impl Iterator<Item = &'a str>, ignores_case: bool) -> Vec<String> {
+    let mut names = Vec::new();
+    for pattern in patterns.filter(|pattern| !pattern.starts_with('!')) {
+        let pattern = pattern.trim_start_matches("**/");
+        let alternatives: Vec<String> = match (pattern.split_once('{'), pattern.split_once('}')) {
+            (Some((start, _)), Some((inner, end))) if !end.contains(['{', '}']) => {
+                let inner = inner.get(start.len() + 1..).unwrap_or_default();
+                inner.split(',').map(|one| format!("{start}{one}{end}")).collect()
+            }
+            _ => vec![pattern.to_owned()],
+        };
+        for one in alternatives {
+            match name_pattern(&Field::literal(one), ignores_case) {
+                Some(name) if !name.contains(['/', '{', '}']) => names.push(name),
+                _ => return Vec::new(),
+            }
+        }
+    }
+    names
+}
+
+/// A search that is limited to files of one name reads them; `.env*` is like `.env`.
+fn included(analyzer: &mut Analyzer<'_>, pattern: &Field, command: usize) {
+    let name = pattern.text.trim_start_matches("**/");
+    let name = if name.starts_with('.') { name.trim_end_matches('*') } else { name };
+    if !name.is_empty() && !name.contains(['*', '?', '[', '{', '!', '\\']) {
+        analyzer.reads(&Field::literal(name), command);
+    }
+}
+
+/// The files that a search from these roots names, or from the current directory: those that match one of the patterns, if there
+/// are any, and roots that are files themselves.
+fn listed(roots: &[Field], names: &[String]) -> Stream {
+    let here = [Field::literal(".")];
+    let roots = if roots.is_empty() { &here } else { roots };
+    let mut files = Vec::new();
+    for root in roots {
+        let folder = root.text.trim_end_matches('/');
+        let is_here = root.is_literal() && matches!(folder, "." | "");
+        let prefix = match root.kind {
+            FieldKind::Literal if is_here => String::new(),
+            FieldKind::Literal => format!("{}/", escaped(folder)),
+            FieldKind::Glob => format!("{folder}/"),
+            FieldKind::Tree | FieldKind::Unknown => {
+                files.push(Target::Unknown(root.shown()));
+                continue;
+            }
+        };
+        match root.kind {
+            _ if is_here && names.is_empty() => files.push(Target::WorkTree),
+            _ if is_here => {}
+            FieldKind::Glob => files.push(Target::Glob(root.text.clone())),
+            _ if names.is_empty() => files.push(Target::Tree(root.text.clone())),
+            _ => files.push(Target::Path(root.text.clone())),
+        }
+        files.extend(names.iter().map(|name| Target::Glob(format!("{prefix}**/{name}"))));
+    }
+    Stream::Files(files)
+}

@@ -1,0 +1,211 @@
+//! `sed`: the files it changes, and those that its script names.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::stream;
+use crate::programs::arguments::Call;
+
+pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let in_place = arguments.has(&["-i", "--in-place", "-I"]);
+    let mut files = arguments.operands.as_slice();
+    // The other sed wants the suffix as a word: `sed -i '' …`.
+    if in_place && files.first().is_some_and(|field| field.text.is_empty()) {
+        files = files.get(1..).unwrap_or_default();
+    }
+    let mut scripts: Vec<&Field> = arguments.values(&["-e", "--expression"]).collect();
+    if scripts.is_empty() && !arguments.has(&["-f", "--file"]) {
+        scripts.extend(files.first());
+        files = files.get(1..).unwrap_or_default();
+    }
+    script(analyzer, &stream::joined(scripts, "\n"), call.command);
+    for file in files {
+        if in_place {
+            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+        }
+        analyzer.reads(file, call.command);
+    }
+}
+
+/// What a script does beside changing lines.
+enum Does<'s> {
+    Reads(&'s str),
+    Writes(&'s str),
+    Runs(&'s str),
+    /// Each line that is found is run.
+    RunsLines,
+}
+
+fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
+    let text = masked(script);
+    let file = |name: &str| match name.contains(UNKNOWN) {
+        true => Field::unknown(name.replace(UNKNOWN, "…")),
+        false => Field::literal(name),
+    };
+    for does in (Scanner { rest: &text }) {
+        match does {
+            Does::Reads(name) => analyzer.reads(&file(name), command),
+            Does::Writes(name) => {
+                analyzer.by_option("w", |analyzer| analyzer.touch(Access::Write, &file(name), command));
+            }
+            Does::Runs(code) if !code.contains(UNKNOWN) => {
+                analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+            }
+            Does::Runs(_) | Does::RunsLines => analyzer.inline_code("sed", script.shown()),
+        }
+    }
+}
+
+/// Stands for a part of a script that is not known.
+const UNKNOWN: char = '\u{1}';
+
+fn masked(script: &Field) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for (hole, _) in &script.holes {
+        text.push_str(script.text.get(at..hole.start).unwrap_or_default());
+        text.push(UNKNOWN);
+        at = hole.end;
+    }
+    let is_unknown = script.kind == FieldKind::Unknown && script.holes.is_empty();
+    text.push_str(script.text.get(at..).filter(|_| !is_unknown).unwrap_or_default());
+    text
+}
+
+/// Goes through the commands of a script.
+struct Scanner<'s> {
+    rest: &'s str,
+}
+
+impl<'s> Iterator for Scanner<'s> {
+    type Item = Does<'s>;
+
+    fn next(&mut self) -> Option<Does<'s>> {
+        loop {
+            self.address();
+            let command = self.rest.chars().next()?;
+            self.rest = self.rest.get(command.len_utf8()..)?;
+            match command {
+                'r' | 'R' => return self.file().map(Does::Reads),
+                'w' | 'W' => return self.file().map(Does::Writes),
+                'e' => {
+                    let code = self.line().trim();
+                    return Some(if code.is_empty() { Does::RunsLines } else { Does::Runs(code) });
+                }
+                's' => {
+                    self.parts(2, true);
+                    if let Some(does) = self.flags() {
+                        return Some(does);
+                    }
+                }
+                'y' => self.parts(2, false),
+                'a' | 'i' | 'c' => self.text(),
+                ':' | 'b' | 't' | 'T' | 'v' | 'q' | 'Q' | 'l' | 'L' => self.label(),
+                '#' => drop(self.line()),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'s> Scanner<'s> {
+    /// Skips what is before a command: lines and patterns that it is for, blanks and separators.
+    fn address(&mut self) {
+        while let Some(first) = self.rest.chars().next() {
+            match first {
+                '/' => self.parts(1, true),
+                '\\' => {
+                    self.rest = self.rest.get(1..).unwrap_or_default();
+                    self.parts(1, true);
+                }
+                // Flags of a pattern stand behind it only.
+                'I'
+                | 'M'
+                | '0'..='9'
+                | '$'
+                | ','
+                | '~'
+                | '+'
+                | '!'
+                | ' '
+                | '\t'
+                | '\n'
+                | ';'
+                | '{'
+                | '}'
+                | UNKNOWN => {
+                    self.rest = self.rest.get(1..).unwrap_or_default();
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips parts that end with the character before the first of them, which may be a pattern.
+    fn parts(&mut self, count: usize, starts_with_pattern: bool) {
+        let Some(end) = self.rest.chars().next() else { return };
+        let mut left = count;
+        let mut is_escaped = false;
+        // What the class of characters holds that we are in: it may hold the end.
+        let mut class: Option<String> = None;
+        for (at, c) in self.rest.char_indices().skip(1) {
+            match (c, &mut class) {
+                (']', Some(held)) if !matches!(held.as_str(), "" | "^") => class = None,
+                (c, Some(held)) => held.push(c),
+                _ if is_escaped => is_escaped = false,
+                ('\\', _) => is_escaped = true,
+                ('[', _) if starts_with_pattern && left == count => class = Some(String::new()),
+                (c, _) if c == end => left -= 1,
+                _ => {}
+            }
+            if left == 0 {
+                self.rest = self.rest.get(at + c.len_utf8()..).unwrap_or_default();
+                return;
+            }
+        }
+        self.rest = "";
+    }
+
+    /// The flags of `s`.
+    fn flags(&mut self) -> Option<Does<'s>> {
+        while let Some(flag) = self.rest.chars().next() {
+            match flag {
+                'w' => {
+                    self.rest = self.rest.get(1..)?;
+                    return self.file().map(Does::Writes);
+                }
+                'e' => {
+                    self.rest = self.rest.get(1..)?;
+                    return Some(Does::RunsLines);
+                }
+                'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => self.rest = self.rest.get(1..)?,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn line(&mut self) -> &'s str {
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        line
+    }
+
+    /// The rest of the line is a file. None of that name is none.
+    fn file(&mut self) -> Option<&'s str> {
+        let file = self.line().trim();
+        Some(if file.is_empty() { "/dev/null" } else { file })
+    }
+
+    /// The text of `a`, `i` and `c`: up to a line that does not end with a backslash.
+    fn text(&mut self) {
+        // `a\` is followed by its text in the next line.
+        while self.line().ends_with('\\') {}
+    }
+
+    fn label(&mut self) {
+        let end = self.rest.find([';', '\n', '}']).unwrap_or(self.rest.len());
+        self.rest = self.rest.get(end..).unwrap_or_default();
+    }
+}

@@ -1,0 +1,206 @@
+//! Where a script has a placeholder that becomes a list of quoted words, and what of a script needs bash: both are questions
+//! about its syntax tree.
+
+use crate::syntax::parser;
+use crate::syntax::tree::{
+    Assigned, Assignment, Command, Error, Kind, List, Operation, Piece, Redirection, Word,
+};
+
+/// Why a script cannot have a placeholder where it has it. Each must be a word of its own, or part of one, outside of quotes: there
+/// the quotes of the list mean what they should. In backticks they do not.
+pub fn misplaced(script: &str, placeholder: &str) -> Option<String> {
+    if script.len() > crate::MAX_BYTES {
+        return Some("the script is longer than 64 KiB".into());
+    }
+    let list = match parser::parse(script, 0) {
+        Ok(list) => list,
+        Err(Error::Syntax(reason)) => return Some(format!("the script cannot be read: {reason}")),
+        Err(Error::TooDeep) => return Some("the script is nested too deeply".into()),
+    };
+    let mut seen = Visit { placeholder, has_backticks: script.contains('`'), ..Visit::default() };
+    seen.list(&list);
+    let is_misplaced = seen.found < script.matches(placeholder).count();
+    is_misplaced.then(|| "it is in quotes, a here-document, a comment, backticks or an assignment".into())
+}
+
+/// What of a script only bash and its like understand.
+pub fn needs_bash(script: &str) -> Option<&'static str> {
+    let in_text = [("<<<", "<<<"), ("&>", "&>"), ("pipefail", "pipefail")];
+    if let Some((_, what)) = in_text.iter().find(|(text, _)| script.contains(text)) {
+        return Some(what);
+    }
+    let list = parser::parse(script, 0).ok()?;
+    let mut seen = Visit::default();
+    seen.list(&list);
+    seen.bash
+}
+
+#[derive(Default)]
+struct Visit<'a> {
+    placeholder: &'a str,
+    has_backticks: bool,
+    /// How often the placeholder is where it may be.
+    found: usize,
+    /// Inside of a substitution that may be one of backticks.
+    is_doubtful: bool,
+    bash: Option<&'static str>,
+}
+
+impl Visit<'_> {
+    fn list(&mut self, list: &List) {
+        for item in list {
+            let pipelines =
+                std::iter::once(&item.first).chain(item.rest.iter().map(|(_, pipeline)| pipeline));
+            pipelines.flatten().for_each(|command| self.command(command));
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        for redirect in &command.redirects {
+            match &redirect.kind {
+                Redirection::Read(word)
+                | Redirection::Write { word, .. }
+                | Redirection::ReadWrite(word)
+                | Redirection::Duplicate(word)
+                | Redirection::DuplicateInput(word) => self.word(word, false),
+                Redirection::Text(text) => text.get().into_iter().for_each(|word| self.word(word, false)),
+            }
+        }
+        match &command.kind {
+            Kind::Simple { assignments, words } => self.simple(assignments, words),
+            Kind::Group(list) | Kind::Subshell(list) => self.list(list),
+            Kind::If(branches) => {
+                for (condition, body) in branches {
+                    condition.iter().chain([body]).for_each(|list| self.list(list));
+                }
+            }
+            Kind::While { condition, body } => [condition, body].into_iter().for_each(|list| self.list(list)),
+            Kind::For { words, body, .. } => {
+                words.iter().flatten().for_each(|word| self.word(word, true));
+                self.list(body);
+            }
+            Kind::Case { word, arms } => {
+                self.word(word, false);
+                for (patterns, body) in arms {
+                    patterns.iter().for_each(|word| self.word(word, false));
+                    self.list(body);
+                }
+            }
+            Kind::Function { body, .. } => self.command(body),
+            Kind::Expression { is_arithmetic, words, body } => {
+                self.bash.get_or_insert(if *is_arithmetic { "((" } else { "[[" });
+                words.iter().for_each(|word| self.word(word, false));
+                self.list(body);
+            }
+        }
+    }
+
+    fn simple(&mut self, assignments: &[Assignment], words: &[Word]) {
+        for assignment in assignments {
+            match &assignment.value {
+                Assigned::Word(word) => self.word(word, false),
+                Assigned::Array(words) => {
+                    self.bash.get_or_insert("an array");
+                    words.iter().for_each(|word| self.word(word, true));
+                }
+            }
+        }
+        let program = words.first().and_then(|word| match word.as_slice() {
+            [Piece::Plain(name)] => Some(name.as_str()),
+            _ => None,
+        });
+        if program == Some("source") {
+            self.bash.get_or_insert("source");
+        }
+        // `eval` reads the names once more, without their quotes.
+        let is_given = program != Some("eval");
+        words.iter().for_each(|word| self.word(word, is_given));
+    }
+
+    fn word(&mut self, word: &Word, may_have: bool) {
+        for piece in word {
+            match piece {
+                Piece::Plain(text) if may_have && !self.is_doubtful && !self.placeholder.is_empty() => {
+                    self.found += text.matches(self.placeholder).count();
+                }
+                Piece::Substitution { list, .. } => {
+                    let was_doubtful = std::mem::replace(&mut self.is_doubtful, self.has_backticks);
+                    self.list(list);
+                    self.is_doubtful = was_doubtful;
+                }
+                Piece::Process { list, .. } => {
+                    self.bash.get_or_insert("<(");
+                    self.list(list);
+                }
+                Piece::Arithmetic(word) => self.word(word, false),
+                Piece::Parameter { operation: Some(operation), .. } => match operation {
+                    Operation::Default(word)
+                    | Operation::Assign(word)
+                    | Operation::Alternative(word)
+                    | Operation::Trim { pattern: word, .. }
+                    | Operation::Other(word) => self.word(word, false),
+                    Operation::All => {
+                        self.bash.get_or_insert("an array");
+                    }
+                    Operation::Length => {}
+                },
+                Piece::Plain(_) | Piece::Quoted(_) | Piece::Pattern(_) | Piece::Parameter { .. } => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_quoted_words_stands_outside_of_quotes() {
+        for fine in [
+            "echo {files}",
+            "eslint --fix {files} && echo done",
+            "x --files={files}",
+            "for f in {files}; do wc \"$f\"; done",
+            "echo \"$(cat {files})\"",
+            "if true; then cat <(sort {files}) {files}; fi",
+            "a=({files}); echo \"${a[@]}\"",
+            "cat <<EOF\n$(ls {files})\nEOF\n",
+            "f() { ls {files}; }; f | (cat)",
+        ] {
+            assert_eq!(misplaced(fine, "{files}"), None, "{fine}");
+        }
+        for wrong in [
+            "echo \"{files}\"",
+            "echo '{files}'",
+            "cat <<EOF\n{files}\nEOF\n",
+            "cat <<'EOF'\n{files}\nEOF\n",
+            "cat <<< \"{files}\"",
+            "echo {files} \"{files}\"",
+            "x={files} make",
+            "eval ls {files}",
+            "echo `ls {files}`",
+            "ls # {files}",
+            "case {files} in x) ;; esac",
+            "echo $(( {files} ))",
+            "bash -c 'ls {files}'",
+            "echo {files} 'unclosed",
+        ] {
+            assert!(misplaced(wrong, "{files}").is_some(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_needs_bash() {
+        for (script, needs) in [
+            ("[[ -e x ]]", Some("[[")),
+            ("a=(1 2)", Some("an array")),
+            ("source ./x", Some("source")),
+            ("diff <(a) <(b)", Some("<(")),
+            ("cat <<< x", Some("<<<")),
+            ("set -o pipefail", Some("pipefail")),
+            ("if [ -e x ]; then . ./x; fi; echo \"$((1 + 2)) [[\"", None),
+        ] {
+            assert_eq!(needs_bash(script), needs, "{script}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Quoting that is decoded before it is read: `$'…'`, backticks, and where arithmetic ends.
+
+/// The text of `$'…'` behind its opening quote, and how many bytes it takes with the closing one.
+pub(crate) fn ansi_c(text: &str) -> Option<(String, usize)> {
+    let mut out = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\'' => {
+                // As in the shell, nothing follows a NUL.
+                let end = out.iter().position(|byte| *byte == 0).unwrap_or(out.len());
+                out.truncate(end);
+                return Some((String::from_utf8_lossy(&out).into_owned(), at + 1));
+            }
+            '\\' => {
+                let (_, next) = chars.next()?;
+                escape(next, &mut chars, &mut out);
+            }
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    None
+}
+
+/// A text with its escapes decoded, as `printf` and `echo -e` do it. In a text of `echo` a `0` comes before the digits.
+pub(crate) fn decoded(text: &str, is_echo: bool) -> String {
+    let mut out = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        match (c, chars.peek().map(|(_, next)| *next)) {
+            ('\\', Some('c')) => break,
+            ('\\', Some('0')) if is_echo => {
+                chars.next();
+                let value = digits(&mut chars, 8, 3, 0).0;
+                out.push((value & 0xff) as u8);
+            }
+            ('\\', Some(next)) => {
+                chars.next();
+                escape(next, &mut chars, &mut out);
+            }
+            (c, _) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
+
+fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
+    let simple = match next {
+        'a' => Some(7),
+        'b' => Some(8),
+        'e' | 'E' => Some(27),
+        'f' => Some(12),
+        'n' => Some(10),
+        'r' => Some(13),
+        't' => Some(9),
+        'v' => Some(11),
+        '\\' | '\'' | '"' | '?' => u8::try_from(u32::from(next)).ok(),
+        _ => None,
+    };
+    if let Some(byte) = simple {
+        out.push(byte);
+        return;
+    }
+    match next {
+        '0'..='7' => {
+            let first = next.to_digit(8).unwrap_or_default();
+            let value = digits(chars, 8, 2, first).0;
+            out.push((value & 0xff) as u8);
+        }
+        'x' => {
+            let braced = chars.next_if(|(_, c)| *c == '{').is_some();
+            match digits(chars, 16, if braced { 8 } else { 2 }, 0) {
+                (value, true) => out.push((value & 0xff) as u8),
+                (_, false) => out.extend_from_slice(b"\\x"),
+            }
+            if braced {
+                chars.next_if(|(_, c)| *c == '}');
+            }
+        }
+        'u' | 'U' => {
+            let (value, any) = digits(chars, 16, if next == 'u' { 4 } else { 8 }, 0);
+            match char::from_u32(value).filter(|_| any) {
+                Some(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                None => out.extend_from_slice(if next == 'u' { b"\\u" } else { b"\\U" }),
+            }
+        }
+        'c' => {
+            let control = chars.next().map_or(0, |(_, c)| (u32::from(c) & 0x1f) as u8);
+            out.push(control);
+        }
+        other => {
+            out.push(b'\\');
+            out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+}
+
+/// A number of so many digits, and whether there was one.
+fn digits(chars: &mut Chars<'_>, radix: u32, most: usize, first: u32) -> (u32, bool) {
+    let (mut value, mut any) = (first, false);
+    for _ in 0..most {
+        let Some(digit) = chars.peek().and_then(|(_, c)| c.to_digit(radix)) else { break };
+        chars.next();
+        value = value.wrapping_mul(radix).wrapping_add(digit);
+        any = true;
+    }
+    (value, any)
+}
+
+/// The script between backticks, behind the opening one, and how many bytes it takes with the closing one.
+pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
+    let mut out = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '`' => return Some((out, at + 1)),
+            '\\' => {
+                let (_, next) = chars.next()?;
+                if !(matches!(next, '`' | '\\' | '$') || (quoted && next == '"')) {
+                    out.push('\\');
+                }
+                out.push(next);
+            }
+            c => out.push(c),
+        }
+    }
+    None
+}
+
+/// What follows two opening parentheses.
+pub(crate) enum Arithmetic {
+    /// Arithmetic of so many bytes, then `))`.
+    Closed(usize),
+    /// One parenthesis closes alone, as in `$((a); (b))`.
+    None,
+    /// Nothing closes it.
+    Open,
+}
+
+pub(crate) fn arithmetic(text: &str) -> Arithmetic {
+    let bytes = text.as_bytes();
+    let (mut at, mut open) = (0, 0usize);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'\'' | b'"' => {
+                let mut rest = bytes.get(at + 1..).unwrap_or_default().iter();
+                match rest.position(|next| next == byte) {
+                    Some(length) => at += length + 1,
+                    None => return Arithmetic::Open,
+                }
+            }
+            b'(' => open += 1,
+            b')' if open > 0 => open -= 1,
+            b')' if bytes.get(at + 1) == Some(&b')') => return Arithmetic::Closed(at),
+            b')' => return Arithmetic::None,
+            _ => {}
+        }
+        at += 1;
+    }
+    Arithmetic::Open
+}

@@ -1,0 +1,168 @@
+//! The syntax tree of a shell script, as far as its effects need it.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use crate::Doubt;
+
+pub(crate) type List = Vec<Item>;
+
+/// Pipelines joined by `&&` and `||`.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) first: Pipeline,
+    pub(crate) rest: Vec<(Join, Pipeline)>,
+    /// Whether `&` follows: it runs in a subshell.
+    pub(crate) background: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Join {
+    And,
+    Or,
+}
+
+pub(crate) type Pipeline = Vec<Command>;
+
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) kind: Kind,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Simple {
+        assignments: Vec<Assignment>,
+        words: Vec<Word>,
+    },
+    Group(List),
+    Subshell(List),
+    /// Conditions with their bodies; the body of `else` has none.
+    If(Vec<(Option<List>, List)>),
+    While {
+        condition: List,
+        body: List,
+    },
+    For {
+        name: String,
+        words: Option<Vec<Word>>,
+        body: List,
+    },
+    Case {
+        word: Word,
+        arms: Vec<(Vec<Word>, List)>,
+    },
+    Function {
+        name: String,
+        body: Rc<Command>,
+    },
+    /// `[[ … ]]`, `(( … ))` and the head of `for ((…))`: only the substitutions in them matter.
+    Expression {
+        is_arithmetic: bool,
+        words: Vec<Word>,
+        body: List,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    /// `+=`, or one element of an array.
+    pub(crate) partial: bool,
+    pub(crate) value: Assigned,
+}
+
+#[derive(Debug)]
+pub(crate) enum Assigned {
+    Word(Word),
+    Array(Vec<Word>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    pub(crate) kind: Redirection,
+    /// Whether it is about the standard input or output, and not about another descriptor.
+    pub(crate) is_standard: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Redirection {
+    Read(Word),
+    Write {
+        word: Word,
+        appends: bool,
+    },
+    /// `<>`.
+    ReadWrite(Word),
+    /// `>&WORD`: a file descriptor, or a file.
+    Duplicate(Word),
+    /// `<&WORD`.
+    DuplicateInput(Word),
+    /// `<<` and `<<<`: what the command gets on its standard input. The body of a here-document is known a line later.
+    Text(Rc<OnceCell<Word>>),
+}
+
+pub(crate) type Word = Vec<Piece>;
+
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// Subject to globs, braces and `~`.
+    Plain(String),
+    Quoted(String),
+    Parameter {
+        name: String,
+        quoted: bool,
+        operation: Option<Operation>,
+    },
+    /// `$(…)`, backticks, `${ …; }`, with its text.
+    Substitution {
+        list: List,
+        quoted: bool,
+        text: String,
+    },
+    /// `<(…)` and `>(…)`.
+    Process {
+        list: List,
+        reads: bool,
+    },
+    /// A number.
+    Arithmetic(Word),
+    /// A pattern of `extglob`.
+    Pattern(String),
+}
+
+/// What follows the name in `${name…}`.
+#[derive(Debug)]
+pub(crate) enum Operation {
+    /// `:-`, `-`.
+    Default(Word),
+    /// `:=`, `=`: the same, and the variable is set.
+    Assign(Word),
+    /// `:+`, `+`.
+    Alternative(Word),
+    /// `#`, `##`, `%`, `%%`.
+    Trim { suffix: bool, longest: bool, pattern: Word },
+    /// `${#name}`.
+    Length,
+    /// `${name[@]}`, `${name[*]}`.
+    All,
+    /// Not evaluated; substitutions in it run.
+    Other(Word),
+}
+
+/// Why a text is no script.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Error {
+    Syntax(String),
+    TooDeep,
+}
+
+impl From<Error> for Doubt {
+    fn from(error: Error) -> Doubt {
+        match error {
+            Error::Syntax(reason) => Doubt::Unparsable(reason),
+            Error::TooDeep => Doubt::TooDeep,
+        }
+    }
+}
