@@ -25,13 +25,13 @@ const FAINT: Paint = Paint(Style::new().dimmed());
 const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum AuditSubcommand {
     /// Show the records, newest last
     Show {
         #[command(flatten)]
         filter: FilterArgs,
         #[command(flatten)]
-        view: show::View,
+        view: show::ShowArgs,
     },
     /// Check that no record was changed, removed, inserted or moved; exits with 0 or 1
     Verify {
@@ -45,7 +45,7 @@ pub(super) enum Subcommand {
     /// be sent; it is sent by the next call.
     Export {
         #[command(flatten)]
-        request: Box<export::Request>,
+        request: Box<export::ExportRequest>,
     },
     /// Archive a trail that is broken or too long, and start a new one that records the reset
     Reset,
@@ -59,21 +59,21 @@ pub(super) enum Subcommand {
     },
 }
 
-impl Subcommand {
+impl AuditSubcommand {
     pub(super) fn run(self) -> io::Result<Exit> {
         let root = super::root()?;
         let trail = Trail::of(&root.folder, None);
         let mut out = Out::buffered_stdout();
         let exit = match self {
-            Subcommand::Show { filter, view } => {
+            AuditSubcommand::Show { filter, view } => {
                 show::run(&mut out, &trail, &filter.filter(&trail)?, &view)?;
                 Exit::Success
             }
-            Subcommand::Stats { filter, json } => {
+            AuditSubcommand::Stats { filter, json } => {
                 count_records(&mut out, &trail, &filter.filter(&trail)?, json)?;
                 Exit::Success
             }
-            Subcommand::Reset => {
+            AuditSubcommand::Reset => {
                 match trail.reset()? {
                     Some(archive) => {
                         writeln!(out, "the old trail is in {}; a new one was started", archive.display())?;
@@ -82,8 +82,8 @@ impl Subcommand {
                 }
                 Exit::Success
             }
-            Subcommand::Export { request } => export::run(*request, &root, &trail)?,
-            Subcommand::Verify { json } => report(&mut out, &verify(&trail)?, json)?,
+            AuditSubcommand::Export { request } => export::run(*request, &root, &trail)?,
+            AuditSubcommand::Verify { json } => report(&mut out, &verify(&trail)?, json)?,
         };
         out.flush()?;
         Ok(exit)

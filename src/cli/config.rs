@@ -14,7 +14,7 @@ use conclaude_core::yaml::{self, Node, Spanned};
 use conclaude_store::load::{self, Loaded};
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum ConfigSubcommand {
     /// Print the config as all its files make it, as YAML
     ///
     /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
@@ -29,9 +29,9 @@ pub(super) enum Subcommand {
     },
 }
 
-impl Subcommand {
+impl ConfigSubcommand {
     pub(super) fn run(self) -> io::Result<Exit> {
-        let Subcommand::Show { origin, json } = self;
+        let ConfigSubcommand::Show { origin, json } = self;
         let root = root()?;
         let loaded = load::all(&root, Patterns::All);
         let mut out = Out::stdout();

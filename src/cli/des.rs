@@ -15,10 +15,10 @@ mod short;
 mod status;
 mod step;
 
-use project::Project;
+use project::DesProject;
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum DesSubcommand {
     /// Start a phase
     Start(phase::StartArgs),
     /// Finish a phase that was started, without a command to prove it
@@ -48,30 +48,30 @@ pub(super) enum Subcommand {
     Status(status::StatusArgs),
 }
 
-impl Subcommand {
+impl DesSubcommand {
     pub(super) fn run(mut self) -> io::Result<Exit> {
-        let project = Project::find()?;
+        let project = DesProject::find()?;
         if let Some(step) = self.step() {
             *step = short::resolve(&project, step)?;
         }
         match self {
-            Subcommand::New(_) | Subcommand::Prompt(_) => project.require_valid_config()?,
-            Subcommand::Run(_) => {}
+            DesSubcommand::New(_) | DesSubcommand::Prompt(_) => project.require_valid_config()?,
+            DesSubcommand::Run(_) => {}
             _ => project.warn_about_config(),
         }
         let mut out = Out::stdout();
         let done = match self {
-            Subcommand::Start(args) => phase::start(&project, &args, &mut out),
-            Subcommand::Finish(args) => phase::finish(&project, args, &mut out),
-            Subcommand::Skip(args) => phase::skip(&project, args, &mut out),
-            Subcommand::Fail(args) => step::fail(&project, &args, &mut out),
-            Subcommand::Done(args) => step::done(&project, &args, &mut out),
-            Subcommand::New(args) => step::new(&project, &args, &mut out),
-            Subcommand::Prompt(args) => prompt::print(&project, &args, &mut out),
-            Subcommand::Status(args) => status::list(&project, &args, &mut out),
+            DesSubcommand::Start(args) => phase::start(&project, &args, &mut out),
+            DesSubcommand::Finish(args) => phase::finish(&project, args, &mut out),
+            DesSubcommand::Skip(args) => phase::skip(&project, args, &mut out),
+            DesSubcommand::Fail(args) => step::fail(&project, &args, &mut out),
+            DesSubcommand::Done(args) => step::done(&project, &args, &mut out),
+            DesSubcommand::New(args) => step::new(&project, &args, &mut out),
+            DesSubcommand::Prompt(args) => prompt::print(&project, &args, &mut out),
+            DesSubcommand::Status(args) => status::list(&project, &args, &mut out),
             // These two have exit codes of their own.
-            Subcommand::Run(args) => return run::run(&project, &args),
-            Subcommand::Check(args) => return check::check(&project, &args, &mut out),
+            DesSubcommand::Run(args) => return run::run(&project, &args),
+            DesSubcommand::Check(args) => return check::check(&project, &args, &mut out),
         };
         done.map(|()| Exit::Success)
     }
@@ -79,15 +79,15 @@ impl Subcommand {
     /// The existing step that it is about.
     fn step(&mut self) -> Option<&mut PathBuf> {
         Some(match self {
-            Subcommand::Start(args) => &mut args.step,
-            Subcommand::Finish(args) => &mut args.step,
-            Subcommand::Skip(args) => &mut args.step,
-            Subcommand::Run(args) => &mut args.step,
-            Subcommand::Fail(args) => &mut args.step,
-            Subcommand::Done(args) => &mut args.step,
-            Subcommand::Prompt(args) => &mut args.step,
-            Subcommand::Check(args) => &mut args.step,
-            Subcommand::New(_) | Subcommand::Status(_) => return None,
+            DesSubcommand::Start(args) => &mut args.step,
+            DesSubcommand::Finish(args) => &mut args.step,
+            DesSubcommand::Skip(args) => &mut args.step,
+            DesSubcommand::Run(args) => &mut args.step,
+            DesSubcommand::Fail(args) => &mut args.step,
+            DesSubcommand::Done(args) => &mut args.step,
+            DesSubcommand::Prompt(args) => &mut args.step,
+            DesSubcommand::Check(args) => &mut args.step,
+            DesSubcommand::New(_) | DesSubcommand::Status(_) => return None,
         })
     }
 }

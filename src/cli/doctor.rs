@@ -6,7 +6,7 @@ use crate::cli::out::Out;
 use check::Status;
 use conclaude_core::exit::Exit;
 use installation::Installation;
-use report::Report;
+use report::DoctorReport;
 
 mod arrivals;
 mod check;
@@ -39,7 +39,8 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.extend(arrivals::check(&installation, &arrivals));
     let healthy = !checks.iter().any(|check| check.status == Status::Problem);
     let version = env!("CARGO_PKG_VERSION");
-    let report = Report { healthy, version, project: installation.root.folder, checks, answers, arrivals };
+    let report =
+        DoctorReport { healthy, version, project: installation.root.folder, checks, answers, arrivals };
     let mut out = Out::stdout();
     if json {
         out.json(&report)?;

@@ -15,7 +15,7 @@ use conclaude_engine::install::registration;
 const BOLD: Paint = Paint(Style::new().bold());
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct EventsRequest {
     /// One event, with the variables of its commands
     event: Option<String>,
     /// Print JSON
@@ -23,7 +23,7 @@ pub(super) struct Request {
     json: bool,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &EventsRequest) -> io::Result<Exit> {
     let mut out = Out::stdout();
     let Some(name) = &request.event else {
         return if request.json { json_of_all(&mut out) } else { list(&mut out) };

@@ -8,7 +8,7 @@ use conclaude_engine::hooks::rehearse::Rehearsal;
 
 mod cases;
 mod event;
-mod explained;
+mod explanation;
 pub(super) mod json;
 mod known;
 pub(super) mod layout;
@@ -18,9 +18,9 @@ mod request;
 mod rules;
 mod words;
 
-use explained::Explained;
-pub(super) use explained::explain;
-pub(super) use request::{Asked, Request};
+use explanation::Explanation;
+pub(super) use explanation::explain;
+pub(super) use request::{ExplainEvent, ExplainRequest};
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude explain PreToolUse --command 'rm -rf build'
@@ -30,8 +30,8 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 Exits with 0 whatever would be decided.";
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
-    let asked = Asked::of(request)?;
+pub(super) fn run(request: &ExplainRequest) -> io::Result<Exit> {
+    let asked = ExplainEvent::of(request)?;
     let explained = explain(asked)?;
     is_an_event(&explained)?;
     let mut out = Out::stdout();
@@ -45,7 +45,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 }
 
 /// A newer Claude Code may have events that this version does not know. What the config does not name either is a typo.
-fn is_an_event(explained: &Explained) -> io::Result<()> {
+fn is_an_event(explained: &Explanation) -> io::Result<()> {
     let event = explained.asked.event;
     let has_section = |rehearsal: &Rehearsal| rehearsal.has_section || rehearsal.config_error.is_some();
     if event.is_known() || explained.rehearsal.as_ref().is_some_and(has_section) {

@@ -32,10 +32,10 @@ mod draft;
 mod request;
 mod steps;
 
-pub(super) use request::Request;
+pub(super) use request::InitRequest;
 use request::free_name;
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &InitRequest) -> io::Result<Exit> {
     let folder = project()?;
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
@@ -117,7 +117,7 @@ fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
 }
 
 /// What was taken over, what was not, and what would run twice.
-fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     for hook in &draft.imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
         writeln!(

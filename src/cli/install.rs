@@ -22,7 +22,7 @@ use conclaude_store::root::Root;
 use conclaude_store::store;
 
 #[derive(Args, Clone, Default)]
-pub(super) struct Which {
+pub(super) struct ScopeArgs {
     /// .claude/settings.json of the project, which is shared with others (the default)
     #[arg(long, conflicts_with_all = ["local", "user"])]
     project: bool,
@@ -34,7 +34,7 @@ pub(super) struct Which {
     user: bool,
 }
 
-impl Which {
+impl ScopeArgs {
     pub(super) fn scope(&self) -> Scope {
         match (self.local, self.user) {
             (true, _) => Scope::Local,
@@ -45,9 +45,9 @@ impl Which {
 }
 
 #[derive(Args)]
-pub(super) struct Request {
+pub(super) struct InstallRequest {
     #[command(flatten)]
-    which: Which,
+    which: ScopeArgs,
     /// Show what would change, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -56,14 +56,14 @@ pub(super) struct Request {
 #[derive(Args)]
 pub(super) struct UninstallRequest {
     #[command(flatten)]
-    request: Request,
+    request: InstallRequest,
     /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
     /// settings. Never .conclaude.yaml
     #[arg(long)]
     purge: bool,
 }
 
-pub(super) fn install(request: &Request) -> io::Result<Exit> {
+pub(super) fn install(request: &InstallRequest) -> io::Result<Exit> {
     let (root, scope) = (root()?, request.which.scope());
     let config = config(&root, scope)?;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
@@ -124,7 +124,7 @@ pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Pat
     if scope != Scope::Project || !loaded.errors.is_empty() {
         return Ok(());
     }
-    let found = registration::found(project);
+    let found = registration::current(project);
     let problems = registration::out_of_sync(&found, &loaded.config, |scope| {
         registration::config_for(scope, root).config
     });
@@ -200,7 +200,7 @@ fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
 
 pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
     let (root, purge) = (root()?, request.purge);
-    let Request { which, dry_run } = &request.request;
+    let InstallRequest { which, dry_run } = &request.request;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let removal = Removal::of(which.scope(), &project)?;
     let mut out = Out::stdout();
@@ -240,7 +240,7 @@ fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result
 }
 
 fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
-    let found = registration::found(project);
+    let found = registration::current(project);
     for file in registration::locations(&found) {
         let (path, flag) = (file.path.display(), file.scope.flag());
         writeln!(out, "stays: the registration in {path}; `conclaude uninstall {flag}` removes it")?;

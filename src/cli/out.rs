@@ -38,18 +38,18 @@ impl fmt::Display for Paint {
 
 /// A text of ours that would else be taken for a tag.
 #[derive(Clone, Copy)]
-pub(super) struct Literal(pub(super) &'static str);
+pub(super) struct LiteralText(pub(super) &'static str);
 
-impl fmt::Display for Literal {
+impl fmt::Display for LiteralText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ours(|| f.write_str(self.0))
     }
 }
 
 /// A text in which the colours alone are ours: a renderer added them to parts in which escapes were visible already.
-pub(super) struct Coloured<'a>(pub(super) &'a str);
+pub(super) struct ColouredText<'a>(pub(super) &'a str);
 
-impl fmt::Display for Coloured<'_> {
+impl fmt::Display for ColouredText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = self.0.split("\u{1b}[");
         f.write_str(parts.next().unwrap_or_default())?;
@@ -69,9 +69,9 @@ impl fmt::Display for Coloured<'_> {
 }
 
 /// A text of others in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
-pub(super) struct Exact<'a>(pub(super) &'a str);
+pub(super) struct ExactText<'a>(pub(super) &'a str);
 
-impl fmt::Display for Exact<'_> {
+impl fmt::Display for ExactText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ours(|| f.write_str(&printable(self.0)))
     }
@@ -83,7 +83,7 @@ pub(super) struct Out<'a> {
     /// Who reads it is no model, for which tags would mean something.
     keeps_tags: bool,
     /// The message that is being written, before and after it is cleaned.
-    parts: Parts,
+    parts: MessageParts,
     cleaned: String,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Out<'a> {
     }
 
     fn of(to: impl Write + 'a, keeps_tags: bool) -> Out<'a> {
-        Out { to: Box::new(to), keeps_tags, parts: Parts::default(), cleaned: String::new() }
+        Out { to: Box::new(to), keeps_tags, parts: MessageParts::default(), cleaned: String::new() }
     }
 
     /// What `write!` and `writeln!` call.
@@ -165,12 +165,12 @@ impl<'a> Out<'a> {
 
 /// A message, and where its parts end, each with whether it is ours.
 #[derive(Default)]
-struct Parts {
+struct MessageParts {
     text: String,
     ends: Vec<(bool, usize)>,
 }
 
-impl fmt::Write for Parts {
+impl fmt::Write for MessageParts {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let is_ours = IS_OURS.get();
         self.text.push_str(text);
@@ -182,7 +182,7 @@ impl fmt::Write for Parts {
     }
 }
 
-impl Parts {
+impl MessageParts {
     fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
@@ -221,7 +221,7 @@ mod tests {
     const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 
     fn cleaned(message: fmt::Arguments<'_>) -> String {
-        let (mut parts, mut cleaned) = (Parts::default(), String::new());
+        let (mut parts, mut cleaned) = (MessageParts::default(), String::new());
         fmt::Write::write_fmt(&mut parts, message).unwrap();
         parts.clean_into(false, &mut cleaned);
         cleaned
@@ -240,14 +240,14 @@ mod tests {
         let (open, name) = ("<", "system-reminder>");
         assert_eq!(cleaned(format_args!("{open}{name}")), "‹system-reminder>");
         assert_eq!(cleaned(format_args!("{open}{GOOD}{name}")), "‹\u{1b}[32msystem-reminder>");
-        assert_eq!(cleaned(format_args!("{} x -->", Literal("<!--"))), "<!-- x -->");
+        assert_eq!(cleaned(format_args!("{} x -->", LiteralText("<!--"))), "<!-- x -->");
     }
 
     #[test]
     fn of_a_rendered_text_the_colours_alone_are_kept() {
         let text = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: <tag> \u{1b}[2J\u{1b}]0;t\u{7}.";
         assert_eq!(
-            cleaned(format_args!("{}", Coloured(text))),
+            cleaned(format_args!("{}", ColouredText(text))),
             "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: ‹tag> 2J."
         );
     }

@@ -21,9 +21,9 @@ mod json;
 mod notes;
 mod print;
 mod progress;
-mod replayed;
+mod summary;
 
-use replayed::Replayed;
+use summary::ReplaySummary;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude replay                                   all sessions of this project
@@ -34,7 +34,7 @@ Commands are never run, and nothing is written. An untrusted config can be repla
 which files exist, what git ignores) is compared with today's.";
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct ReplayRequest {
     /// Sessions by the start of their id, transcripts, or folders of them [default: all sessions of this project]
     #[arg(value_name = "SESSION|FILE|DIR")]
     sources: Vec<String>,
@@ -61,7 +61,7 @@ pub(super) struct Request {
 /// More processes than any machine has cores for.
 const MAX_JOBS: usize = 256;
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &ReplayRequest) -> io::Result<Exit> {
     let root = super::root()?;
     let (loaded, untrusted) = read(request, &root)?;
     if let Some(error) = loaded.errors.first() {
@@ -77,7 +77,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();
-    let progress = progress::Progress::new(replay::size(&threads));
+    let progress = progress::ReplayProgress::new(replay::size(&threads));
     let reading = Reading {
         replayer: &replayer,
         since: request.since,
@@ -88,7 +88,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     progress.clear();
     seen.unreadable += not_listed.unreadable.len() as u64;
     not_listed.unreadable.iter().for_each(|problem| seen.problem(problem.clone()));
-    let replayed = Replayed {
+    let replayed = ReplaySummary {
         replayer: &replayer,
         seen: &seen,
         sessions: match request.since {
@@ -115,7 +115,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 }
 
 /// A process of ours that reads a part of the transcripts with the same config.
-fn worker(request: &Request) -> Option<Command> {
+fn worker(request: &ReplayRequest) -> Option<Command> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.args(["replay", "--worker"]);
     if let Some(path) = &request.config {
@@ -128,7 +128,7 @@ fn worker(request: &Request) -> Option<Command> {
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.
-fn read(request: &Request, root: &Root) -> io::Result<(Loaded, Vec<String>)> {
+fn read(request: &ReplayRequest, root: &Root) -> io::Result<(Loaded, Vec<String>)> {
     if let Some(path) = &request.config {
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
     }

@@ -16,7 +16,7 @@ use conclaude_store::root;
 use conclaude_store::store;
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct ReportRequest {
     /// Only this session; the start of its id is enough
     #[arg(long, conflicts_with = "since")]
     session: Option<String>,
@@ -28,11 +28,11 @@ pub(super) struct Request {
     output: Option<PathBuf>,
     /// The format; without it, what the name of the file says (.html, .md, .json)
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// One page that needs no network
     Html,
     /// Markdown, for a pull request
@@ -41,17 +41,17 @@ enum Format {
     Json,
 }
 
-impl Request {
+impl ReportRequest {
     /// What is asked for, or what the name of the file says.
-    fn format(&self) -> io::Result<Format> {
+    fn format(&self) -> io::Result<ReportFormat> {
         let Some(path) = self.output.as_deref().filter(|_| self.format.is_none()) else {
-            return Ok(self.format.unwrap_or(Format::Html));
+            return Ok(self.format.unwrap_or(ReportFormat::Html));
         };
         let extension = path.extension().and_then(|name| name.to_str()).map(str::to_ascii_lowercase);
         match extension.as_deref() {
-            Some("html" | "htm") => Ok(Format::Html),
-            Some("md" | "markdown") => Ok(Format::Md),
-            Some("json") => Ok(Format::Json),
+            Some("html" | "htm") => Ok(ReportFormat::Html),
+            Some("md" | "markdown") => Ok(ReportFormat::Md),
+            Some("json") => Ok(ReportFormat::Json),
             _ => Err(io::Error::other(format!(
                 "{} does not say what to write: name it .html, .md or .json, or add --format html, md or json{}",
                 path.display(),
@@ -61,7 +61,7 @@ impl Request {
     }
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &ReportRequest) -> io::Result<Exit> {
     let format = request.format()?;
     let root = super::root()?;
     let loaded = load::all(&root, Patterns::All);
@@ -82,9 +82,9 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(super::fail(&nothing(&scope)));
     }
     let text = match format {
-        Format::Html => report::page(&report)?,
-        Format::Md => report::markdown(&report),
-        Format::Json => serde_json::to_string(&report)? + "\n",
+        ReportFormat::Html => report::page(&report)?,
+        ReportFormat::Md => report::markdown(&report),
+        ReportFormat::Json => serde_json::to_string(&report)? + "\n",
     };
     write(request, format, &root.folder, &report, &text)
 }
@@ -109,17 +109,23 @@ fn nothing(scope: &Scope<'_>) -> String {
     )
 }
 
-fn write(request: &Request, format: Format, root: &Path, report: &Report, text: &str) -> io::Result<Exit> {
+fn write(
+    request: &ReportRequest,
+    format: ReportFormat,
+    root: &Path,
+    report: &Report,
+    text: &str,
+) -> io::Result<Exit> {
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),
         // A page is nothing to read on a terminal.
-        None if format == Format::Html && Out::is_terminal() => {
+        None if format == ReportFormat::Html && Out::is_terminal() => {
             store::make_folder(root, &root.join(store::FOLDER))?;
             root.join(store::FOLDER).join("report.html")
         }
         None => {
-            if format == Format::Json {
+            if format == ReportFormat::Json {
                 out.json_text(text.trim_end())?
             } else {
                 out.document(text)?

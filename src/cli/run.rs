@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::cli::out::{Coloured, Out};
+use crate::cli::out::{ColouredText, Out};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
 use conclaude_core::event::{ALL, EventKind};
@@ -16,15 +16,15 @@ use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::{FILE_NAMES, Root};
 
 mod files;
-mod planned;
+mod plan;
 mod report;
 mod request;
 
-use planned::Planned;
-use report::Report;
-pub(super) use request::Request;
+use plan::EventPlan;
+use report::RunReport;
+pub(super) use request::RunRequest;
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &RunRequest) -> io::Result<Exit> {
     let root = super::root()?;
     let request = &request.resolved(&root.work)?;
     let loaded = load::all(&root, Patterns::All);
@@ -39,7 +39,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     let events = events(request, &loaded)?;
     let origins = checked_origins(&root, &loaded.origins)?;
-    let planned = planned::plan(request, &events, &root, &loaded.config, &origins)?;
+    let planned = plan::plan(request, &events, &root, &loaded.config, &origins)?;
     if let Some(why) = planned.iter().find_map(|one| one.untrusted.as_deref()) {
         return Err(io::Error::other(format!("{why}, so nothing is run. {TRUST_IT}")));
     }
@@ -52,14 +52,14 @@ fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
     for error in errors {
         let report = error.report(config::Style::Plain);
         if !report.is_empty() {
-            writeln!(out, "{}\n", Coloured(&report))?;
+            writeln!(out, "{}\n", ColouredText(&report))?;
         }
         writeln!(out, "conclaude: {}", error.summary())?;
     }
     Ok(Exit::Failure)
 }
 
-fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
+fn events(request: &RunRequest, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
     let Some(name) = &request.event else {
         return Ok(match request.agent {
             Some(_) => vec![EventKind::SubagentStop],
@@ -90,14 +90,14 @@ fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
 fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let mut origins = origins.clone();
-    if registration::asks_for_trust(&registration::found(&project)) {
+    if registration::asks_for_trust(&registration::current(&project)) {
         origins.check_trust(load::why_untrusted);
     }
     Ok(origins)
 }
 
-fn execute(request: &Request, planned: &[Planned]) -> io::Result<Exit> {
-    let mut report = Report::new(planned.len() > 1);
+fn execute(request: &RunRequest, planned: &[EventPlan]) -> io::Result<Exit> {
+    let mut report = RunReport::new(planned.len() > 1);
     for one in planned {
         report.event(one)?;
         for command in &one.commands {

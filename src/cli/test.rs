@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::out::{Exact, Out, Paint};
+use super::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
@@ -18,7 +18,7 @@ mod junit;
 mod play;
 mod suite;
 
-use suite::{Played, Suite};
+use suite::{CaseResult, Suite};
 
 use anstyle::AnsiColor;
 
@@ -40,7 +40,7 @@ Commands are not executed: `results: {\"npm run lint\": 1}` says how they end. T
 own and the local one. Exits with 0 if all cases pass, and with 1 if not.";
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct TestRequest {
     /// Files with cases [default: .conclaude.test.yaml of the project]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -49,7 +49,7 @@ pub(super) struct Request {
     junit: Option<PathBuf>,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &TestRequest) -> io::Result<Exit> {
     let mut out = Out::stdout();
     let paths = if request.files.is_empty() { vec![default_file()?] } else { request.files.clone() };
     let mut suites = Vec::new();
@@ -123,14 +123,14 @@ fn suite(path: &Path) -> io::Result<Result<Suite, ConfigError>> {
             Err(why) => vec![format!("it could not be played: {why}")],
         };
         let name = case.value.name.as_str().to_owned();
-        Played { name, line: case.line, difference, took: started.elapsed() }
+        CaseResult { name, line: case.line, difference, took: started.elapsed() }
     };
     Ok(Ok(Suite { path: path.to_owned(), cases: file.cases.iter().map(play).collect() }))
 }
 
 fn invalid(out: &mut Out<'_>, error: &ConfigError) -> io::Result<()> {
     let style = if Out::shows_colours() { Style::Colour } else { Style::Plain };
-    writeln!(out, "{}\n", super::out::Coloured(&error.report(style)))?;
+    writeln!(out, "{}\n", super::out::ColouredText(&error.report(style)))?;
     let problems = count(error.located().len() as u64, "problem");
     match error.path().file_name().is_some_and(|name| ROOT_FILES.iter().any(|known| name == *known)) {
         true => writeln!(out, "{BAD}error{BAD:#}: {}", error.summary()),
@@ -150,9 +150,9 @@ fn print(out: &mut Out<'_>, suite: &Suite) -> io::Result<()> {
         writeln!(out, "  {BAD}✗{BAD:#} {} (line {})", case.name, case.line)?;
         for line in &case.difference {
             match line.chars().next() {
-                Some('-') => writeln!(out, "      {BAD}{}{BAD:#}", Exact(line))?,
-                Some('+') => writeln!(out, "      {GOOD}{}{GOOD:#}", Exact(line))?,
-                _ => writeln!(out, "      {}", Exact(line))?,
+                Some('-') => writeln!(out, "      {BAD}{}{BAD:#}", ExactText(line))?,
+                Some('+') => writeln!(out, "      {GOOD}{}{GOOD:#}", ExactText(line))?,
+                _ => writeln!(out, "      {}", ExactText(line))?,
             }
         }
     }

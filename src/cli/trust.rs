@@ -16,7 +16,7 @@ use conclaude_store::store;
 use conclaude_store::store::trust::{self, TrustStatus};
 
 #[derive(Args)]
-pub(super) struct Request {
+pub(super) struct TrustRequest {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -28,7 +28,7 @@ pub(super) struct Request {
     list: bool,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &TrustRequest) -> io::Result<Exit> {
     let mut out = Out::stdout();
     if request.list {
         return list(&mut out);

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anstyle::AnsiColor;
 
-use crate::cli::out::{Coloured, Out, Paint};
+use crate::cli::out::{ColouredText, Out, Paint};
 use conclaude_core::config::{self, Patterns};
 use conclaude_core::exit::Exit;
 use conclaude_engine::install::{local_file, schema_file};
-use conclaude_engine::lint::{self, World};
+use conclaude_engine::lint::{self, LintContext};
 use conclaude_store::load;
 use conclaude_store::root::{FILE_NAMES, Root};
 
@@ -17,7 +17,7 @@ mod checked;
 mod contents;
 mod machine;
 
-use checked::{Checked, no_config};
+use checked::{CheckedConfig, no_config};
 use contents::NO_RULES;
 pub(super) use contents::contents;
 
@@ -26,12 +26,12 @@ const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
 const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct ValidateRequest {
     /// The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
     path: Option<PathBuf>,
     /// How to print the result: github prints annotations for GitHub Actions
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ValidateFormat,
     /// Exit with 1 where there are warnings
     #[arg(long)]
     strict: bool,
@@ -41,26 +41,26 @@ pub(super) struct Request {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ValidateFormat {
     #[default]
     Text,
     Json,
     Github,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &ValidateRequest) -> io::Result<Exit> {
     let mut out = Out::stdout();
     let checked = check(request.path.as_deref())?;
-    match if request.json { Format::Json } else { request.format } {
-        Format::Text => print(&mut out, &checked)?,
-        Format::Json => machine::json(&mut out, &checked)?,
-        Format::Github => machine::github(&mut out, &checked)?,
+    match if request.json { ValidateFormat::Json } else { request.format } {
+        ValidateFormat::Text => print(&mut out, &checked)?,
+        ValidateFormat::Json => machine::json(&mut out, &checked)?,
+        ValidateFormat::Github => machine::github(&mut out, &checked)?,
     }
     let is_refused = request.strict && checked.has_warnings();
     Ok(if checked.is_valid() && !is_refused { Exit::Success } else { Exit::Failure })
 }
 
-fn check(path: Option<&Path>) -> io::Result<Checked> {
+fn check(path: Option<&Path>) -> io::Result<CheckedConfig> {
     let (path, local, folder, loaded) = match path {
         Some(file) if !file.is_dir() => {
             let folder = std::path::absolute(file)?.parent().map(Path::to_owned).unwrap_or_default();
@@ -81,13 +81,13 @@ fn check(path: Option<&Path>) -> io::Result<Checked> {
     };
     let schema = schema_file::refreshed(path.as_deref());
     let is_valid = loaded.errors.is_empty();
-    let warnings = if is_valid { lint::remarks(&loaded, &World::of(&folder)) } else { Vec::new() };
+    let warnings = if is_valid { lint::remarks(&loaded, &LintContext::of(&folder)) } else { Vec::new() };
     let second = path.as_deref().and_then(second_file);
     let others = second.into_iter().chain(local).chain(schema).collect();
-    Ok(Checked { path, loaded, warnings, others })
+    Ok(CheckedConfig { path, loaded, warnings, others })
 }
 
-fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+fn print(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     if checked.path.is_none() {
         return writeln!(out, "{BAD}error{BAD:#}: {}", no_config());
     }
@@ -95,7 +95,7 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
         let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
         let report = error.report(style);
         if !report.is_empty() {
-            writeln!(out, "{}\n", Coloured(&report))?;
+            writeln!(out, "{}\n", ColouredText(&report))?;
         }
         writeln!(out, "{BAD}error{BAD:#}: {}", error.summary())?;
     }
@@ -117,13 +117,13 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
 }
 
 /// Where a warning is about a value, its line is shown as that of an error is.
-fn warn(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+fn warn(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
     for remark in &checked.warnings {
         match remark.locate(&checked.loaded.origins) {
             Some((source, problem)) => {
                 let report = config::warning(&problem, &source.path, &source.text, style);
-                writeln!(out, "{}\n", Coloured(&report))?;
+                writeln!(out, "{}\n", ColouredText(&report))?;
             }
             None => writeln!(out, "{WARNING}warning{WARNING:#}: {}", remark.in_one_line())?,
         }

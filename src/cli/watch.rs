@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal};
 use std::panic::PanicHookInfo;
 
 use super::out::Out;
-use crate::watch::{Ended, Limits, Watch};
+use crate::watch::{EndReason, Limits, Watch};
 use conclaude_core::exit::Exit;
 use conclaude_store::audit::Trail;
 use conclaude_store::root::claude_folder;
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct WatchRequest {
     /// Only this session; the start of its id is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct Request {
     once: bool,
 }
 
-pub(super) fn run(request: Request) -> io::Result<Exit> {
+pub(super) fn run(request: WatchRequest) -> io::Result<Exit> {
     let root = super::root()?;
     let trail = Trail::of(&root.folder, None);
     let limits = match (&request.session, request.all) {
@@ -43,11 +43,11 @@ pub(super) fn run(request: Request) -> io::Result<Exit> {
     }
     require_terminal()?;
     Ok(match watch.live(report_panic)? {
-        Ended::ByUser | Ended::Closed => Exit::Success,
+        EndReason::ByUser | EndReason::Closed => Exit::Success,
         // As a shell names it.
-        Ended::BySignal("SIGHUP") => Exit::Of(129),
-        Ended::BySignal("SIGINT") => Exit::Of(130),
-        Ended::BySignal(_) => Exit::Of(143),
+        EndReason::BySignal("SIGHUP") => Exit::Of(129),
+        EndReason::BySignal("SIGINT") => Exit::Of(130),
+        EndReason::BySignal(_) => Exit::Of(143),
     })
 }
 

@@ -9,7 +9,7 @@ use conclaude_core::exit::Exit;
 use conclaude_store::audit::{Entry, Filter, Reader, Trail, newest};
 
 mod print;
-mod today;
+mod reassessment;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude why             the newest record
@@ -18,7 +18,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 Exits with 0 whatever was decided, and with 1 if there is no such record.";
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct WhyRequest {
     /// The number of the record, as `conclaude audit show` prints it [default: the newest]
     #[arg(value_name = "NUMBER", conflicts_with = "last")]
     number: Option<u64>,
@@ -30,10 +30,10 @@ pub(super) struct Request {
     json: bool,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &WhyRequest) -> io::Result<Exit> {
     let trail = Trail::of(&super::root()?.folder, None);
     let entry = find(&trail, request.number)?;
-    let today = today::today(&entry.record);
+    let today = reassessment::today(&entry.record);
     let mut out = Out::stdout();
     if request.json {
         out.json(&json!({ "record": entry.record, "tampered": entry.doubt, "today": today.json() }))?;

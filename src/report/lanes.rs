@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
+use super::model::{Call, Hook, Lane, Report, SessionReport, State, Tokens};
 use super::threads::Summary;
 use super::usage::cost;
 use conclaude_core::agent::MAIN;
@@ -47,7 +47,7 @@ impl Lanes {
             return *known;
         }
         let has_ended = store::Session::new(&self.root, id).has_ended();
-        report.sessions.push(Session { id: id.to_owned(), has_ended, ..Session::default() });
+        report.sessions.push(SessionReport { id: id.to_owned(), has_ended, ..SessionReport::default() });
         self.sessions.insert(id.to_owned(), report.sessions.len() - 1);
         report.sessions.len() - 1
     }

@@ -15,7 +15,7 @@ pub(crate) struct Report {
     pub(crate) project: String,
     /// What the report is about, in words.
     pub(crate) range: String,
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) sessions: Vec<SessionReport>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) records: Vec<Record>,
     pub(crate) calls: Vec<Call>,
@@ -60,7 +60,7 @@ impl Report {
 }
 
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Session {
+pub(crate) struct SessionReport {
     pub(crate) id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started: Option<i64>,

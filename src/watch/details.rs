@@ -1,10 +1,10 @@
 //! All that is known of one row.
 
-use super::line::{Detail, Line, MAX_DETAIL, MAX_TEXT, cut};
+use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;
 use super::rows::RowId;
-use super::session::Session;
-use super::thread::Thread;
+use super::session::WatchedSession;
+use super::thread::AgentThread;
 use super::words::{Clock, elapsed, took};
 use conclaude_core::text::count;
 use conclaude_store::store::running::Running;
@@ -39,12 +39,12 @@ impl Model {
         .unwrap_or_default()
     }
 
-    fn line(&self, number: u64) -> Option<&Line> {
+    fn line(&self, number: u64) -> Option<&ActivityLine> {
         let threads = self.sessions.iter().flat_map(|session| &session.threads);
         threads.flat_map(|thread| &thread.lines).find(|line| line.number == number)
     }
 
-    fn thread_details(&self, session: &Session, thread: &Thread, clock: &Clock) -> Vec<Detail> {
+    fn thread_details(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> Vec<Detail> {
         let (_, state, since) = self.state(session, thread, clock);
         let since = since.map(|since| format!(" {}", elapsed(clock.since(since)))).unwrap_or_default();
         let mut details = vec![("thread", thread.name()), ("state", format!("{state}{since}"))];
@@ -68,7 +68,7 @@ impl Model {
     }
 }
 
-fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
+fn session_details(session: &WatchedSession, clock: &Clock) -> Vec<Detail> {
     let agents = session.threads.iter().filter(|thread| thread.id.is_some()).count() as u64;
     let mut details = vec![
         ("session", cut(&session.id, MAX_TEXT)),

@@ -21,7 +21,7 @@ pub(crate) enum Mark {
 
 /// Something that happened in a thread.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct ActivityLine {
     pub(super) number: u64,
     pub(super) time: Timestamp,
     pub(super) mark: Mark,

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
-use super::session::{Session, Unread};
-use super::thread::Thread;
+use super::session::{UnreadParts, WatchedSession};
+use super::thread::AgentThread;
 use conclaude_core::dialect::claude::transcript::Entry;
 use conclaude_core::order::sorted;
 use conclaude_store::store::running::Running;
@@ -50,7 +50,7 @@ pub(crate) struct Model {
     limits: Limits,
     /// The start of the id of the only session that is wanted.
     only: Option<String>,
-    pub(super) sessions: Vec<Session>,
+    pub(super) sessions: Vec<WatchedSession>,
     pub(super) running: Vec<Running>,
     pub(super) steps: BTreeMap<StepKey, StepState>,
     /// The newest sign of a session that was left out: what is older is left out too.
@@ -154,7 +154,7 @@ impl Model {
             return;
         }
         self.added = 0;
-        let mut all: usize = self.sessions.iter().map(Session::lines).sum();
+        let mut all: usize = self.sessions.iter().map(WatchedSession::lines).sum();
         self.sessions = sorted(std::mem::take(&mut self.sessions), |a, b| a.last().cmp(&b.last()));
         for session in &mut self.sessions {
             if all <= self.limits.all_lines {
@@ -171,7 +171,7 @@ impl Model {
     }
 
     /// The thread of this agent, or the main thread; none where there is no room.
-    fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut Thread> {
+    fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut AgentThread> {
         if !self.make_room(session, time) {
             return None;
         }
@@ -179,7 +179,7 @@ impl Model {
         let at = match self.sessions.iter().position(|known| known.id == session) {
             Some(at) => at,
             None => {
-                self.sessions.push(Session { id: session.to_owned(), ..Session::default() });
+                self.sessions.push(WatchedSession { id: session.to_owned(), ..WatchedSession::default() });
                 self.sessions.len() - 1
             }
         };
@@ -209,7 +209,7 @@ impl Model {
         let name = agent?;
         let threads = &self.sessions.iter().find(|known| known.id == session)?.threads;
         let newest = |step: Option<&str>| {
-            let fits = |thread: &&Thread| {
+            let fits = |thread: &&AgentThread| {
                 thread.id.is_some() && thread.name.as_deref() == Some(name) && thread.step.as_deref() == step
             };
             threads.iter().rfind(fits)
@@ -284,7 +284,7 @@ impl Model {
     }
 
     /// What of a session's transcripts was not read.
-    pub(crate) fn unread(&mut self, session: &str, unread: Unread) {
+    pub(crate) fn unread(&mut self, session: &str, unread: UnreadParts) {
         if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
             session.unread = unread;
         }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::line::{Detail, Details, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
+use super::line::{ActivityLine, Detail, Details, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
 use conclaude_store::audit::fields::{list, text_or_empty as text};
 use conclaude_store::audit::reasons;
@@ -20,13 +20,13 @@ pub(super) fn line(
     time: Timestamp,
     (text_of, record): (&str, &Value),
     doubt: Option<&str>,
-) -> Line {
+) -> ActivityLine {
     let details = if text_of.len() > MAX_RECORD {
         Details::Known(details(record, doubt))
     } else {
         Details::Record(text_of.into(), doubt.map(Into::into))
     };
-    Line {
+    ActivityLine {
         number,
         time,
         mark: if doubt.is_some() { Mark::Bad } else { mark_of(record) },

@@ -2,22 +2,22 @@
 
 use jiff::Timestamp;
 
-use super::thread::Thread;
+use super::thread::AgentThread;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Session {
+pub(super) struct WatchedSession {
     pub(super) id: String,
     /// The last prompt.
     pub(super) title: Option<String>,
     pub(super) has_ended: bool,
-    pub(super) threads: Vec<Thread>,
+    pub(super) threads: Vec<AgentThread>,
     pub(super) left_out: u64,
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadParts,
 }
 
 /// What of the transcripts of a session was not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unread {
+pub(crate) struct UnreadParts {
     /// Lines that could not be, or not whole.
     pub(crate) lines: u64,
     pub(crate) problems: Vec<String>,
@@ -25,15 +25,15 @@ pub(crate) struct Unread {
     pub(crate) skipped: u64,
 }
 
-impl Unread {
+impl UnreadParts {
     pub(super) fn skipped(&self) -> String {
         format!("the first {} MB of its transcripts are not shown", (self.skipped >> 20).max(1))
     }
 }
 
-impl Session {
+impl WatchedSession {
     pub(super) fn last(&self) -> Timestamp {
-        self.threads.iter().map(Thread::last).max().unwrap_or(Timestamp::MIN)
+        self.threads.iter().map(AgentThread::last).max().unwrap_or(Timestamp::MIN)
     }
 
     pub(super) fn lines(&self) -> usize {
@@ -61,7 +61,8 @@ impl Session {
             }
         }
         let id = agent.map(str::to_owned);
-        let thread = Thread { id, started: time, last: time, since: Timestamp::MIN, ..Thread::default() };
+        let thread =
+            AgentThread { id, started: time, last: time, since: Timestamp::MIN, ..AgentThread::default() };
         // The main thread comes first.
         let at = if agent.is_none() { 0 } else { self.threads.len() };
         self.threads.insert(at, thread);

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::line::{MAX_TEXT, cut};
 use super::model::{Model, StepKey, StepState};
-use super::session::Unread;
+use super::session::UnreadParts;
 use conclaude_checks::des::step;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::order::sorted;
@@ -238,7 +238,7 @@ impl<'a> Source<'a> {
             if let Some(prompt) = self.first_prompts.get(&id) {
                 model.first_prompt(&id, prompt);
             }
-            model.unread(&id, Unread { lines: counts.unread(), problems: counts.problems(), skipped });
+            model.unread(&id, UnreadParts { lines: counts.unread(), problems: counts.problems(), skipped });
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use super::line::{Line, MAX_TEXT, cut};
+use super::line::{ActivityLine, MAX_TEXT, cut};
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
@@ -21,7 +21,7 @@ pub(super) struct OpenCall {
 
 /// The main thread, or a subagent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Thread {
+pub(super) struct AgentThread {
     /// The agent's id; none for the main thread.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
@@ -39,11 +39,11 @@ pub(super) struct Thread {
     pub(super) blocks: u64,
     pub(super) denials: u64,
     pub(super) step: Option<String>,
-    pub(super) lines: VecDeque<Line>,
+    pub(super) lines: VecDeque<ActivityLine>,
     pub(super) left_out: u64,
 }
 
-impl Thread {
+impl AgentThread {
     pub(super) fn name(&self) -> String {
         let Some(id) = &self.id else { return "main thread".into() };
         let name = self.name.clone().unwrap_or_else(|| cut(id, MAX_TEXT));
@@ -84,9 +84,9 @@ impl Thread {
         }
     }
 
-    pub(super) fn add(&mut self, line: Line, max: usize) {
+    pub(super) fn add(&mut self, line: ActivityLine, max: usize) {
         if let Some(call) = &line.call {
-            let is_same = |known: &Line| known.call.as_deref() == Some(call);
+            let is_same = |known: &ActivityLine| known.call.as_deref() == Some(call);
             if line.is_said && self.lines.iter().any(is_same) {
                 return;
             }

@@ -10,14 +10,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::app::App;
 use super::line::{Detail, Mark};
 use super::model::Model;
-use super::rows::Row;
+use super::rows::TimelineRow;
 use super::words::Clock;
 use conclaude_core::text::count;
 
 /// What is drawn beside the rows.
-pub(crate) struct Screen<'a> {
+pub(crate) struct View<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) rows: &'a [Row],
+    pub(crate) rows: &'a [TimelineRow],
     pub(crate) clock: &'a Clock,
     pub(crate) project: &'a str,
     /// What is being read, or could not be.
@@ -49,7 +49,7 @@ const HELP: [(&str, &str); 10] = [
     ("✓ ✗ ⚠ ● ○ ·", "good, blocked or failed, warning, running, quiet, note"),
 ];
 
-pub(crate) fn draw(screen: &Screen<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(screen: &View<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
     let Rect { width, height, .. } = area;
     if width < 4 || height == 0 {
         return;
@@ -92,7 +92,7 @@ fn draw_ends(left: &str, right: &str, style: Style, area: Rect, buffer: &mut Buf
     }
 }
 
-fn draw_head(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+fn draw_head(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let totals = screen.model.totals(screen.clock);
     let follows = if app.follows { "following" } else { "not following" };
     let counts = format!(
@@ -105,7 +105,7 @@ fn draw_head(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     draw_ends(&title, &counts, Style::new().add_modifier(Modifier::BOLD), area, buffer);
 }
 
-fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+fn draw_foot(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let keys = "q quit · ? help · ↑↓ select · Enter details · / filter · f follow";
     let (left, right) = if app.is_typing {
         (format!(" /{}▏", app.filter), "Enter keeps it · Esc clears it ")
@@ -153,7 +153,7 @@ fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn draw_empty(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+fn draw_empty(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let nothing = [format!("No row holds \"{}\". Esc clears the filter.", app.filter)];
     let texts = if app.filter.is_empty() { screen.empty } else { &nothing };
     let width = usize::from(area.width.saturating_sub(2));
@@ -163,7 +163,7 @@ fn draw_empty(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn draw_rows(screen: &Screen<'_>, app: &mut App, selected: usize, area: Rect, buffer: &mut Buffer) {
+fn draw_rows(screen: &View<'_>, app: &mut App, selected: usize, area: Rect, buffer: &mut Buffer) {
     let top = app.top(usize::from(area.height), screen.rows.len());
     let shown = screen.rows.iter().enumerate().skip(top);
     for (y, (at, row)) in (area.y..area.bottom()).zip(shown) {
@@ -176,7 +176,7 @@ fn draw_rows(screen: &Screen<'_>, app: &mut App, selected: usize, area: Rect, bu
     }
 }
 
-fn draw_row(row: &Row, has_colours: bool, area: Rect, buffer: &mut Buffer) {
+fn draw_row(row: &TimelineRow, has_colours: bool, area: Rect, buffer: &mut Buffer) {
     let plain = if row.depth == 0 { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
     let mut x = area.x + 1 + u16::try_from(row.depth * 2).unwrap_or(0);
     put(buffer, (x, area.y), row.mark.symbol(), 1, row.mark.style(has_colours));
@@ -256,7 +256,7 @@ fn columns(text: &str) -> u16 {
 const MIN_TASK: usize = 8;
 
 /// The text of a row, with a shorter task where it has no room: what became of an agent matters more.
-fn with_short_task(row: &Row, room: usize) -> Cow<'_, str> {
+fn with_short_task(row: &TimelineRow, room: usize) -> Cow<'_, str> {
     let over = row.text.width().saturating_sub(room);
     match &row.task {
         Some(task) if over > 0 => {

@@ -5,28 +5,29 @@ mod command;
 mod request;
 mod rules;
 
-use crate::guard::{CommandPattern, Unclear};
+use crate::guard::{CommandPattern, Uncertainty};
 use conclaude_core::config::PermissionDefault;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::rule as record;
 use conclaude_os::deadline;
 
-pub use request::{Examined, Request, Said};
-use rules::Rule;
-pub use rules::Rules;
+pub use request::{ExaminedRequest, PermissionRequest, RuleAnswer};
+use rules::PermissionRule;
+pub use rules::PermissionRules;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    Allow(Said),
+    Allow(RuleAnswer),
     /// By each of these rules.
-    Deny(Vec<Said>),
+    Deny(Vec<RuleAnswer>),
     /// The user is asked, for this reason.
     Ask(String),
 }
 
-pub fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answer {
-    let examined = Examined::new(request, home);
-    let denied: Vec<Said> = rules.deny.iter().filter_map(|rule| denial(rule, rules, &examined)).collect();
+pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Option<&str>) -> Answer {
+    let examined = ExaminedRequest::new(request, home);
+    let denied: Vec<RuleAnswer> =
+        rules.deny.iter().filter_map(|rule| denial(rule, rules, &examined)).collect();
     if !denied.is_empty() {
         return Answer::Deny(denied);
     }
@@ -34,7 +35,7 @@ pub fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answe
         return Answer::Ask(why);
     }
     match allowing(rules, &examined) {
-        Ok(rule) => Answer::Allow(rule.said(rule.subject(&examined))),
+        Ok(rule) => Answer::Allow(rule.answer(rule.subject(&examined))),
         // Nobody means the questions of Claude Code with it, and the plan that the user should accept.
         Err(_) if tools::asks_user(request.tool) => {
             Answer::Ask(format!("{} asks the user, and `default` does not answer that", request.tool))
@@ -48,7 +49,7 @@ pub fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answe
 }
 
 /// A request as the rules saw it, for whoever explains an answer.
-pub struct Permitted {
+pub struct PermissionExplanation {
     /// Every rule, and why it does not match, where it does not.
     pub rules: Vec<(record::Rule, Option<String>)>,
     /// Why the user is asked, where that is so.
@@ -56,12 +57,16 @@ pub struct Permitted {
 }
 
 /// What each rule says to a request.
-pub fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Permitted {
-    let examined = Examined::new(request, home);
-    let why_not = |rule: &Rule, is_match: bool| (!is_match).then(|| rule.why_not(&examined));
+pub fn explained(
+    rules: &PermissionRules,
+    request: &PermissionRequest<'_>,
+    home: Option<&str>,
+) -> PermissionExplanation {
+    let examined = ExaminedRequest::new(request, home);
+    let why_not = |rule: &PermissionRule, is_match: bool| (!is_match).then(|| rule.why_not(&examined));
     let deny = rules.deny.iter().map(|rule| (rule.named(), why_not(rule, rule.denies(&examined).is_some())));
-    let counts = |rule: &Rule| rules.allowing().any(|one| std::ptr::eq(one, rule));
-    let why_not_allowed = |rule: &Rule| match rule.allows(&examined) {
+    let counts = |rule: &PermissionRule| rules.allowing().any(|one| std::ptr::eq(one, rule));
+    let why_not_allowed = |rule: &PermissionRule| match rule.allows(&examined) {
         true if !counts(rule) => Some("cannot relax `default: deny` of an outer layer".to_owned()),
         is_match => why_not(rule, is_match),
     };
@@ -70,28 +75,36 @@ pub fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Pe
         Answer::Ask(why) => Some(why),
         Answer::Allow(_) | Answer::Deny(_) => None,
     };
-    Permitted { rules: deny.chain(allow).collect(), asked }
+    PermissionExplanation { rules: deny.chain(allow).collect(), asked }
 }
 
-pub fn matching(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Vec<record::Rule> {
-    let examined = Examined::new(request, home);
+pub fn matching(
+    rules: &PermissionRules,
+    request: &PermissionRequest<'_>,
+    home: Option<&str>,
+) -> Vec<record::Rule> {
+    let examined = ExaminedRequest::new(request, home);
     let deny = rules.deny.iter().filter(|rule| rule.denies(&examined).is_some());
     let allow = rules.allowing().filter(|rule| rule.allows(&examined));
-    deny.chain(allow).map(Rule::named).collect()
+    deny.chain(allow).map(PermissionRule::named).collect()
 }
 
 /// What a rule of `deny` says, unless an inner layer may and does allow it.
-fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
+fn denial(
+    rule: &PermissionRule,
+    rules: &PermissionRules,
+    examined: &ExaminedRequest<'_>,
+) -> Option<RuleAnswer> {
     let subject = rule.denies(examined)?;
-    let frees = |other: &&Rule| other.origin.layer > rule.origin.layer && other.allows(examined);
+    let frees = |other: &&PermissionRule| other.origin.layer > rule.origin.layer && other.allows(examined);
     if rule.overridable && (rules.allow.iter().any(|other| frees(&other))) {
         return None;
     }
-    Some(rule.said(subject))
+    Some(rule.answer(subject))
 }
 
 /// Why nothing may be allowed without the user.
-fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
+fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Option<String> {
     if deadline::is_over() {
         return Some(format!("the rules could not be compared: {}", deadline::exceeded()));
     }
@@ -111,7 +124,8 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
         }
     }
     let denies_files = rules.deny.iter().any(|rule| rule.compares_files(examined.request));
-    let is_unclear = |unclear: &&Unclear| matches!(unclear, Unclear::Path { .. } | Unclear::WorkTree { .. });
+    let is_unclear =
+        |unclear: &&Uncertainty| matches!(unclear, Uncertainty::Path { .. } | Uncertainty::WorkTree { .. });
     if denies_files
         && (examined.effects.unclear.iter().any(|unclear| is_unclear(&unclear))
             || examined.effects.touches.iter().any(|touch| touch.with_contents))
@@ -124,13 +138,16 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
 }
 
 /// The rule that allows the request, or why none does.
-fn allowing<'r>(rules: &'r Rules, examined: &Examined<'_>) -> Result<&'r Rule, String> {
+fn allowing<'r>(
+    rules: &'r PermissionRules,
+    examined: &ExaminedRequest<'_>,
+) -> Result<&'r PermissionRule, String> {
     if let Some(rule) = rules.allowing().find(|rule| rule.allows(examined)) {
         return Ok(rule);
     }
     let Some((script, _)) = &examined.script else { return Err("no rule matches".into()) };
-    let of_request = |rule: &'r Rule| Some((rule, rule.command_pattern(examined.request)?));
-    let (commands, patterns): (Vec<&Rule>, Vec<&CommandPattern>) =
+    let of_request = |rule: &'r PermissionRule| Some((rule, rule.command_pattern(examined.request)?));
+    let (commands, patterns): (Vec<&PermissionRule>, Vec<&CommandPattern>) =
         rules.allowing().filter_map(of_request).unzip();
     let index = command::allowed(&patterns, script)?;
     commands.get(index).copied().ok_or_else(|| "no rule matches".into())

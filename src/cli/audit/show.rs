@@ -14,14 +14,14 @@ use conclaude_store::audit::{Filter, Reader, Trail, reasons};
 pub(super) mod follow;
 mod time;
 
-use time::Clock;
+use time::TimeDisplay;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
 const FAINT: Paint = Paint(Style::new().dimmed());
 
 #[derive(clap::Args)]
-pub(in crate::cli) struct View {
+pub(in crate::cli) struct ShowArgs {
     /// Print the records as lines of JSON
     #[arg(long)]
     json: bool,
@@ -33,7 +33,7 @@ pub(in crate::cli) struct View {
     follow: bool,
 }
 
-pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
+pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &ShowArgs) -> io::Result<()> {
     // The last of them are known when all were read once: so none has to be held.
     let mut before = match view.number {
         Some(number) => {
@@ -42,7 +42,7 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View
         None => 0,
     };
     let mut reader = Reader::new(trail);
-    let clock = Clock::of(Out::is_terminal());
+    let clock = TimeDisplay::of(Out::is_terminal());
     let found = reader.each_record(filter, |record, line, doubt| match before.checked_sub(1) {
         Some(left) => {
             before = left;
@@ -71,11 +71,11 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View
 }
 
 /// Until the user stops it, or nobody reads any more.
-fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &View) -> io::Result<()> {
+fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &ShowArgs) -> io::Result<()> {
     loop {
         out.flush()?;
         follow::wait_for_more()?;
-        let clock = Clock::of(Out::is_terminal());
+        let clock = TimeDisplay::of(Out::is_terminal());
         reader.each_record(filter, |record, line, doubt| match view.json {
             true => out.json_text(line),
             false => print(out, record, doubt, &clock),
@@ -83,7 +83,7 @@ fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: 
     }
 }
 
-fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Clock) -> io::Result<()> {
+fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &TimeDisplay) -> io::Result<()> {
     heading(out, record, clock)?;
     if let Some(doubt) = doubt {
         writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", printable_line(doubt))?;
@@ -116,7 +116,7 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Cl
     Ok(())
 }
 
-fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &Clock) -> io::Result<()> {
+fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &TimeDisplay) -> io::Result<()> {
     let seq: u64 = record.number("seq").unwrap_or(0);
     let decision = text(record, "decision");
     let style = match decision.as_ref() {

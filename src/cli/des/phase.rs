@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::project::Project;
+use super::project::DesProject;
 use crate::cli::out::Out;
 use conclaude_checks::des::record::Change;
 
@@ -47,12 +47,12 @@ pub(crate) struct SkipArgs {
     reason: String,
 }
 
-pub(super) fn start(project: &Project, args: &StartArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn start(project: &DesProject, args: &StartArgs, out: &mut Out<'_>) -> io::Result<()> {
     project.record_phase(&args.step, &args.phase, &Change::Start)?;
     writeln!(out, "{} is IN_PROGRESS", args.phase)
 }
 
-pub(super) fn finish(project: &Project, args: FinishArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn finish(project: &DesProject, args: FinishArgs, out: &mut Out<'_>) -> io::Result<()> {
     let FinishArgs { step, phase, pass, details, turns, .. } = args;
     project.refuse_without_proof(&phase)?;
     let change = Change::Finish { pass, details, turns, evidence: None };
@@ -60,7 +60,7 @@ pub(super) fn finish(project: &Project, args: FinishArgs, out: &mut Out<'_>) -> 
     writeln!(out, "{phase} is EXECUTED: {}", if pass { "PASS" } else { "FAIL" })
 }
 
-pub(super) fn skip(project: &Project, args: SkipArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn skip(project: &DesProject, args: SkipArgs, out: &mut Out<'_>) -> io::Result<()> {
     let SkipArgs { step, phase, reason } = args;
     if !reason.trim_start().starts_with("APPROVED_SKIP:") {
         project.refuse_without_proof(&phase)?;

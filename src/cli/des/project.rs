@@ -24,7 +24,7 @@ use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 use conclaude_store::store::running::{self, Note, Running};
 
-pub(super) struct Project {
+pub(super) struct DesProject {
     pub(super) root: Root,
     /// As far as its files can be read.
     pub(super) config: ConclaudeConfig,
@@ -32,12 +32,12 @@ pub(super) struct Project {
     config_error: Option<String>,
 }
 
-impl Project {
-    pub(super) fn find() -> io::Result<Project> {
+impl DesProject {
+    pub(super) fn find() -> io::Result<DesProject> {
         let root = root()?;
         let Loaded { config, origins, errors, .. } = load::all(&root, Patterns::All);
         let config_error = errors.first().map(ToString::to_string);
-        Ok(Project { root, config, origins, config_error })
+        Ok(DesProject { root, config, origins, config_error })
     }
 
     /// For subcommands whose output depends on the config: with the defaults it would be wrong.
@@ -114,7 +114,7 @@ impl Project {
     /// Commands of the config run where those at a stop run: not in a project that the user has yet to trust.
     pub(super) fn require_trust(&self) -> io::Result<()> {
         let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
-        if !registration::asks_for_trust(&registration::found(&project)) {
+        if !registration::asks_for_trust(&registration::current(&project)) {
             return Ok(());
         }
         let mut origins = self.origins.clone();

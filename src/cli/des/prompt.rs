@@ -3,15 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::project::Project;
-use crate::cli::out::{Literal, Out};
+use super::project::DesProject;
+use crate::cli::out::{LiteralText, Out};
 use conclaude_checks::des::boundaries::boundaries;
 use conclaude_checks::des::gates::{self, Opened};
 use conclaude_checks::des::scope::Scope;
 use conclaude_core::text::clean_line;
 
 /// The start of a marker.
-const OPEN: Literal = Literal("<!--");
+const OPEN: LiteralText = LiteralText("<!--");
 
 #[derive(clap::Args)]
 pub(crate) struct PromptArgs {
@@ -25,7 +25,7 @@ pub(crate) struct PromptArgs {
     command: Option<String>,
 }
 
-pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn print(project: &DesProject, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
     let (_, name) = project.step(&args.step)?;
     let opened = gates::open_step(&project.root.work, &name)
         .map_err(|finding| io::Error::other(finding.to_string()))?;

@@ -8,7 +8,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::project::DesProject;
 use crate::cli::out::Out;
 use conclaude_checks::des::evidence::{self, Ran};
 use conclaude_checks::des::record::{self, Change};
@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
 }
 
 /// The phase in the step file before the command runs.
-struct Before {
+struct PhaseState {
     is_started: bool,
     /// It was recorded without proof, and is proved now; its times stay those of the work.
     is_unproved: bool,
@@ -53,7 +53,7 @@ struct Proof {
 }
 
 /// No lock is held while the command runs.
-pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
+pub(super) fn run(project: &DesProject, args: &RunArgs) -> io::Result<Exit> {
     let RunArgs { step, phase, turns, .. } = args;
     if let Some(problem) = project.config_problem() {
         return Err(not_known(project, args, problem)?);
@@ -96,7 +96,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
 }
 
 /// The config's command, whatever was typed: an agent cannot prove a test with `true`.
-fn configured(project: &Project, args: &RunArgs, owned: &str) -> io::Result<Proof> {
+fn configured(project: &DesProject, args: &RunArgs, owned: &str) -> io::Result<Proof> {
     let RunArgs { phase, command, .. } = args;
     project.require_trust()?;
     let (run, shown) = (run_line(project, &args.step, phase)?, clean_line(owned));
@@ -117,7 +117,7 @@ fn configured(project: &Project, args: &RunArgs, owned: &str) -> io::Result<Proo
     Ok(Proof { command, line: owned.to_owned(), is_configured: true, expect_failure })
 }
 
-fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
+fn typed(project: &DesProject, args: &RunArgs) -> io::Result<Proof> {
     let RunArgs { phase, command: words, .. } = args;
     let Some((program, arguments)) = words.split_first() else {
         let run = run_line(project, &args.step, phase)?;
@@ -133,7 +133,7 @@ fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
 }
 
 /// With a map in the config, its commands are all that `des run` runs.
-fn not_in_map(project: &Project, args: &RunArgs) -> io::Result<io::Error> {
+fn not_in_map(project: &DesProject, args: &RunArgs) -> io::Result<io::Error> {
     let (phase, without) = (&args.phase, without_run(project, args)?);
     Ok(io::Error::other(format!(
         "the config has no command for {phase} (des.evidence), and with commands there it runs no others: add `{phase}: COMMAND` to that map, or {without}"
@@ -141,14 +141,14 @@ fn not_in_map(project: &Project, args: &RunArgs) -> io::Result<io::Error> {
 }
 
 /// A config that cannot be read may have such a map: a mistake in it must not allow every command.
-fn not_known(project: &Project, args: &RunArgs, problem: &str) -> io::Result<io::Error> {
+fn not_known(project: &DesProject, args: &RunArgs, problem: &str) -> io::Result<io::Error> {
     let without = without_run(project, args)?;
     Ok(io::Error::other(format!(
         "{problem}; `des run` runs nothing while the config does not say which commands count (des.evidence): fix the file, with the help of `conclaude validate`, or {without}"
     )))
 }
 
-fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
+fn without_run(project: &DesProject, args: &RunArgs) -> io::Result<String> {
     let (phase, (_, name)) = (&args.phase, project.step(&args.step)?);
     let step = gates::shell_quote(&name);
     Ok(format!(
@@ -156,12 +156,12 @@ fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
     ))
 }
 
-fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
+fn run_line(project: &DesProject, step: &Path, phase: &str) -> io::Result<String> {
     let (_, name) = project.step(step)?;
     Ok(format!("conclaude des run {} {phase}", gates::shell_quote(&name)))
 }
 
-fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
+fn before(project: &DesProject, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<PhaseState> {
     let (real, name) = project.step(path)?;
     let step = step::read(&real, &path.to_string_lossy()).ok().map(|(step, _)| step);
     if let Some(step) = &step {
@@ -169,7 +169,7 @@ fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> i
     }
     let phases = step.and_then(|step| step.phases()).unwrap_or_default();
     let entry = phases.iter().find(|entry| entry.name == phase);
-    Ok(Before {
+    Ok(PhaseState {
         is_started: entry.is_some_and(|entry| entry.status() == Some(step::Status::InProgress)),
         is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
         is_proof_lost: entry.is_some_and(|entry| is_proof_lost(project, &name, entry)),
@@ -177,7 +177,7 @@ fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> i
 }
 
 /// Whether the step says that the phase was run, and no record of that can be found.
-fn is_proof_lost(project: &Project, step: &str, phase: &step::Phase) -> bool {
+fn is_proof_lost(project: &DesProject, step: &str, phase: &step::Phase) -> bool {
     let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
     let trail = Trail::of(&project.root.folder, None);
     needs_proof

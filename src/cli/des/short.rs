@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::project::Project;
+use super::project::DesProject;
 use super::status;
 use conclaude_core::text::clean_line;
 
 /// The step file that is meant: the path as typed, or the one listed step whose name starts so.
-pub(super) fn resolve(project: &Project, typed: &Path) -> io::Result<PathBuf> {
+pub(super) fn resolve(project: &DesProject, typed: &Path) -> io::Result<PathBuf> {
     let text = typed.to_string_lossy();
     if typed.is_absolute() || text.is_empty() || typed.metadata().is_ok_and(|file| !file.is_dir()) {
         return Ok(typed.to_owned());

@@ -8,7 +8,7 @@ use anstyle::Style;
 use serde::Serialize;
 use serde_json::json;
 
-use super::project::Project;
+use super::project::DesProject;
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use conclaude_checks::des::step;
@@ -34,7 +34,7 @@ pub(crate) struct StatusArgs {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct StatusRow {
     step: String,
     task: Option<String>,
     state: String,
@@ -50,7 +50,7 @@ struct Phases {
     total: usize,
 }
 
-pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn list(project: &DesProject, args: &StatusArgs, out: &mut Out<'_>) -> io::Result<()> {
     let folder = match args.folder.as_deref() {
         Some(folder) if !folder.is_dir() => {
             return Err(io::Error::other(format!("{} is not a folder", folder.display())));
@@ -66,11 +66,11 @@ pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut Out<'_>) -> i
         return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());
     }
     let heading = ["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned);
-    let cells: Vec<_> = std::iter::once(heading).chain(rows.iter().map(Row::cells)).collect();
+    let cells: Vec<_> = std::iter::once(heading).chain(rows.iter().map(StatusRow::cells)).collect();
     table(out, &cells, BOLD)
 }
 
-fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
+fn rows(project: &DesProject, folder: &Path) -> io::Result<Vec<StatusRow>> {
     let mut rows = Vec::new();
     for path in step_files(folder) {
         let Ok((step, _)) = step::read(&path, "") else { continue };
@@ -78,7 +78,7 @@ fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
         let (_, name) = project.step(&path)?;
         let phases = project.phases(&step);
         let finished = log.iter().filter(|phase| phases.contains(&phase.name) && phase.is_finished()).count();
-        rows.push(Row {
+        rows.push(StatusRow {
             task: step.task_id(),
             state: step.state(),
             phases: step.has_phases().then_some(Phases { finished, total: phases.len() }),
@@ -92,8 +92,8 @@ fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
 }
 
 /// What the trail knows of the steps.
-fn add_stops(trail: &Trail, rows: &mut [Row]) -> io::Result<()> {
-    let mut by_step: BTreeMap<String, &mut Row> =
+fn add_stops(trail: &Trail, rows: &mut [StatusRow]) -> io::Result<()> {
+    let mut by_step: BTreeMap<String, &mut StatusRow> =
         rows.iter_mut().map(|row| (row.step.clone(), row)).collect();
     let stops = Filter { event: Some("SubagentStop".into()), ..Filter::default() };
     Reader::new(trail).each(&stops, |entry| {
@@ -107,7 +107,7 @@ fn add_stops(trail: &Trail, rows: &mut [Row]) -> io::Result<()> {
     Ok(())
 }
 
-impl Row {
+impl StatusRow {
     fn cells(&self) -> [String; 6] {
         let phases = self.phases.as_ref().map(|Phases { finished, total }| format!("{finished}/{total}"));
         [

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::project::Project;
+use super::project::DesProject;
 use crate::cli::out::Out;
 use conclaude_checks::des::record::NewStep;
 use conclaude_checks::des::{record, scope, step};
@@ -54,7 +54,7 @@ pub(crate) struct FailArgs {
     partial: bool,
 }
 
-pub(super) fn new(project: &Project, args: &NewArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> io::Result<()> {
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
     scope::Allowed::new(allow.clone()).map_err(io::Error::other)?;
     let (real, step_name) = project.step(path)?;
@@ -98,13 +98,13 @@ fn check_name(real: &Path, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn done(project: &Project, args: &DoneArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn done(project: &DesProject, args: &DoneArgs, out: &mut Out<'_>) -> io::Result<()> {
     let name = project.change_step(&args.step, |step| record::complete(step, Timestamp::now()))?;
     project.audit(&project.base_record("des done", &name, "DONE"))?;
     writeln!(out, "{name} is DONE")
 }
 
-pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> io::Result<()> {
     let reason = args.reason.trim();
     if reason.is_empty() {
         return Err(io::Error::other("--reason must not be blank: say why the step failed"));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use conclaude_core::config::{ConclaudeConfig, Patterns};
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::agents;
-use conclaude_engine::install::registration::{self, Found, locations};
+use conclaude_engine::install::registration::{self, ScopeSettings, locations};
 use conclaude_engine::install::scope::{Scope, session_folder};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
@@ -18,7 +18,7 @@ pub(super) struct Installation {
     pub(super) project: PathBuf,
     /// As far as its files can be read; the defaults are what the gates use otherwise.
     pub(super) loaded: Loaded,
-    pub(super) settings_files: Vec<Found>,
+    pub(super) settings_files: Vec<ScopeSettings>,
     /// The names of the project's own agents.
     pub(super) agents: Vec<String>,
 }
@@ -28,13 +28,13 @@ impl Installation {
         let root = crate::cli::root()?;
         let loaded = load::all(&root, Patterns::All);
         let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
-        let settings_files = registration::found(&project);
+        let settings_files = registration::current(&project);
         let agents = agents::names(&project, Scope::Project);
         Ok(Installation { root, project, loaded, settings_files, agents })
     }
 
     /// The settings files in which conclaude is registered.
-    pub(super) fn locations(&self) -> Vec<&Found> {
+    pub(super) fn locations(&self) -> Vec<&ScopeSettings> {
         locations(&self.settings_files)
     }
 

@@ -16,7 +16,7 @@ use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
-use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
+use conclaude_engine::install::settings::{CommandLine, IF_TRUSTED, SWITCH, make_line, short};
 use conclaude_os::deadline;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use conclaude_store::store;
@@ -25,7 +25,7 @@ use conclaude_store::store;
 const AGENT: &str = "conclaude-doctor";
 
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(super) struct ProbeAnswer {
     event: &'static str,
     command: String,
     /// In a scratch project, so that nothing of this one runs.
@@ -36,7 +36,7 @@ pub(super) struct Answer {
     stderr: String,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for ProbeAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let location = if self.scratch { " in a scratch project" } else { "" };
         let exit = self.exit.map_or_else(|| "no exit code".into(), |code| format!("exit {code}"));
@@ -47,7 +47,7 @@ impl fmt::Display for Answer {
 
 /// A stop in a scratch project whose outcome is known, and the start of a session here, where this program is what is
 /// registered for them.
-pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
+pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>) {
     let line = |event: EventKind| own_line(installation, event);
     // Registered again, it is this program that is called.
     let fix = installation.install_again();
@@ -81,11 +81,11 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
     let locations = installation.locations();
     let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
     let (own, _) = installation.program(&registered.command).filter(|(_, is_own)| *is_own)?;
-    let if_trusted = Line::parse(&registered.command)?.if_trusted;
+    let if_trusted = CommandLine::parse(&registered.command)?.if_trusted;
     Some(make_line(&shell_quote(&own.to_string_lossy()), event, if_trusted))
 }
 
-fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
+fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> ProbeAnswer {
     // Whether we are switched off here is another question.
     let env = [
         (variables::PROJECT_DIR.to_owned(), Some(project.to_string_lossy().into_owned())),
@@ -109,7 +109,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
         Status::Exited(_) => text(stderr),
         other => other.describe(),
     };
-    Answer {
+    ProbeAnswer {
         event: event.name(),
         command: command.to_owned(),
         scratch: false,
@@ -135,7 +135,7 @@ fn payload(event: EventKind, project: &Path) -> Value {
 }
 
 /// A subagent stops in a project with one command: what must be answered is known.
-fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
+fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     const SAYS: &str = "conclaude was called";
     let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
     let project = folder.path().canonicalize()?;
@@ -143,7 +143,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
         format!("subagentStop: {{commands: {{{AGENT}: [{{run: echo {SAYS}, showStdout: true}}]}}}}\n");
     std::fs::write(project.join(".conclaude.yaml"), config)?;
     let payload = payload(EventKind::SubagentStop, &project);
-    let answer = Answer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
+    let answer = ProbeAnswer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
     conclaude_store::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
@@ -165,7 +165,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
 }
 
 /// The start of a session in this project: it runs nothing, and answers what the user would see.
-fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Option<Check>) {
+fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, Option<Check>) {
     let project = &installation.project;
     let last =
         installation.root.folder.join(store::FOLDER).join("state/last").join(EventKind::SessionStart.name());

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::arrivals::Arrival;
 use super::check::{Check, Status};
-use super::probe::Answer;
+use super::probe::ProbeAnswer;
 use crate::cli::out::{Out, Paint};
 use conclaude_core::text::count;
 
@@ -18,18 +18,18 @@ const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());
 
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct DoctorReport {
     pub(super) healthy: bool,
     pub(super) version: &'static str,
     pub(super) project: PathBuf,
     pub(super) checks: Vec<Check>,
     /// What this program answered, called as it is registered.
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<ProbeAnswer>,
     /// When each event last really arrived; null is never.
     pub(super) arrivals: Vec<Arrival>,
 }
 
-pub(super) fn show(out: &mut Out<'_>, report: &Report) -> io::Result<()> {
+pub(super) fn show(out: &mut Out<'_>, report: &DoctorReport) -> io::Result<()> {
     writeln!(out, "conclaude {} in {}\n", report.version, report.project.display())?;
     for check in &report.checks {
         let (style, sign) = match check.status {

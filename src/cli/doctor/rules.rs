@@ -13,7 +13,7 @@ use conclaude_engine::install::agents;
 use conclaude_engine::install::registration::{asks_for_trust, on_path};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{local_file, schema_file};
-use conclaude_engine::lint::{self, World};
+use conclaude_engine::lint::{self, LintContext};
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, State, Target};
 use conclaude_store::load::{self, Loaded};
@@ -39,7 +39,7 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
     if errors.is_empty() {
         let innermost = origins.sources().last().map(|source| source.path.display().to_string());
         let fix = format!("edit {}", innermost.unwrap_or_default());
-        let remarks = lint::remarks(&installation.loaded, &World::without_agents(folder));
+        let remarks = lint::remarks(&installation.loaded, &LintContext::without_agents(folder));
         checks.extend(remarks.iter().map(|remark| of_remark(remark, &installation.loaded, &fix)));
         let local = local_file::not_ignored(folder);
         checks.extend(local.map(|problem| Check::warning("config", problem.what, problem.fix)));

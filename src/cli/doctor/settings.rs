@@ -13,7 +13,7 @@ use conclaude_engine::hooks::switch;
 use conclaude_engine::install::agents;
 use conclaude_engine::install::duplicates::{self, Duplicate};
 use conclaude_engine::install::import::{self, Fate};
-use conclaude_engine::install::registration::{self, Found};
+use conclaude_engine::install::registration::{self, ScopeSettings};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::{self, ORIGINAL, SWITCH};
 
@@ -24,7 +24,7 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
     let locations = installation.locations();
     if locations.is_empty() {
         // Registering again in a file that Claude Code ignores would not help.
-        if installation.settings_files.iter().any(Found::is_ignored) {
+        if installation.settings_files.iter().any(ScopeSettings::is_ignored) {
             return checks;
         }
         let text = "conclaude is not registered with Claude Code for this project";
@@ -60,7 +60,7 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
 }
 
 /// What is wrong with a settings file, whatever the config needs.
-fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
+fn of_file(file: &ScopeSettings, installation: &Installation) -> Vec<Check> {
     let name = short(&file.path, &installation.project);
     let editor = format!("${{EDITOR:-vi}} {}", file.path.display());
     let settings = match &file.settings {
@@ -140,7 +140,7 @@ fn elsewhere(installation: &Installation) -> Option<Check> {
 fn unneeded(installation: &Installation) -> Vec<&'static str> {
     let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
     let own = installation.locations().into_iter().filter(|file| file.scope != Scope::User);
-    own.flat_map(Found::registered)
+    own.flat_map(ScopeSettings::registered)
         .filter(|one| !needed.iter().any(|need| need.event == one.event))
         .map(|one| one.event.name())
         .collect()

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::request::Asked;
+use super::request::ExplainEvent;
 use conclaude_core::dialect::claude::names::AGENTS;
 use conclaude_core::dialect::claude::{fields, mcp, tools};
 use conclaude_core::text::nearest;
 use conclaude_engine::install::agents;
 use conclaude_engine::install::scope::Scope;
 
-pub(super) fn notes(asked: &Asked, project: &Path) -> Vec<String> {
+pub(super) fn notes(asked: &ExplainEvent, project: &Path) -> Vec<String> {
     let tool = asked.text("tool_name").filter(|_| fields::has_tool(asked.event));
     let agent = asked.text("agent_type").filter(|name| !name.is_empty());
     tool.and_then(unknown_tool)

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 64 << 20;
 const SESSION: &str = "explain";
 
 #[derive(clap::Args)]
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct ExplainRequest {
     /// The event, such as PreToolUse or stop; --payload names it too
     event: Option<String>,
     /// The subagent that causes it [default: the main thread; general-purpose at SubagentStart and SubagentStop]
@@ -52,7 +52,7 @@ pub(in crate::cli) struct Request {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct Asked {
+pub(in crate::cli) struct ExplainEvent {
     pub(in crate::cli) event: EventKind,
     pub(in crate::cli) payload: Map<String, Value>,
     /// The files that an agent changed until its stop, where they are given.
@@ -63,8 +63,8 @@ pub(in crate::cli) struct Asked {
     pub(in crate::cli) notes: Vec<String>,
 }
 
-impl Asked {
-    pub(super) fn of(request: &Request) -> io::Result<Asked> {
+impl ExplainEvent {
+    pub(super) fn of(request: &ExplainRequest) -> io::Result<ExplainEvent> {
         match &request.payload {
             Some(path) => of_payload(path, request),
             None => of_arguments(request),
@@ -72,8 +72,8 @@ impl Asked {
     }
 
     /// An event with these fields, as it would come in this folder.
-    pub(in crate::cli) fn sample(sample: &Sample<'_>) -> Asked {
-        Asked {
+    pub(in crate::cli) fn sample(sample: &Sample<'_>) -> ExplainEvent {
+        ExplainEvent {
             event: sample.event,
             payload: sample.payload(),
             changed: None,
@@ -95,7 +95,7 @@ fn error(what: impl Into<String>) -> io::Error {
     io::Error::other(what.into())
 }
 
-fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
+fn of_payload(path: &Path, request: &ExplainRequest) -> io::Result<ExplainEvent> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
         io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
@@ -122,7 +122,7 @@ fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
         notes.push(format!("its folder {cwd:?} is not here: {here} is taken instead"));
         payload.insert("cwd".into(), here.into());
     }
-    Ok(Asked { event, payload, changed: None, is_sample: false, notes })
+    Ok(ExplainEvent { event, payload, changed: None, is_sample: false, notes })
 }
 
 /// The event that was named, unless the payload is of another one.
@@ -135,7 +135,7 @@ fn not_another(event: EventKind, own: Option<&str>) -> io::Result<EventKind> {
     }
 }
 
-fn folder(request: &Request) -> io::Result<String> {
+fn folder(request: &ExplainRequest) -> io::Result<String> {
     let folder = match &request.cwd {
         None => std::env::current_dir()?,
         Some(named) => {
@@ -150,7 +150,7 @@ fn folder(request: &Request) -> io::Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
-fn of_arguments(request: &Request) -> io::Result<Asked> {
+fn of_arguments(request: &ExplainRequest) -> io::Result<ExplainEvent> {
     let typed = request.event.as_deref();
     let event = event::named(
         typed.ok_or_else(|| error("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
@@ -187,7 +187,7 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
         fields: given,
     };
     let changed = is_stop(event).then(|| request.file.clone());
-    Ok(Asked { changed, notes, ..Asked::sample(&sample) })
+    Ok(ExplainEvent { changed, notes, ..ExplainEvent::sample(&sample) })
 }
 
 /// Whether the event is about what an agent changed until then.
@@ -195,7 +195,7 @@ fn is_stop(event: EventKind) -> bool {
     matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }
 
-fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, Value>)> {
+fn tool(event: EventKind, request: &ExplainRequest) -> io::Result<(String, Map<String, Value>)> {
     let named = request.tool.clone();
     let differs =
         |tool: &&str| named.as_ref().is_some_and(|named| tool.eq_ignore_ascii_case(named) && tool != named);
@@ -239,7 +239,7 @@ fn one(field: &str, value: &str) -> Map<String, Value> {
 }
 
 /// The fields of an event without a tool.
-fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, Value>> {
+fn other_fields(event: EventKind, request: &ExplainRequest) -> io::Result<Map<String, Value>> {
     let is_batch = matches!(event.row().changes, Changes::Tools(_));
     if !is_batch && (request.tool.is_some() || request.command.is_some()) {
         let hint = "; PreToolUse and PostToolUse have one";

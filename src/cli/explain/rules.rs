@@ -6,14 +6,14 @@ use super::layout::{marked, paragraph};
 use super::paint::{BAD, FAINT, GOOD, WARNING};
 use super::words;
 use crate::cli::out::{Out, Paint};
-use conclaude_checks::guard::Compared;
-use conclaude_checks::permission::Permitted;
+use conclaude_checks::guard::Comparison;
+use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
 
 /// A rule, and what came of comparing it.
-struct Considered<'a> {
+struct RuleLine<'a> {
     rule: &'a Rule,
     mark: (Paint, &'static str),
     why: Vec<String>,
@@ -22,9 +22,9 @@ struct Considered<'a> {
 pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Result<()> {
     let findings: Vec<&Outcome> =
         rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
-    let considered: Vec<Considered<'_>> =
+    let considered: Vec<RuleLine<'_>> =
         guarded.rules.iter().map(|rule| consider(rule, guarded, &findings)).collect();
-    let is_same = |one: &Considered<'_>, other: &Considered<'_>| {
+    let is_same = |one: &RuleLine<'_>, other: &RuleLine<'_>| {
         one.mark.1 == "·"
             && other.mark.1 == "·"
             && one.why == other.why
@@ -46,7 +46,7 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded
     Ok(())
 }
 
-fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> Considered<'a> {
+fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> RuleLine<'a> {
     let is_own =
         |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
     let mark = match findings.iter().filter(is_own).map(|outcome| outcome.verdict).max() {
@@ -55,16 +55,16 @@ fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> Con
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    let compared: Vec<&Compared> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
+    let compared: Vec<&Comparison> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
     let why = match compared.is_empty() {
         true => vec![words::not_compared(rule).to_owned()],
         false => reasons(&compared),
     };
-    Considered { rule, mark, why }
+    RuleLine { rule, mark, why }
 }
 
 /// The reasons, those that differ by what was compared alone in one: `does not cover a, b`.
-fn reasons(compared: &[&Compared]) -> Vec<String> {
+fn reasons(compared: &[&Comparison]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for one in compared {
         let common = one.why.strip_suffix(&one.subject).filter(|_| !one.is_match && !one.subject.is_empty());
@@ -80,7 +80,7 @@ fn reasons(compared: &[&Compared]) -> Vec<String> {
     found.into_iter().map(|(text, subjects)| format!("{text}{}", subjects.join(", "))).collect()
 }
 
-fn print_group(out: &mut Out<'_>, group: &[Considered<'_>]) -> io::Result<()> {
+fn print_group(out: &mut Out<'_>, group: &[RuleLine<'_>]) -> io::Result<()> {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
     let mark = Some(first.mark);
     if group.len() > 1 {
@@ -110,7 +110,7 @@ fn short(name: &str) -> &str {
     name.strip_prefix("preToolUse.").unwrap_or(name)
 }
 
-pub(super) fn permissions(out: &mut Out<'_>, permitted: &Permitted) -> io::Result<()> {
+pub(super) fn permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
     for (rule, why_not) in &permitted.rules {
         let (mark, word) = match (why_not, rule.key.ends_with("deny")) {
             (None, true) => ((BAD, "✗"), "matches"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use conclaude_checks::guard::{Touch, Unclear};
+use conclaude_checks::guard::{Touch, Uncertainty};
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::Answer;
 use conclaude_core::exit::Exit;
@@ -26,17 +26,19 @@ pub(super) fn of_command(command: &Simple) -> String {
     }
 }
 
-pub(super) fn of_unclear(unclear: &Unclear) -> String {
+pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
     match unclear {
-        Unclear::Path { access, written } => {
+        Uncertainty::Path { access, written } => {
             format!("{} `{written}`, which is not known before it runs", access.does())
         }
-        Unclear::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
-        Unclear::Doubt(doubt) => doubt.to_string(),
-        Unclear::Named { access: Access::Link, path } => format!("may read or write `{path}`, or neither"),
-        Unclear::Named { access: Access::Read, path } => format!("may read `{path}`"),
-        Unclear::Named { path, .. } => format!("may write `{path}`"),
-        Unclear::Input { field, .. } => format!("its `{field}` is missing or cannot be read"),
+        Uncertainty::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
+        Uncertainty::Doubt(doubt) => doubt.to_string(),
+        Uncertainty::Named { access: Access::Link, path } => {
+            format!("may read or write `{path}`, or neither")
+        }
+        Uncertainty::Named { access: Access::Read, path } => format!("may read `{path}`"),
+        Uncertainty::Named { path, .. } => format!("may write `{path}`"),
+        Uncertainty::Input { field, .. } => format!("its `{field}` is missing or cannot be read"),
     }
 }
 

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use super::{Request, diff};
+use super::{InitRequest, diff};
 use crate::cli::out::Out;
 use conclaude_core::config::TEST_FILES;
 use conclaude_engine::install::first_cases::TEXT;
 use conclaude_engine::install::user_file::UserFile;
 
 /// Writes them where there are none: cases are worth more than what we suggest.
-pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn write(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     let [name, _] = TEST_FILES;
     if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
         return Ok(());

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use super::{Request, diff};
+use super::{InitRequest, diff};
 use crate::cli::out::Out;
 use conclaude_core::config::ConclaudeConfig;
-use conclaude_engine::install::import::{self, Imported};
+use conclaude_engine::install::import::{self, ImportResult};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::starter::{self, Starter};
 use conclaude_engine::install::user_file::UserFile;
@@ -19,7 +19,7 @@ pub(super) struct Draft {
     pub(super) after: String,
     /// With all that is suggested, as if the user wanted it.
     pub(super) config: ConclaudeConfig,
-    pub(super) imported: Imported,
+    pub(super) imported: ImportResult,
     /// The files that it is based on.
     pub(super) based_on: String,
     /// What was added, so that a config of conclaude 0.2 does what it did there.
@@ -30,10 +30,10 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(request: &Request, folder: &Path, target: &UserFile) -> io::Result<Draft> {
+    pub(super) fn new(request: &InitRequest, folder: &Path, target: &UserFile) -> io::Result<Draft> {
         let before = target.read()?;
         if !request.import {
-            return Draft::starter(request, folder, target, before, Imported::default());
+            return Draft::starter(request, folder, target, before, ImportResult::default());
         }
         let scope = request.which.scope();
         if scope == Scope::User {
@@ -43,13 +43,13 @@ impl Draft {
         }
         let hooks = duplicates::hooks(scope, folder).map(|(_, hooks)| hooks).unwrap_or_default();
         let Some(text) = before.clone().filter(|text| !text.trim().is_empty()) else {
-            let mut imported = Imported::default();
+            let mut imported = ImportResult::default();
             imported.add_hooks(hooks, None);
             return Draft::starter(request, folder, target, before, imported);
         };
         match ConclaudeConfig::parse(&text, &target.path) {
             Ok(config) => {
-                let mut imported = Imported::default();
+                let mut imported = ImportResult::default();
                 imported.add_hooks(hooks, Some(&config));
                 Draft::extended(target, text, imported)
             }
@@ -65,11 +65,11 @@ impl Draft {
 
     /// A new config, with what is taken over instead of suggestions.
     fn starter(
-        request: &Request,
+        request: &InitRequest,
         folder: &Path,
         target: &UserFile,
         before: Option<String>,
-        imported: Imported,
+        imported: ImportResult,
     ) -> io::Result<Draft> {
         let kinds = starter::detect(folder);
         let writers = agents::writers(folder, Scope::Project);
@@ -93,7 +93,7 @@ impl Draft {
     }
 
     /// The config that is there, with sections more.
-    fn extended(target: &UserFile, before: String, imported: Imported) -> io::Result<Draft> {
+    fn extended(target: &UserFile, before: String, imported: ImportResult) -> io::Result<Draft> {
         let line_end = if before.ends_with('\n') { "" } else { "\n" };
         let sections: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
         let (start, added) = lint::taken_over(&before, &before);
@@ -112,7 +112,7 @@ impl Draft {
     }
 
     /// What the user does now.
-    pub(super) fn next(&self, request: &Request) -> &'static str {
+    pub(super) fn next(&self, request: &InitRequest) -> &'static str {
         if self.is_live {
             "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
         } else if request.yes {

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cli::install::Which;
+use crate::cli::install::ScopeArgs;
 
 #[derive(Args)]
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct InitRequest {
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: ScopeArgs,
     /// Switch the lint and test commands on that were found, instead of commenting them out
     #[arg(long, short = 'y')]
     pub(super) yes: bool,

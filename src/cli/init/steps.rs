@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use super::{Request, diff, files, free_name};
+use super::{InitRequest, diff, files, free_name};
 use crate::cli::out::Out;
 use conclaude_engine::install::step_command::{PATH, TEXT};
 use conclaude_engine::install::user_file::UserFile;
 
 /// Writes it, but never over another one without `--force`, and then with a copy.
-pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn write(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     let file = UserFile { path: folder.join(PATH) };
     let path = file.path.display();
     match file.read()? {

@@ -10,18 +10,18 @@ const FROM_BYTES: u64 = 16 << 20;
 const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: u64 = 30;
 
-pub(super) struct Progress {
+pub(super) struct ReplayProgress {
     total: u64,
     started: Instant,
     /// When it was last drawn; none where there is no terminal.
     drawn: Option<Mutex<Instant>>,
 }
 
-impl Progress {
-    pub(super) fn new(total: u64) -> Progress {
+impl ReplayProgress {
+    pub(super) fn new(total: u64) -> ReplayProgress {
         let is_shown = total >= FROM_BYTES && Out::stderr_is_terminal();
         let now = Instant::now();
-        Progress { total, started: now, drawn: is_shown.then(|| Mutex::new(now)) }
+        ReplayProgress { total, started: now, drawn: is_shown.then(|| Mutex::new(now)) }
     }
 
     pub(super) fn show(&self, bytes: u64) {

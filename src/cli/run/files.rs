@@ -3,20 +3,20 @@
 use std::io;
 use std::path::Path;
 
-use super::Request;
+use super::RunRequest;
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_os::git::{self, Listed};
 use conclaude_store::store;
 
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct InputFiles {
     pub(super) files: Vec<Location>,
     /// Patterns that match nothing.
     pub(super) warnings: Vec<String>,
 }
 
 /// The files that are given to commands, relative to the folder of the config.
-pub(super) fn given(request: &Request, work: &Path) -> io::Result<Given> {
+pub(super) fn input_files(request: &RunRequest, work: &Path) -> io::Result<InputFiles> {
     let is_all = request.all_files || !request.files.is_empty();
     let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
     let listed = match listed.map_err(io::Error::other)? {
@@ -55,7 +55,7 @@ pub(super) fn given(request: &Request, work: &Path) -> io::Result<Given> {
     }
     let unused = request.files.iter().zip(is_used).filter(|(_, is_used)| !is_used);
     let warnings = unused.map(|(glob, _)| format!("--files `{glob}` matches no file")).collect();
-    Ok(Given { files: found, warnings })
+    Ok(InputFiles { files: found, warnings })
 }
 
 fn patterns(globs: &[String]) -> io::Result<Vec<FilePattern>> {

@@ -7,7 +7,7 @@ use conclaude_core::agent::MAIN;
 use conclaude_core::event::EventKind;
 
 #[derive(clap::Args, Clone)]
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct RunRequest {
     /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
     pub(super) event: Option<String>,
     /// Run what would run for this subagent; without EVENT, at its stop. `main` is the main thread
@@ -27,12 +27,12 @@ pub(in crate::cli) struct Request {
     pub(super) is_main: bool,
 }
 
-impl Request {
+impl RunRequest {
     /// What was typed as what it means: an event behind the patterns of `--files`, and the name of the main thread.
     ///
     /// # Errors
     /// When an agent without a name is meant.
-    pub(super) fn resolved(&self, work: &Path) -> io::Result<Request> {
+    pub(super) fn resolved(&self, work: &Path) -> io::Result<RunRequest> {
         let mut request = self.clone();
         let is_event = |name: &str| EventKind::named(name).or_else(|| EventKind::of_section(name)).is_some();
         let is_behind = |name: &String| is_event(name) && !work.join(name).exists();

@@ -1,22 +1,25 @@
 //! What a case expects against what happened.
 
-use super::play::{Actual, Outcome};
+use super::play::{ActualAnswer, AnswerKind};
 use conclaude_core::config::{Case, Expect, NonBlank, Said};
 use conclaude_core::event::Blocking;
 use conclaude_core::text::clean;
 
 /// What differs, as lines of a diff; empty if nothing does.
-pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {
+pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
     let expect = &case.expect;
     let mut found = Vec::new();
     if let Some(allows) = expect.allows
-        && allows != (actual.outcome == Outcome::Allows)
+        && allows != (actual.outcome == AnswerKind::Allows)
     {
         found.push(format!("- allows: {allows}"));
         found.extend(happened(actual));
     }
-    let outcomes =
-        [(Outcome::Denies, &expect.denies), (Outcome::Asks, &expect.asks), (Outcome::Blocks, &expect.blocks)];
+    let outcomes = [
+        (AnswerKind::Denies, &expect.denies),
+        (AnswerKind::Asks, &expect.asks),
+        (AnswerKind::Blocks, &expect.blocks),
+    ];
     for (outcome, said) in outcomes {
         let Some(said) = said else { continue };
         let text = (actual.outcome == outcome).then_some(actual.reason.as_str());
@@ -61,9 +64,9 @@ fn shown(said: &Said) -> String {
     }
 }
 
-fn happened(actual: &Actual) -> Vec<String> {
+fn happened(actual: &ActualAnswer) -> Vec<String> {
     match actual.outcome {
-        Outcome::Allows => vec!["+ allows: true".into()],
+        AnswerKind::Allows => vec!["+ allows: true".into()],
         other if actual.reason.is_empty() => vec![format!("+ {}: true", other.word())],
         other => lines('+', &format!("{}: ", other.word()), &actual.reason),
     }

@@ -14,26 +14,26 @@ use conclaude_engine::hooks::rehearse::{Answered, End, Played, Printed, Rehearsa
 
 /// What an event came to, as cases expect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum AnswerKind {
     Allows,
     Denies,
     Asks,
     Blocks,
 }
 
-impl Outcome {
+impl AnswerKind {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Outcome::Allows => "allows",
-            Outcome::Denies => "denies",
-            Outcome::Asks => "asks",
-            Outcome::Blocks => "blocks",
+            AnswerKind::Allows => "allows",
+            AnswerKind::Denies => "denies",
+            AnswerKind::Asks => "asks",
+            AnswerKind::Blocks => "blocks",
         }
     }
 }
 
-pub(super) struct Actual {
-    pub(super) outcome: Outcome,
+pub(super) struct ActualAnswer {
+    pub(super) outcome: AnswerKind,
     /// Why it is denied, asked or blocked.
     pub(super) reason: String,
     pub(super) runs: Vec<String>,
@@ -47,7 +47,7 @@ pub(super) struct Actual {
 }
 
 /// Plays a case in the folder of its file.
-pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
+pub(super) fn play(case: &Case, folder: &Path) -> Result<ActualAnswer, String> {
     let event = case.event.0;
     let payload = payload(case, &folder.to_string_lossy());
     let environment = Environment {
@@ -102,7 +102,7 @@ fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
     results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| result)
 }
 
-fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> Actual {
+fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> ActualAnswer {
     let json: Value = serde_json::from_str(&answered.answer.stdout).unwrap_or_default();
     let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let reasons =
@@ -112,10 +112,10 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
     let named = case.results.iter().flat_map(|results| &results.0).map(|(run, _)| run.trim());
     let reason: Vec<String> = reasons.map(text).into_iter().filter(|reason| !reason.is_empty()).collect();
     let context = text("/hookSpecificOutput/additionalContext");
-    Actual {
+    ActualAnswer {
         // What the model reads beside a tool's result is a block of ours without a reason of its own.
         reason: match outcome {
-            Outcome::Blocks if reason.is_empty() => context.clone(),
+            AnswerKind::Blocks if reason.is_empty() => context.clone(),
             _ => reason.join("\n"),
         },
         outcome,
@@ -132,18 +132,18 @@ fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), one.why)).collect()
 }
 
-fn outcome(event: EventKind, answered: &Answered, json: &Value) -> Outcome {
+fn outcome(event: EventKind, answered: &Answered, json: &Value) -> AnswerKind {
     if event == EventKind::PermissionRequest {
         return match json.pointer("/hookSpecificOutput/decision/behavior").and_then(Value::as_str) {
-            Some("allow") => Outcome::Allows,
-            Some("deny") => Outcome::Denies,
-            _ => Outcome::Asks,
+            Some("allow") => AnswerKind::Allows,
+            Some("deny") => AnswerKind::Denies,
+            _ => AnswerKind::Asks,
         };
     }
     match answered.word {
-        Some(Word::Denied) => Outcome::Denies,
-        Some(Word::Asked) => Outcome::Asks,
-        Some(Word::Blocked) => Outcome::Blocks,
-        _ => Outcome::Allows,
+        Some(Word::Denied) => AnswerKind::Denies,
+        Some(Word::Asked) => AnswerKind::Asks,
+        Some(Word::Blocked) => AnswerKind::Blocks,
+        _ => AnswerKind::Allows,
     }
 }

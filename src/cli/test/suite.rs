@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(super) struct Played {
+pub(super) struct CaseResult {
     pub(super) name: String,
     pub(super) line: usize,
     /// What differs, line by line; nothing if it passed.
@@ -13,5 +13,5 @@ pub(super) struct Played {
 
 pub(super) struct Suite {
     pub(super) path: PathBuf,
-    pub(super) cases: Vec<Played>,
+    pub(super) cases: Vec<CaseResult>,
 }

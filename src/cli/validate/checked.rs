@@ -6,7 +6,7 @@ use conclaude_core::config::Remark;
 use conclaude_store::load::Loaded;
 use conclaude_store::root::FILE_NAMES;
 
-pub(super) struct Checked {
+pub(super) struct CheckedConfig {
     /// The file that was asked for, or the project's; none if there is no config at all.
     pub(super) path: Option<PathBuf>,
     pub(super) loaded: Loaded,
@@ -15,7 +15,7 @@ pub(super) struct Checked {
     pub(super) others: Vec<String>,
 }
 
-impl Checked {
+impl CheckedConfig {
     pub(super) fn has_warnings(&self) -> bool {
         !self.warnings.is_empty() || !self.others.is_empty()
     }

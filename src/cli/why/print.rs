@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::Value;
 
-use super::today::Today;
+use super::reassessment::Reassessment;
 use crate::cli::explain::layout::{marked, paragraph};
 use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::explain::print as explain;
@@ -13,7 +13,7 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_store::audit::fields::{list, text};
 use conclaude_store::audit::{Entry, reasons as words};
 
-pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result<()> {
+pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Reassessment) -> io::Result<()> {
     let record = &entry.record;
     head(out, record)?;
     if let Some(doubt) = &entry.doubt {
@@ -143,10 +143,10 @@ fn rule(value: &Value) -> String {
     format!("{}{pattern}{position}", text(value, "key").unwrap_or_default())
 }
 
-fn print_today(out: &mut Out<'_>, today: &Today) -> io::Result<()> {
+fn print_today(out: &mut Out<'_>, today: &Reassessment) -> io::Result<()> {
     match today {
-        Today::Unknown(missing) => paragraph(out, 2, &format!("cannot be determined: {missing}")),
-        Today::Decided { decision, is_same, why, command, rehearsal } => {
+        Reassessment::Unknown(missing) => paragraph(out, 2, &format!("cannot be determined: {missing}")),
+        Reassessment::Decided { decision, is_same, why, command, rehearsal } => {
             if *is_same {
                 paragraph(out, 2, &format!("the config would decide the same: {decision}"))?;
             } else {

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::origin::Origin;
+use super::comparison_log::ComparisonLog;
+use super::origin::RuleOrigin;
 use super::resolve::Ground;
 use super::rules::Action;
-use super::search::Visited;
-use super::watch::Watch;
+use super::search::EntryCount;
 use crate::des::protected::Protected;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
@@ -19,7 +19,7 @@ use shell_effects::Access;
 /// How much of a text that cannot be parsed is shown and recorded.
 const MAX_START: usize = 200;
 
-pub struct Call<'a> {
+pub struct ToolCall<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
     pub command: Option<&'a str>,
@@ -30,22 +30,22 @@ pub struct Call<'a> {
     /// The worktree that the agent works in.
     pub worktree: Option<&'a Path>,
     /// Our own files, and what registers us; none where something else protects them.
-    pub own: Option<Own<'a>>,
+    pub own: Option<OwnFiles<'a>>,
     /// Whether git ignores a path.
     pub is_ignored: &'a dyn Fn(&Path) -> bool,
-    pub watch: Watch<'a>,
+    pub log: ComparisonLog<'a>,
     /// How much was searched for it.
-    pub visited: &'a Visited,
+    pub visited: &'a EntryCount,
 }
 
 /// They are looked up on the disk by the first who asks for them.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
+pub struct OwnFiles<'a> {
     pub found: &'a OnceCell<Protected>,
     pub find: &'a dyn Fn() -> Protected,
 }
 
-impl<'a> Own<'a> {
+impl<'a> OwnFiles<'a> {
     pub fn files(self) -> &'a Protected {
         self.found.get_or_init(self.find)
     }
@@ -92,7 +92,7 @@ pub(super) fn doing(access: Access) -> &'static str {
     }
 }
 
-pub(super) fn named(origin: &Origin, written: &str) -> String {
+pub(super) fn named(origin: &RuleOrigin, written: &str) -> String {
     let key = origin.key;
     match (written.is_empty(), origin.rule(written).position()) {
         (true, None) => format!("`{key}`"),

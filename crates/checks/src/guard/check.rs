@@ -2,19 +2,19 @@
 
 use std::collections::HashSet;
 
-use super::call::{Call, Finding};
+use super::call::{Finding, ToolCall};
+use super::file_checks;
+use super::open_questions::open_question;
 use super::own_commands::own_commands;
-use super::resolve::{Effects, Unclear};
-use super::rules::{Action, Rules};
-use super::tools::{allowing_layer, tools};
-use super::touched;
-use super::undecided::undecided;
+use super::resolve::{Effects, Uncertainty};
+use super::rules::{Action, GuardRules};
+use super::tool_checks::{allowing_layer, tools};
 use conclaude_core::rule::Rule;
 use conclaude_os::deadline;
 use shell_effects::Access;
 
 /// All that the rules have against a call; empty if it is free.
-pub fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Finding> {
+pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for touch in &effects.touches {
@@ -25,7 +25,7 @@ pub fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Finding> 
             found.push(out_of_time(call, touch.shown()));
             return found;
         }
-        touched::all(rules, call, effects, touch, &mut found);
+        file_checks::all(rules, call, effects, touch, &mut found);
     }
     // Out of time, every rule would seem to match.
     if deadline::is_over() {
@@ -36,18 +36,18 @@ pub fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Finding> 
         return found;
     }
     own_commands(call, effects, &mut found);
-    found.extend(effects.unclear.iter().filter_map(|unclear| touched::removed(call, unclear)));
+    found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::removed(call, unclear)));
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
     let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));
-    found.extend(unclear.filter_map(|unclear| undecided(rules, call, effects, unclear)));
+    found.extend(unclear.filter_map(|unclear| open_question(rules, call, effects, unclear)));
     let mut seen = HashSet::new();
     found.retain(|finding| seen.insert(finding.clone()));
     found
 }
 
 /// Nobody waits for an answer that took too long.
-fn out_of_time(call: &Call<'_>, matched: &str) -> Finding {
+fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     Finding {
         action: Action::Block,
         what: format!("using {}", call.tool),
@@ -60,9 +60,9 @@ fn out_of_time(call: &Call<'_>, matched: &str) -> Finding {
 
 /// What is against a file that another tool is given: only its server knows what is done to it, so the user is asked. A rule that
 /// allows the tool is an answer to that, unless the rule for the file is of an outer layer. Whether there was time for all of them.
-fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) -> bool {
+fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) -> bool {
     let mut named = effects.unclear.iter().filter_map(|unclear| match unclear {
-        Unclear::Named { access, path } => Some((*access, path)),
+        Uncertainty::Named { access, path } => Some((*access, path)),
         _ => None,
     });
     let Some(first) = named.next() else { return true };
@@ -78,9 +78,9 @@ fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Fi
         let mut against = Vec::new();
         // Of a tool whose name says nothing it is not assumed that it writes.
         if access == Access::Link {
-            touched::files(rules, call, &touch, &mut against);
+            file_checks::files(rules, call, &touch, &mut against);
         } else {
-            touched::all(rules, call, effects, &touch, &mut against);
+            file_checks::all(rules, call, effects, &touch, &mut against);
         }
         found.extend(against.into_iter().map(|finding| Finding {
             action: Action::Ask,

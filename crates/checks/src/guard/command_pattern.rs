@@ -31,21 +31,21 @@ pub enum Match<'a> {
 }
 
 /// A simple command in each form that patterns are compared with.
-pub struct Forms<'a> {
+pub struct CommandForms<'a> {
     pub plain: Plain<'a>,
     environment: Vec<String>,
     /// The whole text, of which it is the only command.
     pub whole: Option<&'a str>,
 }
 
-impl<'a> Forms<'a> {
-    pub fn of(command: &'a Simple, home: Option<&str>, whole: Option<&'a str>) -> Forms<'a> {
+impl<'a> CommandForms<'a> {
+    pub fn of(command: &'a Simple, home: Option<&str>, whole: Option<&'a str>) -> CommandForms<'a> {
         let plain = command.plain(home);
-        Forms { environment: plain.with_environment(), plain, whole }
+        CommandForms { environment: plain.with_environment(), plain, whole }
     }
 
     /// With what it deletes outside of the project by whole paths, however it got there.
-    pub fn elsewhere(mut self, ground: &Ground<'_>) -> Forms<'a> {
+    pub fn elsewhere(mut self, ground: &Ground<'_>) -> CommandForms<'a> {
         for directory in &self.plain.command.directories {
             let directory = normalise(&ground.cwd.join(directory));
             let is_inside = directory.starts_with(ground.root)
@@ -123,7 +123,7 @@ impl CommandPattern {
 
     /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the
     /// subcommand, may do something else.
-    pub fn allows<'f>(&self, forms: &'f Forms<'_>) -> Option<Match<'f>> {
+    pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false))?;
         let has_option = self.given(&forms.plain) == Some(Given::Surely);
@@ -132,8 +132,8 @@ impl CommandPattern {
 
     /// Whether it denies a command, in whatever form. What is unknown of it may be an option only where that is `blocked`: a
     /// question about each `git tag $NAME` is no help.
-    pub fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
-        let Forms { plain, environment, whole } = forms;
+    pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
+        let CommandForms { plain, environment, whole } = forms;
         let matching = |text: &'f str| self.matches(text, true).then_some(text);
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))

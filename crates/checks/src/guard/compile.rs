@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
-use super::input::InputPattern;
-use super::origin::Origin;
-use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
+use super::input_pattern::InputPattern;
+use super::origin::RuleOrigin;
+use super::rules::{Action, AgentFilter, FileRule, FileRules, GuardRules, Switch, ToolRule};
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
@@ -19,9 +19,9 @@ use shell_effects::glob::{Glob, GlobError, Kind};
 pub struct Sources<'a>(pub &'a [(Arc<str>, Layer)]);
 
 impl Sources<'_> {
-    pub fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
+    pub fn origin<T>(&self, key: &'static str, at: &Located<T>) -> RuleOrigin {
         let source = self.0.get(at.source);
-        Origin {
+        RuleOrigin {
             key,
             file: source.map(|(file, _)| file.clone()),
             line: at.line,
@@ -30,21 +30,21 @@ impl Sources<'_> {
     }
 }
 
-impl Rules {
+impl GuardRules {
     /// # Errors
     /// Names a broken pattern.
     pub fn of(
         config: &PreToolUseConfig,
         sources: &Sources<'_>,
         home: Option<&str>,
-    ) -> Result<Rules, GlobError> {
+    ) -> Result<GuardRules, GlobError> {
         let files = |key, list: &Option<Vec<Located<FileRuleConfig>>>| -> Result<FileRules, GlobError> {
             let rules = list.iter().flatten().map(|rule| file_rule(key, rule, sources, home));
             Ok(FileRules(rules.collect::<Result<_, _>>()?))
         };
         let tools = config.tool_usage_validation.iter().flatten();
         let fence = config.worktree_fence.as_ref();
-        Ok(Rules {
+        Ok(GuardRules {
             uneditable: files("uneditableFiles", &config.uneditable_files)?,
             unreadable: files("unreadableFiles", &config.unreadable_files)?,
             additions: files("preventAdditions", &config.prevent_additions)?,
@@ -57,7 +57,7 @@ impl Rules {
             tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
             worktree_fence: match fence {
                 None => Some(Switch {
-                    origin: Origin { key: "worktreeFence", ..Origin::default() },
+                    origin: RuleOrigin { key: "worktreeFence", ..RuleOrigin::default() },
                     message: None,
                 }),
                 some => switch("worktreeFence", some, sources),
@@ -81,7 +81,7 @@ fn file_rule(
         outside,
         allows: fields.pattern.allows(),
         message: fields.message.clone(),
-        whom: Whom::new(fields.agent.as_ref()),
+        agents: AgentFilter::new(fields.agent.as_ref()),
         overridable: fields.overridable.unwrap_or(false),
         origin: sources.origin(key, rule),
     })
@@ -128,7 +128,7 @@ fn tool_rule(
             ToolAction::Block => Action::Block,
         },
         message: config.message.clone(),
-        whom: Whom::new(config.agent.as_ref()),
+        agents: AgentFilter::new(config.agent.as_ref()),
         overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })

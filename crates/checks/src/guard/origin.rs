@@ -6,7 +6,7 @@ use conclaude_core::config::{Layer, PACK};
 use conclaude_core::rule::Rule;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct RuleOrigin {
     /// The key, such as `uneditableFiles`.
     pub key: &'static str,
     pub file: Option<Arc<str>>,
@@ -14,7 +14,7 @@ pub struct Origin {
     pub layer: Layer,
 }
 
-impl Origin {
+impl RuleOrigin {
     pub fn is_of_pack(&self) -> bool {
         self.file.as_deref().is_some_and(|file| file.starts_with(PACK))
     }

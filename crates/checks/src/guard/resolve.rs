@@ -63,7 +63,7 @@ impl Touch {
 
 /// Something of a call that cannot be decided.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub enum Unclear {
+pub enum Uncertainty {
     /// A path that is not known before the command runs.
     Path {
         access: Access,
@@ -92,7 +92,7 @@ pub enum Unclear {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects {
     pub touches: Vec<Touch>,
-    pub unclear: Vec<Unclear>,
+    pub unclear: Vec<Uncertainty>,
     /// The simple commands of a shell tool.
     pub commands: Vec<Simple>,
     /// The commands that hand their output to each other.
@@ -185,7 +185,7 @@ impl Ground<'_> {
     /// The same without the commands.
     pub fn on_files(&self, script: &Script) -> Effects {
         let mut effects = Effects {
-            unclear: script.doubts.iter().cloned().map(Unclear::Doubt).collect(),
+            unclear: script.doubts.iter().cloned().map(Uncertainty::Doubt).collect(),
             ..Effects::default()
         };
         // A long script does the same again and again; the disk is asked once.
@@ -206,7 +206,7 @@ impl Ground<'_> {
         effects
     }
 
-    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Unclear> {
+    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Uncertainty> {
         let directory = match self.directory(&effect.base) {
             Directory::At(at) => at,
             Directory::Unknown => self.cwd.to_owned(),
@@ -214,7 +214,7 @@ impl Ground<'_> {
         };
         let extent = command.map_or_else(Extent::default, |command| Extent::of(command, effect.access));
         let command = command.map(|command| command.text.clone()).unwrap_or_default();
-        Some(Unclear::WorkTree { command, directory, extent })
+        Some(Uncertainty::WorkTree { command, directory, extent })
     }
 
     /// `cd` goes up by name, and not from where a link leads.
@@ -238,10 +238,10 @@ impl Ground<'_> {
         known.collect()
     }
 
-    fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Unclear> {
+    fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Uncertainty> {
         let formats = effect.access == Access::Format;
         let access = if formats { Access::Write } else { effect.access };
-        let unknown = |written: &str| Unclear::Path { access, written: written.to_owned() };
+        let unknown = |written: &str| Uncertainty::Path { access, written: written.to_owned() };
         let base = match self.directory(&effect.base) {
             Directory::At(at) => Some(at),
             Directory::Never => return Ok(Vec::new()),

@@ -1,9 +1,9 @@
-//! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
+//! The rules of `preToolUse`, compiled: what they cover, for agents, and where they were written.
 
 use super::command_pattern::CommandPattern;
-use super::input::InputPattern;
-use super::origin::Origin;
-use super::watch::Watch;
+use super::comparison_log::ComparisonLog;
+use super::input_pattern::InputPattern;
+use super::origin::RuleOrigin;
 use conclaude_core::config::{Layer, NameGlob};
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::rule::Rule;
@@ -11,16 +11,16 @@ use conclaude_os::deadline;
 use conclaude_store::store;
 use shell_effects::glob::Glob;
 
-/// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
+/// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
 #[derive(Clone, Debug, Default)]
-pub struct Whom(Option<Glob>);
+pub struct AgentFilter(Option<Glob>);
 
-impl Whom {
-    pub fn new(agent: Option<&NameGlob>) -> Whom {
-        Whom(agent.map(|agent| agent.glob().clone()))
+impl AgentFilter {
+    pub fn new(agent: Option<&NameGlob>) -> AgentFilter {
+        AgentFilter(agent.map(|agent| agent.glob().clone()))
     }
 
-    pub fn is(&self, agent: &str) -> bool {
+    pub fn include(&self, agent: &str) -> bool {
         self.0.as_ref().is_none_or(|glob| glob.matches(agent).unwrap_or(true))
     }
 
@@ -38,12 +38,12 @@ pub struct FileRule {
     /// `!pattern`: what it covers is free again.
     pub allows: bool,
     pub message: Option<String>,
-    pub whom: Whom,
+    pub agents: AgentFilter,
     /// The project's own files are free.
     pub outside: bool,
     /// An inner layer may free what it covers.
     pub overridable: bool,
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 impl FileRule {
@@ -61,39 +61,39 @@ pub struct FileRules(pub Vec<FileRule>);
 
 impl FileRules {
     pub fn is_empty(&self, agent: &str) -> bool {
-        !self.0.iter().any(|rule| !rule.allows && rule.whom.is(agent))
+        !self.0.iter().any(|rule| !rule.allows && rule.agents.include(agent))
     }
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer one lets it.
-    pub fn protecting(&self, location: &Location, agent: &str, watch: Watch<'_>) -> Option<&FileRule> {
+    pub fn protecting(&self, location: &Location, agent: &str, log: ComparisonLog<'_>) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
             let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
             // Our own folder has locks and logs that nobody means who protects such files.
             if is_state && !rule.written.contains(store::FOLDER) {
-                watch.missed(named, subject, || {
+                log.missed(named, subject, || {
                     format!("leaves {subject} to conclaude's protection of its own files")
                 });
                 continue;
             }
-            if !rule.whom.is(agent) {
-                watch.missed(named, subject, || Whom::other(agent));
+            if !rule.agents.include(agent) {
+                log.missed(named, subject, || AgentFilter::other(agent));
                 continue;
             }
             // Out of time, everything is protected that is not certain to be free.
             if rule.pattern.rules_out(location) || (!deadline::is_over() && !rule.pattern.covers(location)) {
-                watch.missed(named, subject, || format!("does not cover {subject}"));
+                log.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
             }
             if rule.outside && rule.pattern.leaves_to_project(location) {
-                watch.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
+                log.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
                 continue;
             }
             if rule.allows {
                 protecting.retain(|held| !rule.may_free(held));
-                watch.matched(named, subject, || match protecting.last() {
+                log.matched(named, subject, || match protecting.last() {
                     None => format!("frees {subject}"),
                     Some(held) => {
                         let is_outer = held.origin.layer < rule.origin.layer;
@@ -102,7 +102,7 @@ impl FileRules {
                     }
                 });
             } else {
-                watch.matched(named, subject, || format!("covers {subject}"));
+                log.matched(named, subject, || format!("covers {subject}"));
                 protecting.push(rule);
             }
         }
@@ -114,9 +114,12 @@ impl FileRules {
         let may_protect = |at: usize, rule: &FileRule, name: &Location| {
             let mut later = self.0.iter().skip(at + 1);
             let frees = |free: &FileRule| {
-                free.allows && free.whom.is(agent) && free.may_free(rule) && free.pattern.surely_covers(name)
+                free.allows
+                    && free.agents.include(agent)
+                    && free.may_free(rule)
+                    && free.pattern.surely_covers(name)
             };
-            rule.whom.is(agent) && !rule.pattern.rules_out_below(name) && !later.any(frees)
+            rule.agents.include(agent) && !rule.pattern.rules_out_below(name) && !later.any(frees)
         };
         let counts = |(at, rule): &(usize, &FileRule)| {
             rule.allows || names.iter().any(|name| may_protect(*at, rule, name))
@@ -127,8 +130,13 @@ impl FileRules {
     }
 
     /// As `protecting`, for something with several names: one protected name is enough.
-    pub fn protecting_any(&self, names: &[Location], agent: &str, watch: Watch<'_>) -> Option<&FileRule> {
-        names.iter().find_map(|location| self.protecting(location, agent, watch))
+    pub fn protecting_any(
+        &self,
+        names: &[Location],
+        agent: &str,
+        log: ComparisonLog<'_>,
+    ) -> Option<&FileRule> {
+        names.iter().find_map(|location| self.protecting(location, agent, log))
     }
 }
 
@@ -160,16 +168,16 @@ pub struct ToolRule {
     pub written: String,
     pub action: Action,
     pub message: Option<String>,
-    pub whom: Whom,
+    pub agents: AgentFilter,
     /// A rule of an inner layer may decide otherwise.
     pub overridable: bool,
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 /// A rule that is only switched on.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    pub origin: Origin,
+    pub origin: RuleOrigin,
     pub message: Option<String>,
 }
 
@@ -185,7 +193,7 @@ impl Switch {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct GuardRules {
     pub uneditable: FileRules,
     pub unreadable: FileRules,
     pub additions: FileRules,
@@ -195,7 +203,7 @@ pub struct Rules {
     pub worktree_fence: Option<Switch>,
 }
 
-impl Rules {
+impl GuardRules {
     /// Every rule, in the order in which they are compared.
     pub fn all(&self) -> Vec<Rule> {
         let switch = |switch: &Option<Switch>| switch.iter().map(|one| one.origin.rule("")).collect();
@@ -214,13 +222,13 @@ impl Rules {
     }
 
     /// The rules that this layer, which is an inner one, cannot relax.
-    pub fn of_outer(&self, layer: Layer) -> Rules {
+    pub fn of_outer(&self, layer: Layer) -> GuardRules {
         let files = |rules: &FileRules| {
             let is_held = |rule: &&FileRule| rule.allows || (rule.origin.layer < layer && !rule.overridable);
             FileRules(rules.0.iter().filter(is_held).cloned().collect())
         };
         let switch = |one: &Option<Switch>| one.clone().filter(|one| one.origin.layer < layer);
-        Rules {
+        GuardRules {
             uneditable: files(&self.uneditable),
             unreadable: files(&self.unreadable),
             additions: files(&self.additions),
@@ -240,6 +248,6 @@ impl Rules {
     pub fn has_guards(&self, agent: &str) -> bool {
         !self.uneditable.is_empty(agent)
             || !self.unreadable.is_empty(agent)
-            || self.tools.iter().any(|rule| rule.action != Action::Allow && rule.whom.is(agent))
+            || self.tools.iter().any(|rule| rule.action != Action::Allow && rule.agents.include(agent))
     }
 }

@@ -83,19 +83,19 @@ fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<
 
 /// Directory entries that the searches of an event have looked at.
 #[derive(Debug, Default)]
-pub struct Visited(Cell<usize>);
+pub struct EntryCount(Cell<usize>);
 
 #[cfg(test)]
-impl Visited {
-    pub(super) fn too_many() -> Visited {
-        Visited(Cell::new(MAX_VISITED_TOGETHER))
+impl EntryCount {
+    pub(super) fn too_many() -> EntryCount {
+        EntryCount(Cell::new(MAX_VISITED_TOGETHER))
     }
 }
 
 /// The first file below a directory for which this holds. None if there are too many to look at.
 pub(super) fn first_below(
     directory: &Path,
-    all: &Visited,
+    all: &EntryCount,
     mut is_wanted: impl FnMut(&Path, FileType) -> bool,
 ) -> Option<Option<PathBuf>> {
     let mut open = vec![directory.to_owned()];

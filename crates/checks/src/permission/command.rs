@@ -1,7 +1,7 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
 use super::request::Subject;
-use crate::guard::{CommandPattern, Forms, Match, pipeline};
+use crate::guard::{CommandForms, CommandPattern, Match, pipeline};
 use conclaude_core::messages::short;
 use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
 
@@ -140,7 +140,7 @@ pub(super) fn denied(
     home: Option<&str>,
 ) -> Option<Subject> {
     let found = script.commands.iter().find(|command| {
-        let forms = Forms::of(command, home, None);
+        let forms = CommandForms::of(command, home, None);
         let declared = format!("{} {}", command.text, command.assigned.join(" "));
         matches!(pattern.denies(&forms, true), Some(Match::As(_)))
             || pattern.matches(declared.trim_end(), true)
@@ -161,7 +161,7 @@ pub(super) fn denied(
 /// Why a pattern that does not deny could do so.
 pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
     script.commands.iter().find_map(|command| {
-        let forms = Forms::of(command, home, None);
+        let forms = CommandForms::of(command, home, None);
         matches!(pattern.denies(&forms, true), Some(Match::Perhaps)).then(|| {
             let unknown = forms.plain.unknown();
             format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text))

@@ -9,7 +9,7 @@ use conclaude_core::rule as record;
 use conclaude_core::text::clean_line;
 use shell_effects::{Access, Script};
 
-pub struct Request<'a> {
+pub struct PermissionRequest<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
     pub input: &'a Map<String, Value>,
@@ -18,15 +18,15 @@ pub struct Request<'a> {
 }
 
 /// A request, and what it would do.
-pub struct Examined<'a> {
-    pub request: &'a Request<'a>,
+pub struct ExaminedRequest<'a> {
+    pub request: &'a PermissionRequest<'a>,
     pub effects: Effects,
     /// The syntax of a shell command, and its text.
     pub script: Option<(Script, &'a str)>,
 }
 
-impl<'a> Examined<'a> {
-    pub(super) fn new(request: &'a Request<'a>, home: Option<&str>) -> Examined<'a> {
+impl<'a> ExaminedRequest<'a> {
+    pub(super) fn new(request: &'a PermissionRequest<'a>, home: Option<&str>) -> ExaminedRequest<'a> {
         let (mut effects, script) = match tools::what(request.tool, request.input) {
             Use::File { access, path } => {
                 (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
@@ -43,7 +43,7 @@ impl<'a> Examined<'a> {
         };
         let searched = tools::searched(request.tool, request.input);
         effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));
-        Examined { request, effects, script }
+        ExaminedRequest { request, effects, script }
     }
 
     pub(super) fn subject(&self) -> Subject {
@@ -76,7 +76,7 @@ impl Subject {
 
 /// One rule's word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct RuleAnswer {
     pub subject: Subject,
     /// The rule, in words.
     pub shown: String,

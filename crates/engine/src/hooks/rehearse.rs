@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::{Environment, commands, finish, guards, permissions, run};
-use conclaude_checks::guard::{Compared, Effects, Watch};
-use conclaude_checks::permission::Permitted;
+use conclaude_checks::guard::{Comparison, ComparisonLog, Effects};
+use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::config::{ConfigError, DesConfig, Source, file_name};
 use conclaude_core::decide::{self, Count, Word};
 use conclaude_core::dialect::claude::{self, Answer, tools};
@@ -64,7 +64,7 @@ pub struct Rehearsal {
     pub config_error: Option<ConfigError>,
     pub not_run: Vec<NotRun>,
     pub guards: Option<Guarded>,
-    pub permissions: Option<Permitted>,
+    pub permissions: Option<PermissionExplanation>,
     /// Why no gate applies, where one could.
     pub no_gate: Option<String>,
     /// What guards and gates find, step by step.
@@ -80,7 +80,7 @@ pub struct Guarded {
     pub effects: Effects,
     /// Every rule, in the order in which they are compared.
     pub rules: Vec<Rule>,
-    pub compared: Vec<Compared>,
+    pub compared: Vec<Comparison>,
 }
 
 pub struct Answered {
@@ -106,14 +106,16 @@ pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Re
     let (mut guarded, mut permitted, mut checks) = (None, None, Vec::new());
     for step in &plan.steps {
         checks.push(match &step.action {
-            Action::Guards(config) => match guards::inspect(config, &plan, &context, Watch::into(&seen)) {
-                Some(Ok(inspected)) => {
-                    guarded = Some((inspected.effects, inspected.rules.all()));
-                    inspected.findings.into_iter().map(guards::outcome).collect()
+            Action::Guards(config) => {
+                match guards::inspect(config, &plan, &context, ComparisonLog::into(&seen)) {
+                    Some(Ok(inspected)) => {
+                        guarded = Some((inspected.effects, inspected.rules.all()));
+                        inspected.findings.into_iter().map(guards::outcome).collect()
+                    }
+                    Some(Err(error)) => vec![guards::broken(&error)],
+                    None => Vec::new(),
                 }
-                Some(Err(error)) => vec![guards::broken(&error)],
-                None => Vec::new(),
-            },
+            }
             action => {
                 if let Action::Permissions(config) = action {
                     permitted = permissions::inspect(config, &context);

@@ -8,19 +8,19 @@ use conclaude_os::files;
 use conclaude_store::store;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copy {
+pub enum BackupKind {
     /// The file before there was anything of ours in it.
     Before,
     Previous,
 }
 
-impl Copy {
-    const ALL: [Copy; 2] = [Copy::Before, Copy::Previous];
+impl BackupKind {
+    const ALL: [BackupKind; 2] = [BackupKind::Before, BackupKind::Previous];
 
     fn extension(self) -> &'static str {
         match self {
-            Copy::Before => "json.before-conclaude",
-            Copy::Previous => "json.previous-conclaude",
+            BackupKind::Before => "json.before-conclaude",
+            BackupKind::Previous => "json.previous-conclaude",
         }
     }
 }
@@ -40,24 +40,24 @@ impl Backups {
         Backups { settings: settings.to_owned(), folder }
     }
 
-    fn path(&self, copy: Copy) -> Option<PathBuf> {
+    fn path(&self, copy: BackupKind) -> Option<PathBuf> {
         let name = self.settings.with_extension(copy.extension());
         Some(self.folder.as_ref()?.join(name.file_name()?))
     }
 
     /// Where earlier versions kept it: beside the settings.
-    fn beside(&self, copy: Copy) -> PathBuf {
+    fn beside(&self, copy: BackupKind) -> PathBuf {
         self.settings.with_extension(copy.extension())
     }
 
     /// The file before there was anything of ours in it.
     pub fn before(&self) -> Option<String> {
-        let own = self.path(Copy::Before).and_then(|path| files::read_text(&path, MAX_BYTES).ok());
-        own.or_else(|| files::read_text(&self.beside(Copy::Before), MAX_BYTES).ok())
+        let own = self.path(BackupKind::Before).and_then(|path| files::read_text(&path, MAX_BYTES).ok());
+        own.or_else(|| files::read_text(&self.beside(BackupKind::Before), MAX_BYTES).ok())
     }
 
     /// Keeps a copy, for the user alone to read, and says where.
-    pub fn keep(&self, copy: Copy, text: &str) -> io::Result<PathBuf> {
+    pub fn keep(&self, copy: BackupKind, text: &str) -> io::Result<PathBuf> {
         let no_home =
             || io::Error::other("there is no home folder for a copy of it: set HOME or XDG_STATE_HOME");
         let path = self.path(copy).ok_or_else(no_home)?;
@@ -72,7 +72,7 @@ impl Backups {
     /// Moves copies of earlier versions out of the project, where git would take them; where they were and are.
     pub fn move_out(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
         let mut moved = Vec::new();
-        for copy in Copy::ALL {
+        for copy in BackupKind::ALL {
             let beside = self.beside(copy);
             let Ok(text) = files::read_text(&beside, MAX_BYTES) else { continue };
             let own = self.path(copy).filter(|path| path.symlink_metadata().is_ok());
@@ -86,13 +86,14 @@ impl Backups {
 
     /// The copies that exist, also those of earlier versions.
     pub fn existing(&self) -> Vec<PathBuf> {
-        let all =
-            Copy::ALL.into_iter().flat_map(|copy| self.path(copy).into_iter().chain([self.beside(copy)]));
+        let all = BackupKind::ALL
+            .into_iter()
+            .flat_map(|copy| self.path(copy).into_iter().chain([self.beside(copy)]));
         all.filter(|path| path.symlink_metadata().is_ok()).collect()
     }
 
     /// Removes a copy that is not needed any more.
-    pub fn forget(&self, copy: Copy) {
+    pub fn forget(&self, copy: BackupKind) {
         for path in self.path(copy).into_iter().chain([self.beside(copy)]) {
             let _ = std::fs::remove_file(path);
         }
@@ -103,6 +104,6 @@ impl Backups {
     }
 
     pub fn forget_all(&self) {
-        Copy::ALL.into_iter().for_each(|copy| self.forget(copy));
+        BackupKind::ALL.into_iter().for_each(|copy| self.forget(copy));
     }
 }

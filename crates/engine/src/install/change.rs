@@ -4,10 +4,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::backups::{Backups, Copy};
+use super::backups::{BackupKind, Backups};
 use super::registration;
 use super::scope::{Scope, is_users_own};
-use super::settings::{self, Foreign, Refusal, Registration, Settings};
+use super::settings::{self, Refusal, Registration, Settings, UserHook};
 use super::user_file::UserFile;
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::ConclaudeConfig;
@@ -15,7 +15,7 @@ use conclaude_core::dialect::claude::variables;
 
 /// What a settings file was before anything of ours was in it.
 #[derive(Debug, PartialEq, Eq)]
-enum Original {
+enum OriginalText {
     Absent,
     Text(String),
     /// Others have changed the file since.
@@ -23,16 +23,16 @@ enum Original {
 }
 
 /// Known only where the file is exactly what installing into the original makes of it.
-fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> Original {
+fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> OriginalText {
     // In the order in which they are installed today, or were by an earlier version.
     let orders = [registration::in_order(ours.to_vec()), ours.to_vec()];
     let gives_now =
         |text: &str| orders.iter().any(|ours| settings::install(text, ours).is_ok_and(|made| made == now));
     match backup {
-        _ if ours.is_empty() => Original::Unknown,
-        Some(text) if gives_now(&text) => Original::Text(text),
-        None if gives_now("") => Original::Absent,
-        _ => Original::Unknown,
+        _ if ours.is_empty() => OriginalText::Unknown,
+        Some(text) if gives_now(&text) => OriginalText::Text(text),
+        None if gives_now("") => OriginalText::Absent,
+        _ => OriginalText::Unknown,
     }
 }
 
@@ -41,9 +41,9 @@ fn installed(now: &str, backup: Option<String>, needed: &[Registration]) -> Resu
     let ours = settings::read(now).map(|settings| settings.registered).unwrap_or_default();
     // Installed again into what it was: nothing of an earlier registration is left behind.
     let start = match original(now, backup, &ours) {
-        Original::Absent => String::new(),
-        Original::Text(text) => text,
-        Original::Unknown => now.to_owned(),
+        OriginalText::Absent => String::new(),
+        OriginalText::Text(text) => text,
+        OriginalText::Unknown => now.to_owned(),
     };
     let after = settings::keep_only(&settings::install(&start, needed)?, needed)?;
     // What could not be read or removed again must not be added.
@@ -57,9 +57,9 @@ fn uninstalled(now: &str, backup: Option<String>) -> Result<(Option<String>, boo
     let ours = settings::read(now)?.registered;
     match original(now, backup, &ours) {
         _ if ours.is_empty() => Ok((Some(now.to_owned()), true)),
-        Original::Absent => Ok((None, true)),
-        Original::Text(text) => Ok((Some(text), true)),
-        Original::Unknown => Ok((Some(settings::uninstall(now)?), false)),
+        OriginalText::Absent => Ok((None, true)),
+        OriginalText::Text(text) => Ok((Some(text), true)),
+        OriginalText::Unknown => Ok((Some(settings::uninstall(now)?), false)),
     }
 }
 
@@ -107,7 +107,7 @@ impl Change {
         scope: Scope,
         project: &Path,
         config: &ConclaudeConfig,
-        taken: &[Foreign],
+        taken: &[UserHook],
     ) -> io::Result<Change> {
         let (settings_file, program) = (SettingsFile::of(scope, project)?, program()?);
         let before = settings_file.file.read()?;
@@ -151,7 +151,7 @@ impl Change {
     pub fn apply(&self) -> io::Result<Option<PathBuf>> {
         let copy = self.before.as_ref().map(|before| {
             let has_ours = settings::read(before).is_ok_and(|settings| !settings.registered.is_empty());
-            let which = if has_ours { Copy::Previous } else { Copy::Before };
+            let which = if has_ours { BackupKind::Previous } else { BackupKind::Before };
             self.settings_file.backups().keep(which, before)
         });
         let copy = copy.transpose()?;
@@ -189,11 +189,12 @@ impl Removal {
     /// until now.
     pub fn apply(&self) -> io::Result<Option<PathBuf>> {
         let backups = self.settings_file.backups();
-        let previous = (!self.is_exact).then(|| backups.keep(Copy::Previous, &self.before)).transpose()?;
+        let previous =
+            (!self.is_exact).then(|| backups.keep(BackupKind::Previous, &self.before)).transpose()?;
         self.settings_file.file.write(self.after.as_deref())?;
-        backups.forget(Copy::Before);
+        backups.forget(BackupKind::Before);
         if self.is_exact {
-            backups.forget(Copy::Previous);
+            backups.forget(BackupKind::Previous);
         }
         Ok(previous)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::scripts::{Matcher, is_same};
-use super::settings::Foreign;
+use super::settings::UserHook;
 use conclaude_core::config::{ConclaudeConfig, EventConfig};
 use conclaude_core::event::{EventKind, Subject};
 use conclaude_core::messages::short;
@@ -18,23 +18,23 @@ pub use original::original;
 
 /// What was taken over, as sections of a config, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Imported {
+pub struct ImportResult {
     config: Map<String, Value>,
     /// What was not taken over, and what to do instead.
     pub left: Vec<String>,
     /// The hooks that are in the config now, and go from the settings file.
-    pub hooks: Vec<Foreign>,
+    pub hooks: Vec<UserHook>,
     /// Those that the config had already, and that go too.
-    pub covered: Vec<Foreign>,
+    pub covered: Vec<UserHook>,
 }
 
-impl Imported {
+impl ImportResult {
     pub fn is_empty(&self) -> bool {
         self.config.is_empty()
     }
 
     /// What goes from the settings file.
-    pub fn removed(&self) -> Vec<Foreign> {
+    pub fn removed(&self) -> Vec<UserHook> {
         self.hooks.iter().chain(&self.covered).cloned().collect()
     }
 
@@ -65,7 +65,7 @@ impl Imported {
     }
 
     /// Takes hooks of a settings file over. What the config has already is only removed there.
-    pub fn add_hooks(&mut self, hooks: Vec<Foreign>, existing: Option<&ConclaudeConfig>) {
+    pub fn add_hooks(&mut self, hooks: Vec<UserHook>, existing: Option<&ConclaudeConfig>) {
         for hook in hooks {
             match fate(&hook, existing) {
                 Fate::Remove => self.covered.push(hook),
@@ -95,7 +95,7 @@ pub enum Fate {
     Leave(String),
 }
 
-pub fn fate(hook: &Foreign, existing: Option<&ConclaudeConfig>) -> Fate {
+pub fn fate(hook: &UserHook, existing: Option<&ConclaudeConfig>) -> Fate {
     let event = EventKind::named(&hook.event);
     let configured = event.zip(existing).and_then(|(event, config)| config.section(event));
     let script = hook.command().unwrap_or_default();
@@ -152,13 +152,13 @@ fn widened(own: &Pattern, other: &str) -> String {
 }
 
 /// What a hook is called in a message: its command, else its type.
-fn name_of(hook: &Foreign) -> String {
+fn name_of(hook: &UserHook) -> String {
     let kind = hook.hook.get("type").and_then(Value::as_str).unwrap_or("hook");
     hook.command().map_or_else(|| kind.to_owned(), short)
 }
 
 /// The event, the pattern and the command that do what the hook does, or why there is none.
-fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>), String> {
+fn command_of(hook: &UserHook) -> Result<(EventKind, String, Map<String, Value>), String> {
     let event =
         EventKind::named(&hook.event).ok_or("conclaude knows no event of this name; it stays where it is")?;
     let run = hook.command().ok_or("it is no command; it stays where it is")?;

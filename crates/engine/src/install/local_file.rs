@@ -10,12 +10,12 @@ use conclaude_os::git::{self, Taken};
 use conclaude_store::load::LOCAL;
 
 /// A local config that git would take for one of the project's, and the command that fixes it.
-pub struct NotIgnored {
+pub struct IgnoreProblem {
     pub what: String,
     pub fix: String,
 }
 
-impl fmt::Display for NotIgnored {
+impl fmt::Display for IgnoreProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: `{}`", self.what, self.fix)
     }
@@ -23,18 +23,18 @@ impl fmt::Display for NotIgnored {
 
 /// What to do where git would take the file for one of the project's.
 #[must_use]
-pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
+pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
     let file = folder.join(LOCAL);
     let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
     match git::taken(folder, &file) {
         Some(Taken::Ignored) => None,
-        Some(Taken::Tracked) => Some(NotIgnored {
+        Some(Taken::Tracked) => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
             fix: format!("git rm --cached {LOCAL}"),
         }),
         // Without git only this list is known.
         None if is_named(&list) => None,
-        Some(Taken::Untracked) | None => Some(NotIgnored {
+        Some(Taken::Untracked) | None => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
             fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
         }),

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path};
 
-use super::cover::{alternatives, is_literal};
-use super::{World, command_keys, commands};
+use super::coverage::{alternatives, is_literal};
+use super::{LintContext, command_keys, commands};
 use conclaude_checks::des::paths;
 use conclaude_core::config::{ConclaudeConfig, FileGlob, Piece, Remark, pieces};
 use conclaude_core::dialect::claude::tools;
@@ -13,7 +13,7 @@ use conclaude_core::file_pattern::{FilePattern, Location};
 /// In a larger project a pattern is not looked for.
 const MAX_FILES: usize = 50_000;
 
-pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
     let with_files = || {
         commands(config).filter_map(|(event, pattern, index, command)| {
             Some((event, pattern, index.to_string(), command.files.as_ref()?))
@@ -22,7 +22,7 @@ pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Rem
     if with_files().next().is_none() {
         return;
     }
-    let project = all_files(&world.root);
+    let project = all_files(&context.root);
     for (event, pattern, index, list) in with_files() {
         let section = event.row().section;
         let keys = command_keys(section, pattern, &index, "files");
@@ -57,21 +57,21 @@ pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Rem
 }
 
 /// `@path` in a text for prompts.
-pub(super) fn of_prompts(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn of_prompts(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
     const SECTION: &str = "userPromptSubmit";
     for (number, rule) in config.prompts.rules() {
         for piece in pieces(rule.value.prompt.as_str()) {
             let Piece::File(path) = piece else { continue };
-            let real = paths::real_path(&world.root.join(path));
+            let real = paths::real_path(&context.root.join(path));
             let goes_up = Path::new(path).components().any(|part| part == Component::ParentDir);
-            let why = if goes_up || !real.starts_with(paths::real_path(&world.root)) || path.starts_with('~')
-            {
-                "only files of the project are, by a path without `..`"
-            } else if real.is_file() {
-                continue;
-            } else {
-                "the project has no such file"
-            };
+            let why =
+                if goes_up || !real.starts_with(paths::real_path(&context.root)) || path.starts_with('~') {
+                    "only files of the project are, by a path without `..`"
+                } else if real.is_file() {
+                    continue;
+                } else {
+                    "the project has no such file"
+                };
             let keys = [SECTION, "contextRules", &number.to_string(), "prompt"];
             let remark = Remark::new(keys, format!("{SECTION}: `@{path}` is not inserted"));
             found.push(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::bash;
-use super::cover::{covers, is_literal};
+use super::coverage::{covers, is_literal};
 use conclaude_core::config::original::{Renamed, instead_of, translate};
 use conclaude_core::config::{ConclaudeConfig, EventConfig, Remark};
 use conclaude_core::event::EventKind;

@@ -1,6 +1,6 @@
 //! `match: first`: patterns that an earlier one comes before.
 
-use super::cover::{alternatives, covers};
+use super::coverage::{alternatives, covers};
 use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;

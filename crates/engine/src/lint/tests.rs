@@ -15,8 +15,8 @@ fn remarked(config: &str) -> Vec<String> {
     let path = root.join(".conclaude.yaml");
     let loaded = load::one(&path, &Root::find(None, Path::new("/")));
     assert!(loaded.errors.is_empty(), "{config}\n{:?}", loaded.errors);
-    let world = World { agents: vec!["coder".into(), "tester".into()], root: root.to_owned() };
-    let remarks = remarks(&loaded, &world);
+    let context = LintContext { agents: vec!["coder".into(), "tester".into()], root: root.to_owned() };
+    let remarks = remarks(&loaded, &context);
     let line = |remark: &Remark| {
         let (source, problem) =
             remark.locate(&loaded.origins).unwrap_or_else(|| panic!("no position: {remark:?}"));

@@ -1,8 +1,8 @@
 //! `toolUsageValidation`: rules that cannot match, and rules that an earlier one comes before.
 
-use super::cover::{alternatives, covers, covers_command, is_literal};
+use super::coverage::{alternatives, covers, covers_command, is_literal};
 use super::permission_rules::covers_tools;
-use super::{World, names};
+use super::{LintContext, names};
 use conclaude_checks::guard::joins;
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, Layer, NameGlob, Remark, ToolAction, ToolRuleConfig,
@@ -15,13 +15,13 @@ use shell_effects::glob::{Glob, Kind};
 
 const KEY: &str = "toolUsageValidation";
 
-pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Remark>) {
     let rules: Vec<&Located<ToolRuleConfig>> =
         loaded.config.guards.tool_usage_validation.iter().flatten().collect();
     for (index, rule) in rules.iter().enumerate() {
         let at = index.to_string();
-        let dead = Dead { index: &at };
-        if let Some(remark) = dead.names(&rule.value, world).or_else(|| dead.commands(&rule.value)) {
+        let dead = RulePosition { index: &at };
+        if let Some(remark) = dead.names(&rule.value, context).or_else(|| dead.commands(&rule.value)) {
             found.push(remark);
             continue;
         }
@@ -49,11 +49,11 @@ fn layer(rule: &Located<ToolRuleConfig>, loaded: &Loaded) -> Layer {
     loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
 }
 
-struct Dead<'a> {
+struct RulePosition<'a> {
     index: &'a str,
 }
 
-impl Dead<'_> {
+impl RulePosition<'_> {
     fn remark(&self, key: &str, title: String) -> Remark {
         Remark::new(["preToolUse", KEY, self.index, key], title)
     }
@@ -86,11 +86,11 @@ impl Dead<'_> {
         Some(self.remark("tool", what).because(why).help("write `overridable: true` there, if it is yours"))
     }
 
-    fn names(&self, rule: &ToolRuleConfig, world: &World) -> Option<Remark> {
+    fn names(&self, rule: &ToolRuleConfig, context: &LintContext) -> Option<Remark> {
         let keys = |key| ["preToolUse", KEY, self.index, key];
         let tool = names::tool(rule.tool.pattern.tool.as_str()).map(|wrong| wrong.remark(&keys("tool"), KEY));
         tool.or_else(|| {
-            let wrong = names::agent(rule.agent.as_ref()?.as_str(), world, true)?;
+            let wrong = names::agent(rule.agent.as_ref()?.as_str(), context, true)?;
             Some(wrong.remark(&keys("agent"), KEY))
         })
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::super::filter::FilterArgs;
-use crate::cli::out::{Literal, Out};
+use crate::cli::out::{LiteralText, Out};
 use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{clean_line, count};
@@ -114,7 +114,7 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, St
 
 fn runs_unasked(root: &Root) -> bool {
     let project = session_folder(Environment::of_process().project_dir, &root.folder);
-    project.is_ok_and(|project| registration::runs_unasked(&registration::found(&project)))
+    project.is_ok_and(|project| registration::runs_unasked(&registration::current(&project)))
 }
 
 fn endpoint_of(config: &ConclaudeConfig) -> &str {
@@ -150,7 +150,7 @@ fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
 }
 
 fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
-    let mut line = Progress::new();
+    let mut line = ExportProgress::new();
     let report = transfer.run(&mut |signal, sent| line.show(&target.base, signal, sent))?;
     line.clear()?;
     let is_complete = print(&report, target)?;
@@ -159,7 +159,7 @@ fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
 
 /// Until the user stops it. A collector that is down for a while is waited for, with one line about it.
 fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
-    let mut line = Progress::new();
+    let mut line = ExportProgress::new();
     let mut total = [Sent::default(); Signal::ALL.len()];
     let mut is_down = false;
     loop {
@@ -224,14 +224,14 @@ fn print(report: &Report, target: &Target) -> io::Result<bool> {
 }
 
 /// One line on a terminal that is written over.
-struct Progress {
+struct ExportProgress {
     is_shown: bool,
     is_terminal: bool,
 }
 
-impl Progress {
-    fn new() -> Progress {
-        Progress { is_shown: false, is_terminal: Out::stderr_is_terminal() }
+impl ExportProgress {
+    fn new() -> ExportProgress {
+        ExportProgress { is_shown: false, is_terminal: Out::stderr_is_terminal() }
     }
 
     /// A terminal that does not take it is no reason to stop.
@@ -239,13 +239,13 @@ impl Progress {
         if self.is_terminal {
             self.is_shown = true;
             let what = format!("{}: {} sent as {}", base, count(sent.records, "record"), signal.name());
-            let _ = write!(Out::stderr(), "{}{}", Literal("\r\u{1b}[K"), clean_line(&what));
+            let _ = write!(Out::stderr(), "{}{}", LiteralText("\r\u{1b}[K"), clean_line(&what));
         }
     }
 
     fn clear(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.is_shown) {
-            write!(Out::stderr(), "{}", Literal("\r\u{1b}[K"))?;
+            write!(Out::stderr(), "{}", LiteralText("\r\u{1b}[K"))?;
         }
         Ok(())
     }

@@ -3,25 +3,25 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit};
 
-pub(super) enum Clock {
+pub(super) enum TimeDisplay {
     Recorded,
     Local { now: Timestamp, zone: TimeZone },
 }
 
-impl Clock {
-    pub(super) fn of(is_terminal: bool) -> Clock {
+impl TimeDisplay {
+    pub(super) fn of(is_terminal: bool) -> TimeDisplay {
         let zone = TimeZone::system();
         // Without a known zone a local time would be wrong.
         if is_terminal && !zone.is_unknown() {
-            Clock::Local { now: Timestamp::now(), zone }
+            TimeDisplay::Local { now: Timestamp::now(), zone }
         } else {
-            Clock::Recorded
+            TimeDisplay::Recorded
         }
     }
 
     /// The time of a record. What is no time stays as it is.
     pub(super) fn show(&self, recorded: &str) -> String {
-        let Clock::Local { now, zone } = self else { return recorded.to_owned() };
+        let TimeDisplay::Local { now, zone } = self else { return recorded.to_owned() };
         let Ok(time) = recorded.parse::<Timestamp>() else { return recorded.to_owned() };
         // All of the same width, so that what follows is aligned.
         format!("{:>16}", relative(time, *now, zone))
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn times_are_relative_and_local_for_people() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let clock = Clock::Local { now: "2026-03-10T12:00:00Z".parse().unwrap(), zone };
+        let clock = TimeDisplay::Local { now: "2026-03-10T12:00:00Z".parse().unwrap(), zone };
         let shown = |time: &str| clock.show(time).trim_start().to_owned();
         assert_eq!(shown("2026-03-10T11:59:30.123Z"), "just now");
         assert_eq!(shown("2026-03-10T11:01:00Z"), "59 min ago");
@@ -58,6 +58,6 @@ mod tests {
         assert_eq!(shown("2026-02-28T10:00:00Z"), "2026-02-28 12:00");
         assert_eq!(shown("2026-03-11T10:00:00Z"), "2026-03-11 12:00", "a clock that was wrong");
         assert_eq!(shown("whenever"), "whenever");
-        assert_eq!(Clock::of(false).show("2026-03-10T11:59:30.123Z"), "2026-03-10T11:59:30.123Z");
+        assert_eq!(TimeDisplay::of(false).show("2026-03-10T11:59:30.123Z"), "2026-03-10T11:59:30.123Z");
     }
 }

@@ -14,7 +14,7 @@ type Answers = BTreeSet<(&'static str, String)>;
 
 struct Project {
     root: std::path::PathBuf,
-    rules: Rules,
+    rules: GuardRules,
     _folder: tempfile::TempDir,
 }
 
@@ -28,8 +28,8 @@ impl Project {
             tool: Glob::new("*", Kind::Name).unwrap(),
             ..command("unused", false, action)
         };
-        let origin = Origin { key: "preventRootAdditions", ..Origin::default() };
-        let rules = Rules {
+        let origin = RuleOrigin { key: "preventRootAdditions", ..RuleOrigin::default() };
+        let rules = GuardRules {
             additions: files("preventAdditions", &["docs/", "!docs/new"]),
             root_additions: Some(rules::Switch { origin, message: None }),
             tools: vec![file_rule("docs/", Action::Allow), file_rule("*.md", Action::Ask)],
@@ -63,7 +63,7 @@ impl Project {
     }
 
     fn check(&self, tool: &str, command: Option<&str>, ground: Ground<'_>, effects: &Effects) -> Answers {
-        let call = Call {
+        let call = ToolCall {
             ground,
             tool,
             command,
@@ -73,8 +73,8 @@ impl Project {
             worktree: None,
             own: None,
             is_ignored: &|_| false,
-            watch: Watch::default(),
-            visited: &Visited::default(),
+            log: ComparisonLog::default(),
+            visited: &EntryCount::default(),
         };
         let word = |action| match action {
             Action::Block => "deny",

@@ -11,7 +11,7 @@ use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, Calling};
 use conclaude_checks::des::markers::Markers;
 use conclaude_checks::des::protected::Protected;
-use conclaude_checks::guard::{Own, Watch};
+use conclaude_checks::guard::{ComparisonLog, OwnFiles};
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
 use conclaude_core::dialect::claude::agents;
@@ -66,13 +66,14 @@ impl Replayer {
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
         let find = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
-        let own = Some(Own { found: protected, find: &find });
+        let own = Some(OwnFiles { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
         let lost = &self.loaded.lost;
         let scene = guards::Scene { root, work, links, own, lost, is_request };
         let seen = RefCell::new(Vec::new());
         let agent = actor(past.agent);
-        let (_, findings) = guards::compare(&self.guards, &tool, agent, &scene, Watch::Matches(&seen));
+        let (_, findings) =
+            guards::compare(&self.guards, &tool, agent, &scene, ComparisonLog::Matches(&seen));
         matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }

@@ -3,9 +3,9 @@
 use jsonc_parser::parse_to_ast;
 use serde_json::Value;
 
+use super::command_line::{CommandLine, ORIGINAL};
 use super::document::options;
 use super::entry::{BOM, Refusal, Registration};
-use super::line::{Line, ORIGINAL};
 use conclaude_core::event::EventKind;
 
 /// The variable that switches every event off.
@@ -95,7 +95,7 @@ fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
 
 /// Whether a command line is one of ours, for this event.
 fn is_own_command(command: &str, event: &str) -> bool {
-    Line::parse(command).is_some_and(|line| line.is_ours(event))
+    CommandLine::parse(command).is_some_and(|line| line.is_ours(event))
 }
 
 pub(super) fn is_ours(hook: &Value, event: &str) -> bool {

@@ -5,7 +5,7 @@ use crate::replay::seen::Seen;
 use conclaude_engine::hooks::replay::Replayer;
 use conclaude_store::transcript::listing::LeftOut;
 
-pub(super) struct Replayed<'a> {
+pub(super) struct ReplaySummary<'a> {
     pub(super) replayer: &'a Replayer,
     pub(super) seen: &'a Seen,
     pub(super) sessions: u64,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::explain::{Asked, explain, json as explained};
+use crate::cli::explain::{ExplainEvent, explain, json as explained};
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::decide::{Count, Word};
 use conclaude_core::dialect::claude::sample::Sample;
@@ -24,7 +24,7 @@ const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "no
 const SLASH_COMMANDS: &str = "userPromptSubmit.slashCommands.commands";
 
 /// What today's config would make of a recorded event.
-pub(super) enum Today {
+pub(super) enum Reassessment {
     /// Decided as before, or otherwise, for these reasons.
     Decided {
         decision: &'static str,
@@ -37,17 +37,17 @@ pub(super) enum Today {
     Unknown(String),
 }
 
-impl Today {
+impl Reassessment {
     pub(super) fn json(&self) -> Value {
         match self {
-            Today::Decided { decision, is_same, why, command, rehearsal } => {
-                let mut considered = explained::of_rehearsal(rehearsal);
+            Reassessment::Decided { decision, is_same, why, command, rehearsal } => {
+                let mut considered = explanation::of_rehearsal(rehearsal);
                 if let Some(fields) = considered.as_object_mut() {
                     fields.retain(|name, _| CONSIDERED.contains(&name.as_str()));
                 }
                 json!({ "decision": decision, "same": is_same, "why": why, "explain": command, "considered": considered })
             }
-            Today::Unknown(missing) => json!({ "missing": missing }),
+            Reassessment::Unknown(missing) => json!({ "missing": missing }),
         }
     }
 }
@@ -56,14 +56,14 @@ fn text<'a>(record: &'a Value, name: &str) -> Option<&'a str> {
     recorded_text(record, name).filter(|text| !text.is_empty())
 }
 
-pub(super) fn today(record: &Value) -> Today {
+pub(super) fn today(record: &Value) -> Reassessment {
     match judged(record) {
         Ok(today) => today,
-        Err(missing) => Today::Unknown(missing),
+        Err(missing) => Reassessment::Unknown(missing),
     }
 }
 
-fn judged(record: &Value) -> Result<Today, String> {
+fn judged(record: &Value) -> Result<Reassessment, String> {
     let name = text(record, "event").unwrap_or_default();
     let event = EventKind::named(name)
         .ok_or_else(|| format!("`{name}` is a subcommand, which decides nothing by the config"))?;
@@ -86,10 +86,10 @@ fn judged(record: &Value) -> Result<Today, String> {
     if has(Code::PromptNotFound) {
         return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
     }
-    let known = Known::of(event, record)?;
+    let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
     let changed = compares_changes(event).then(|| known.changed.clone());
-    let asked = Asked { changed, ..Asked::sample(&known.sample()) };
+    let asked = ExplainEvent { changed, ..ExplainEvent::sample(&known.sample()) };
     let explained = explain(asked).map_err(|error| error.to_string())?;
     let Some(rehearsal) = explained.rehearsal else {
         return Err("conclaude has nothing to do with it any more".into());
@@ -102,7 +102,7 @@ fn judged(record: &Value) -> Result<Today, String> {
         "allowed_despite_failure" => Count::Exhausted,
         _ => Count::Blocks(blocks.unwrap_or(1)),
     };
-    let ends = Ends::of(record);
+    let ends = CommandEnds::of(record);
     let answered = rehearsal.answer(|command| ends.of_command(command), count);
     let decision = answered.word.map_or("failed", Word::as_str);
     let mut why = ends.new_commands(&rehearsal);
@@ -110,7 +110,7 @@ fn judged(record: &Value) -> Result<Today, String> {
     why.extend(guards_now(record, &rehearsal));
     why.extend(without_files(&rehearsal));
     let (is_same, command) = (decision == recorded, known.explain());
-    Ok(Today::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
+    Ok(Reassessment::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
 }
 
 /// Whether a rule of `contextRules` or `slashCommands` took part.
@@ -160,7 +160,7 @@ fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
 }
 
 /// What a record tells of its event.
-struct Known<'a> {
+struct RecordedEvent<'a> {
     event: EventKind,
     agent: Option<&'a str>,
     tool: Option<&'a str>,
@@ -171,10 +171,10 @@ struct Known<'a> {
     changed: Vec<String>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> RecordedEvent<'a> {
     /// # Errors
     /// Says what is missing.
-    fn of(event: EventKind, record: &'a Value) -> Result<Known<'a>, String> {
+    fn of(event: EventKind, record: &'a Value) -> Result<RecordedEvent<'a>, String> {
         let tool = record.get("tool");
         let name = tool.and_then(|tool| text(tool, "name"));
         if fields::has_tool(event) && name.is_none() {
@@ -204,7 +204,7 @@ impl<'a> Known<'a> {
                 matched.ok_or_else(|| format!("`{field}`, which patterns compare, is not recorded"))?;
             given.insert(field.to_owned(), matched.into());
         }
-        Ok(Known {
+        Ok(RecordedEvent {
             event,
             agent: text(record, "agent").filter(|_| event.row().in_agents),
             tool: name,
@@ -281,10 +281,10 @@ fn input(tool: &Value) -> Result<Map<String, Value>, String> {
 }
 
 /// How the recorded commands ended.
-struct Ends<'a>(Vec<(&'a str, End)>);
+struct CommandEnds<'a>(Vec<(&'a str, End)>);
 
-impl<'a> Ends<'a> {
-    fn of(record: &'a Value) -> Ends<'a> {
+impl<'a> CommandEnds<'a> {
+    fn of(record: &'a Value) -> CommandEnds<'a> {
         let commands = record.get("commands").and_then(Value::as_array).into_iter().flatten();
         let end = |command: &'a Value| {
             let code =
@@ -297,7 +297,7 @@ impl<'a> Ends<'a> {
             };
             Some((text(command, "run")?, end))
         };
-        Ends(commands.filter_map(end).collect())
+        CommandEnds(commands.filter_map(end).collect())
     }
 
     fn find(&self, command: &Command) -> Option<End> {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, json};
 
-use super::Request;
-use super::files::{self, Given};
+use super::RunRequest;
+use super::files::{self, InputFiles};
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConclaudeConfig, Origins};
 use conclaude_core::dialect::claude::{self, fields};
@@ -25,18 +25,18 @@ const UNKNOWN: &str = "unknown";
 
 const TOOL_NAME: &str = "CONCLAUDE_TOOL_NAME";
 
-pub(super) struct Planned {
+pub(super) struct EventPlan {
     pub(super) event: EventKind,
     /// What commands read.
     pub(super) payload: Vec<u8>,
-    pub(super) commands: Vec<OneCommand>,
+    pub(super) commands: Vec<PlannedCommand>,
     pub(super) warnings: Vec<String>,
     /// Why some of it may not run.
     pub(super) untrusted: Option<String>,
 }
 
 /// A command of the config, and what is run for it: nothing where none of its files has changed, several scripts where these are many.
-pub(super) struct OneCommand {
+pub(super) struct PlannedCommand {
     pub(super) run: String,
     pub(super) parts: Vec<Command>,
     /// The section at which the same has run before.
@@ -45,22 +45,22 @@ pub(super) struct OneCommand {
 
 /// Whose plan it is.
 #[derive(Clone, Copy)]
-struct Project<'a> {
+struct ProjectConfig<'a> {
     root: &'a Root,
     config: &'a ConclaudeConfig,
     origins: &'a Origins,
 }
 
 pub(super) fn plan(
-    request: &Request,
+    request: &RunRequest,
     events: &[EventKind],
     root: &Root,
     config: &ConclaudeConfig,
     origins: &Origins,
-) -> io::Result<Vec<Planned>> {
+) -> io::Result<Vec<EventPlan>> {
     let agent = request.agent.as_deref();
-    let project = Project { root, config, origins };
-    let with_all = Project { config: &without_files(config), ..project };
+    let project = ProjectConfig { root, config, origins };
+    let with_all = ProjectConfig { config: &without_files(config), ..project };
     let selected = events.iter().map(|event| {
         let payload = payload(*event, agent, &root.work)?;
         let plan = with_all.plan(*event, &payload, agent, &[])?;
@@ -70,13 +70,13 @@ pub(super) fn plan(
     // Git runs filters that a repository configures: nothing is asked of it for a config that may not run.
     let is_trusted = selected.iter().all(|(_, _, plan)| plan.untrusted.is_none());
     let changed = if is_trusted && asks_for_files(request, events, config) {
-        files::given(request, &root.work)?
+        files::input_files(request, &root.work)?
     } else {
-        Given::default()
+        InputFiles::default()
     };
     let planned = selected.into_iter().map(|(event, payload, selected)| {
         let plan = project.plan(event, &payload, agent, &changed.files)?;
-        Ok(Planned {
+        Ok(EventPlan {
             event,
             commands: selected.commands().map(|one| one_command(one, &plan)).collect(),
             warnings: plan.warnings.clone(),
@@ -84,7 +84,7 @@ pub(super) fn plan(
             payload,
         })
     });
-    let mut planned = planned.collect::<io::Result<Vec<Planned>>>()?;
+    let mut planned = planned.collect::<io::Result<Vec<EventPlan>>>()?;
     once(&mut planned);
     if let Some(first) = planned.first_mut() {
         first.warnings.splice(0..0, changed.warnings);
@@ -93,7 +93,7 @@ pub(super) fn plan(
 }
 
 /// What several events run in the same way runs at the first of them, and fails there as at the strictest.
-fn once(planned: &mut [Planned]) {
+fn once(planned: &mut [EventPlan]) {
     for at in 1..planned.len() {
         let (before, after) = planned.split_at_mut(at);
         let Some(later) = after.first_mut() else { continue };
@@ -125,7 +125,7 @@ fn is_same(some: &[Command], others: &[Command]) -> bool {
             .all(|(one, other)| how(one) == how(other) && !one.script.contains("CONCLAUDE_"))
 }
 
-fn asks_for_files(request: &Request, events: &[EventKind], config: &ConclaudeConfig) -> bool {
+fn asks_for_files(request: &RunRequest, events: &[EventKind], config: &ConclaudeConfig) -> bool {
     !request.files.is_empty() || events.iter().any(|event| config.asks_for_files(*event))
 }
 
@@ -139,10 +139,10 @@ fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
     config
 }
 
-fn one_command(selected: &Command, plan: &Plan) -> OneCommand {
+fn one_command(selected: &Command, plan: &Plan) -> PlannedCommand {
     let is_same = |one: &&Command| one.rule == selected.rule && one.run == selected.run;
     let parts = plan.commands().filter(is_same).cloned().map(with_tool).collect();
-    OneCommand { run: selected.run.clone(), parts, ran_at: None }
+    PlannedCommand { run: selected.run.clone(), parts, ran_at: None }
 }
 
 /// The variable says a tool that the pattern names, since the payload can name none.
@@ -196,7 +196,7 @@ fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec
     serde_json::to_vec(&payload).map_err(io::Error::other)
 }
 
-impl Project<'_> {
+impl ProjectConfig<'_> {
     fn plan(
         self,
         event: EventKind,

@@ -7,7 +7,7 @@ use conclaude_store::root::git_top_level;
 use shell_effects::Outside;
 
 /// What a command that starts in a directory finds there.
-pub fn outside(cwd: &Path, asked: Outside<'_>) -> Option<String> {
+pub fn external_lookup(cwd: &Path, asked: Outside<'_>) -> Option<String> {
     let found = match asked {
         Outside::Variable(name) => variable(name)?,
         Outside::Directory(at) => normalise(&cwd.join(at)),

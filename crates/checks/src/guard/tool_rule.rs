@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::call::{Call, start};
-use super::command_pattern::{CommandPattern, Forms, Match};
-use super::input::{InputPattern, is_about};
+use super::call::{ToolCall, start};
+use super::command_pattern::{CommandForms, CommandPattern, Match};
+use super::input_pattern::{InputPattern, is_about};
 use super::resolve::{Effects, Touch};
-use super::rules::{Action, ToolRule, Whom};
+use super::rules::{Action, AgentFilter, ToolRule};
 use super::sql;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::Location;
 use shell_effects::Simple;
 
-pub(super) struct Unit<'a> {
-    pub(super) kind: Kind<'a>,
+pub(super) struct RuleTarget<'a> {
+    pub(super) kind: TargetKind<'a>,
     touched: &'a [&'a Touch],
 }
 
-pub(super) enum Kind<'a> {
-    Command(Box<Forms<'a>>),
+pub(super) enum TargetKind<'a> {
+    Command(Box<CommandForms<'a>>),
     /// A pipeline, or the whole text of several commands: only patterns with an operator of the shell are about it.
     Joined {
         shown: String,
@@ -52,51 +52,54 @@ pub(super) fn touches(effects: &Effects) -> Touches<'_> {
     touches
 }
 
-impl<'a> Unit<'a> {
+impl<'a> RuleTarget<'a> {
     /// A simple command with the files that it touches.
     pub(super) fn command(
         (index, command): (usize, &'a Simple),
-        call: &Call<'a>,
+        call: &ToolCall<'a>,
         is_only: bool,
         touches: &'a Touches<'a>,
-    ) -> Unit<'a> {
+    ) -> RuleTarget<'a> {
         let whole = call.command.map(str::trim).filter(|_| is_only);
-        let forms = Forms::of(command, call.ground.home, whole).elsewhere(&call.ground);
-        Unit { kind: Kind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
+        let forms = CommandForms::of(command, call.ground.home, whole).elsewhere(&call.ground);
+        RuleTarget { kind: TargetKind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
     }
 
-    pub(super) fn call(touches: &'a Touches<'a>) -> Unit<'a> {
-        Unit { kind: Kind::Call, touched: touched(touches, None) }
+    pub(super) fn call(touches: &'a Touches<'a>) -> RuleTarget<'a> {
+        RuleTarget { kind: TargetKind::Call, touched: touched(touches, None) }
     }
 
     /// Commands that hand their output to each other.
-    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> Unit<'a> {
+    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> RuleTarget<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
-        Unit { kind: Kind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
+        RuleTarget { kind: TargetKind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
     }
 
-    pub(super) fn whole(text: &str) -> Unit<'a> {
+    pub(super) fn whole(text: &str) -> RuleTarget<'a> {
         let text = text.trim();
-        Unit { kind: Kind::Joined { shown: text.to_owned(), written: text.to_owned() }, touched: &[] }
+        RuleTarget {
+            kind: TargetKind::Joined { shown: text.to_owned(), written: text.to_owned() },
+            touched: &[],
+        }
     }
 
-    pub(super) fn subject<'b>(&'b self, call: &'b Call<'_>) -> &'b str {
+    pub(super) fn subject<'b>(&'b self, call: &'b ToolCall<'_>) -> &'b str {
         match &self.kind {
-            Kind::Command(forms) => &forms.plain.command.text,
-            Kind::Joined { shown, .. } => shown,
+            TargetKind::Command(forms) => &forms.plain.command.text,
+            TargetKind::Joined { shown, .. } => shown,
             // Such as a text that cannot be parsed.
-            Kind::Call => call.command.map_or(call.tool, start),
+            TargetKind::Call => call.command.map_or(call.tool, start),
         }
     }
 
     /// How a rule matches that is for this tool and agent; whoever watches is shown others, too.
-    pub(super) fn compare(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'_>, Mismatch> {
+    pub(super) fn compare(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
-        if call.watch.is_watched() {
+        if call.log.shows_all() {
             is_for(rule, call)?;
         }
-        if let Kind::Joined { shown, written } = &self.kind {
+        if let TargetKind::Joined { shown, written } = &self.kind {
             return joined(rule, shown, written);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
@@ -117,8 +120,8 @@ impl<'a> Unit<'a> {
         let by_input = self.has_input(rule, call)?;
         let Some(pattern) = &rule.command else { return Ok(by_input) };
         let found = match (&self.kind, call.command) {
-            (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
-            (Kind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
+            (TargetKind::Command(forms), _) if is_allowing => pattern.allows(forms),
+            (TargetKind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
             // Nothing is known of it but its text.
             (_, Some(text)) => pattern.matches(text.trim(), !is_allowing).then_some(Match::As("")),
             _ => None,
@@ -128,17 +131,17 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl Unit<'_> {
+impl RuleTarget<'_> {
     /// How the notation of a rule matches the call's input.
-    fn has_input(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'static>, Mismatch> {
+    fn has_input(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'static>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
         let certainly = |is_match: bool| if is_match { Ok(Match::As("")) } else { Err(Mismatch::Input) };
         match (&rule.input, &self.kind) {
             (InputPattern::Any, _) => Ok(Match::As("")),
-            (InputPattern::Command(pattern), Kind::Command(forms)) if is_allowing => {
+            (InputPattern::Command(pattern), TargetKind::Command(forms)) if is_allowing => {
                 certainly(pattern.allows(forms).is_some())
             }
-            (InputPattern::Command(pattern), Kind::Command(forms)) => {
+            (InputPattern::Command(pattern), TargetKind::Command(forms)) => {
                 match pattern.denies(forms, rule.action == Action::Block) {
                     Some(Match::Perhaps) => Ok(Match::Perhaps),
                     found => certainly(found.is_some()),
@@ -184,7 +187,7 @@ impl Unit<'_> {
 
     /// Whether the pattern matches a statement of SQL; to allow, it must match each.
     fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
-        let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
+        let TargetKind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
         let matches = |statement: &String| pattern.matches(statement, !is_allowing);
         let is_match = match is_allowing {
@@ -202,11 +205,11 @@ pub fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
 }
 
 /// Whether a rule is for this tool and agent.
-pub(super) fn is_for(rule: &ToolRule, call: &Call<'_>) -> Result<(), Mismatch> {
+pub(super) fn is_for(rule: &ToolRule, call: &ToolCall<'_>) -> Result<(), Mismatch> {
     if !rule.is_for_tool(call.tool) {
         return Err(Mismatch::Tool);
     }
-    if rule.whom.is(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
+    if rule.agents.include(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
 }
 
 fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch] {
@@ -247,10 +250,10 @@ fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match
 }
 
 impl Mismatch {
-    pub(super) fn describe(self, rule: &ToolRule, call: &Call<'_>, subject: &str) -> String {
+    pub(super) fn describe(self, rule: &ToolRule, call: &ToolCall<'_>, subject: &str) -> String {
         match self {
             Mismatch::Tool => format!("is for other tools than {}", call.tool),
-            Mismatch::Agent => Whom::other(call.agent),
+            Mismatch::Agent => AgentFilter::other(call.agent),
             Mismatch::File if rule.action == Action::Allow => {
                 format!("does not cover all files of {subject}")
             }

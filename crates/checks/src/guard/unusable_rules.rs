@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::call::{Finding, doing};
-use super::resolve::{Effects, Unclear};
+use super::resolve::{Effects, Uncertainty};
 use super::rules::Action;
 use conclaude_core::config::{About, Lost, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, Use, is_ruled_as_shell};
@@ -20,7 +20,7 @@ pub struct UncheckedCall<'a> {
 }
 
 /// The question, if any of these rules might be against the call.
-pub fn lost(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
+pub fn unusable_rules(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
     let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
     let first = concerned.next()?;
     let file = file_name(&first.path, Some(root));
@@ -46,10 +46,10 @@ pub fn lost(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Fin
 
 fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
     let touches = |wanted: fn(Access) -> bool| {
-        let is_wanted = |unclear: &Unclear| match unclear {
-            Unclear::Path { access, .. } | Unclear::Named { access, .. } => wanted(*access),
-            Unclear::Input { access, .. } => access.is_none_or(wanted),
-            Unclear::WorkTree { .. } | Unclear::Doubt(_) => true,
+        let is_wanted = |unclear: &Uncertainty| match unclear {
+            Uncertainty::Path { access, .. } | Uncertainty::Named { access, .. } => wanted(*access),
+            Uncertainty::Input { access, .. } => access.is_none_or(wanted),
+            Uncertainty::WorkTree { .. } | Uncertainty::Doubt(_) => true,
         };
         matches!(call.used, Use::File { access, .. } if wanted(access))
             || call.effects.touches.iter().any(|touch| wanted(touch.access))

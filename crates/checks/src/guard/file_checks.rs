@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Call, Finding, Own, doing, named, shown};
-use super::origin::Origin;
-use super::resolve::{Effects, Touch, Unclear};
-use super::rules::{Action, FileRule, FileRules, Rules};
+use super::call::{Finding, OwnFiles, ToolCall, doing, named, shown};
+use super::comparison_log::ComparisonLog;
+use super::origin::RuleOrigin;
+use super::resolve::{Effects, Touch, Uncertainty};
+use super::rules::{Action, FileRule, FileRules, GuardRules};
 use super::search::first_below;
-use super::watch::Watch;
 use crate::des::protected::{Protected, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
@@ -17,8 +17,8 @@ use shell_effects::{Access, Extent, Simple};
 
 /// All that is against it.
 pub(super) fn all(
-    rules: &Rules,
-    call: &Call<'_>,
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
     effects: &Effects,
     touch: &Touch,
     found: &mut Vec<Finding>,
@@ -37,8 +37,8 @@ fn reads(access: Access) -> bool {
     matches!(access, Access::Read | Access::Link)
 }
 
-fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(Own::files) else { return };
+fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+    let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(OwnFiles::files) else { return };
     let is_own = own.covers(Path::new(touch.named()), &touch.path);
     let rule = match is_own {
         true => "it belongs to conclaude's own config, state or registration",
@@ -51,7 +51,7 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     found.push(against_own(call, what, rule.into(), touch.shown()));
 }
 
-fn against_own(call: &Call<'_>, what: String, rule: String, matched: &str) -> Finding {
+fn against_own(call: &ToolCall<'_>, what: String, rule: String, matched: &str) -> Finding {
     let (action, advice) = if call.is_subagent {
         (Action::Block, "leave it as it is, and report what you would have changed")
     } else {
@@ -62,10 +62,10 @@ fn against_own(call: &Call<'_>, what: String, rule: String, matched: &str) -> Fi
 }
 
 /// Our own files among those that git removes from the work tree: `git clean -fdx`, `git stash -a`.
-pub(super) fn removed(call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
-    let Unclear::WorkTree { command, directory, extent } = unclear else { return None };
+pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
+    let Uncertainty::WorkTree { command, directory, extent } = unclear else { return None };
     let extent = Extent { tracked: false, ..*extent };
-    let own_files = call.own.filter(|_| extent.untracked || extent.ignored).map(Own::files)?;
+    let own_files = call.own.filter(|_| extent.untracked || extent.ignored).map(OwnFiles::files)?;
     let files = git::files_of(directory, extent).ok().flatten()?;
     let is_own =
         |file: &PathBuf| deadline::is_over() || own_files.covers(file, &call.ground.links.real_path(file));
@@ -79,7 +79,7 @@ pub(super) fn removed(call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
 }
 
 /// Whether files of ours are below a directory.
-fn contains(own: &Protected, call: &Call<'_>, directory: &Touch) -> bool {
+fn contains(own: &Protected, call: &ToolCall<'_>, directory: &Touch) -> bool {
     let links = call.ground.links;
     if own.is_below(&directory.path, links) {
         return true;
@@ -132,23 +132,29 @@ fn is_only_linked(effects: &Effects, touch: &Touch) -> bool {
         && !others.iter().any(|other| links().any(|link| Path::new(other.named()).starts_with(link)))
 }
 
-fn fence(rules: &Rules, call: &Call<'_>, effects: &Effects, touch: &Touch, found: &mut Vec<Finding>) {
+fn fence(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    effects: &Effects,
+    touch: &Touch,
+    found: &mut Vec<Finding>,
+) {
     let Some(switch) = &rules.worktree_fence else { return };
     let (named_rule, subject) = ((&switch.origin, ""), touch.shown());
     let Some(worktree) = call.worktree else {
-        call.watch.missed(named_rule, subject, || "is for agents in a worktree of their own".into());
+        call.log.missed(named_rule, subject, || "is for agents in a worktree of their own".into());
         return;
     };
     let is_temporary = call.ground.is_temporary(&touch.path);
     let real = call.ground.links.real_path(worktree);
     let is_free = touch.access == Access::Read || is_only_linked(effects, touch);
     if is_free || is_temporary || touch.path.starts_with(real) {
-        call.watch.missed(named_rule, subject, || {
+        call.log.missed(named_rule, subject, || {
             format!("leaves {subject} free: it is read, temporary or inside")
         });
         return;
     }
-    call.watch.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
+    call.log.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
     found.push(Finding {
         action: Action::Block,
         what: format!("{} {}", doing(touch.access), touch.shown()),
@@ -160,7 +166,7 @@ fn fence(rules: &Rules, call: &Call<'_>, effects: &Effects, touch: &Touch, found
 }
 
 /// Whether it may be read, or changed.
-pub(super) fn files(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+pub(super) fn files(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if writes(touch.access) || touch.access == Access::Delete {
         protected(&rules.uneditable, call, touch, "it may not be changed", found);
     }
@@ -169,7 +175,7 @@ pub(super) fn files(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut V
     }
 }
 
-fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found: &mut Vec<Finding>) {
+fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str, found: &mut Vec<Finding>) {
     let mut add = |rule: &FileRule, path: &str, matched: &str| {
         found.push(Finding {
             action: Action::Block,
@@ -183,7 +189,7 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
             matched: matched.to_owned(),
         });
     };
-    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.watch) {
+    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.log) {
         return add(rule, touch.shown(), touch.shown());
     }
     if rules.is_empty(call.agent) {
@@ -196,13 +202,15 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
     }
     let Some(rules) = rules.below(&touch.names, call.agent) else { return };
     let inside = first_below(&touch.path, call.visited, |path, kind| {
-        rules.protecting(&call.ground.location(path, kind.is_dir()), call.agent, Watch::default()).is_some()
+        rules
+            .protecting(&call.ground.location(path, kind.is_dir()), call.agent, ComparisonLog::default())
+            .is_some()
     });
     match inside {
         Some(None) => {}
         Some(Some(path)) => {
             let location = call.ground.location(&path, path.is_dir());
-            if let Some(rule) = rules.protecting(&location, call.agent, call.watch) {
+            if let Some(rule) = rules.protecting(&location, call.agent, call.log) {
                 let shown = format!("{}, which contains {}", touch.shown(), location.shown());
                 add(rule, &shown, location.shown());
             }
@@ -211,12 +219,12 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
     }
 }
 
-fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if !writes(touch.access) {
         return;
     }
     let subject = touch.shown();
-    let mut add = |origin: &Origin, written: &str, advice: String| {
+    let mut add = |origin: &RuleOrigin, written: &str, advice: String| {
         found.push(Finding {
             action: Action::Block,
             what: format!("{} {subject}", doing(touch.access)),
@@ -240,32 +248,32 @@ fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Find
         };
         let rule = (&switch.origin, "");
         if touch.exists {
-            call.watch.missed(rule, subject, || format!("leaves {subject} free: it exists"));
+            call.log.missed(rule, subject, || format!("leaves {subject} free: it exists"));
         } else if touch.names.iter().any(is_in_root) {
-            call.watch.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
+            call.log.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
             let advice = "new files belong into a directory below the project's root";
             add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
-            call.watch.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
+            call.log.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
         }
     }
     if touch.exists {
         for rule in &rules.additions.0 {
             let why = || format!("leaves {subject} free: it exists");
-            call.watch.missed((&rule.origin, &rule.written), subject, why);
+            call.log.missed((&rule.origin, &rule.written), subject, why);
         }
-    } else if let Some(rule) = rules.additions.protecting_any(&touch.names, call.agent, call.watch) {
+    } else if let Some(rule) = rules.additions.protecting_any(&touch.names, call.agent, call.log) {
         let advice = rule.message.clone().unwrap_or_else(|| "change a file that exists instead".into());
         add(&rule.origin, &rule.written, advice);
     }
     if let Some(switch) = rules.git_ignored.as_ref().filter(|_| touch.access != Access::MakeDirectory) {
         let rule = (&switch.origin, "");
         if (call.is_ignored)(&touch.path) {
-            call.watch.matched(rule, subject, || format!("covers {subject}: git ignores it"));
+            call.log.matched(rule, subject, || format!("covers {subject}: git ignores it"));
             let advice = "git ignores this file, so it is made by something: change that instead";
             add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
-            call.watch.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
+            call.log.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
         }
     }
 }

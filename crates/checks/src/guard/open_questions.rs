@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Call, Finding, doing, shown, start};
-use super::resolve::{Effects, Ground, Unclear};
-use super::rules::{Action, Rules, ToolRule};
+use super::call::{Finding, ToolCall, doing, shown, start};
+use super::comparison_log::ComparisonLog;
+use super::resolve::{Effects, Ground, Uncertainty};
+use super::rules::{Action, GuardRules, ToolRule};
 use super::search::first_below;
-use super::tools::allows;
-use super::watch::Watch;
+use super::tool_checks::allows;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use conclaude_os::deadline;
@@ -15,37 +15,42 @@ use conclaude_os::git;
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
 /// What is asked about, why, and what to do instead.
-struct Question {
+struct UserQuestion {
     what: String,
     matched: String,
     rule: String,
     advice: &'static str,
 }
 
-pub(super) fn undecided(
-    rules: &Rules,
-    call: &Call<'_>,
+pub(super) fn open_question(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
     effects: &Effects,
-    unclear: &Unclear,
+    unclear: &Uncertainty,
 ) -> Option<Finding> {
     let question = match unclear {
-        Unclear::Path { access, written } => unknown_path(rules, call, *access, written),
-        Unclear::WorkTree { command, directory, extent } => {
+        Uncertainty::Path { access, written } => unknown_path(rules, call, *access, written),
+        Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, command, directory, *extent)
         }
-        Unclear::Doubt(doubt) => doubtful(rules, call, effects, doubt),
-        Unclear::Input { field, access } => malformed(rules, call, field, *access),
+        Uncertainty::Doubt(doubt) => doubtful(rules, call, effects, doubt),
+        Uncertainty::Input { field, access } => malformed(rules, call, field, *access),
         // Compared with the rules for files.
-        Unclear::Named { .. } => None,
+        Uncertainty::Named { .. } => None,
     };
-    let Question { what, matched, rule, advice } = question?;
+    let UserQuestion { what, matched, rule, advice } = question?;
     let origin = Rule::built_in("what cannot be decided is asked");
     Some(Finding { action: Action::Ask, what, rule, advice: advice.into(), origin, matched })
 }
 
-fn unknown_path(rules: &Rules, call: &Call<'_>, access: Access, written: &str) -> Option<Question> {
+fn unknown_path(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    access: Access,
+    written: &str,
+) -> Option<UserQuestion> {
     let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
-    (!guards.is_empty(call.agent)).then(|| Question {
+    (!guards.is_empty(call.agent)).then(|| UserQuestion {
         what: format!("{} `{}`", doing(access), clean_line(written)),
         matched: written.to_owned(),
         rule: "which file that is cannot be known before it runs".into(),
@@ -62,9 +67,14 @@ fn unknown_path(rules: &Rules, call: &Call<'_>, access: Access, written: &str) -
 }
 
 /// A call that names no file and no command where the tool needs one, as only another client makes it.
-fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>) -> Option<Question> {
+fn malformed(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    field: &str,
+    access: Option<Access>,
+) -> Option<UserQuestion> {
     let is_for_tool = |rule: &ToolRule| {
-        rule.action != Action::Allow && rule.whom.is(call.agent) && rule.is_for_tool(call.tool)
+        rule.action != Action::Allow && rule.agents.include(call.agent) && rule.is_for_tool(call.tool)
     };
     let reads = || !rules.unreadable.is_empty(call.agent);
     let writes = || {
@@ -78,7 +88,7 @@ fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>
         Some(_) => writes(),
         None => reads() || writes(),
     };
-    (is_guarded || rules.tools.iter().any(is_for_tool)).then(|| Question {
+    (is_guarded || rules.tools.iter().any(is_for_tool)).then(|| UserQuestion {
         what: format!("using {}", call.tool),
         matched: call.tool.to_owned(),
         rule: format!("its `{field}` is missing or cannot be read, so what it does is not known"),
@@ -87,18 +97,18 @@ fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>
 }
 
 fn work_tree(
-    rules: &Rules,
-    call: &Call<'_>,
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
     command: &str,
     directory: &Path,
     extent: Extent,
-) -> Option<Question> {
+) -> Option<UserQuestion> {
     if rules.uneditable.is_empty(call.agent) {
         return None;
     }
     let is_protected = |path: &Path, is_directory| {
         let location = call.ground.location(path, is_directory);
-        rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
+        rules.uneditable.protecting(&location, call.agent, ComparisonLog::default()).is_some()
     };
     let found = match git::files_of(directory, extent) {
         Ok(Some(files)) => {
@@ -120,7 +130,7 @@ fn work_tree(
     // Files that another command lists are not written in this one.
     let is_listed = command.split(' ').any(|word| word == WORK_TREE);
     let written = if is_listed { start(call.command.unwrap_or(command)) } else { command };
-    Some(Question {
+    Some(UserQuestion {
         what: format!("running `{}`", shown(written)),
         matched: written.to_owned(),
         rule: format!("it may change protected files of the work tree{such_as}"),
@@ -128,11 +138,16 @@ fn work_tree(
     })
 }
 
-fn doubtful(rules: &Rules, call: &Call<'_>, effects: &Effects, doubt: &Doubt) -> Option<Question> {
+fn doubtful(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    effects: &Effects,
+    doubt: &Doubt,
+) -> Option<UserQuestion> {
     match doubt {
         Doubt::InlineCode { interpreter, text, bases } => {
             let word = guarded_word(rules, call, bases, text)?;
-            Some(Question {
+            Some(UserQuestion {
                 what: format!("running code in {interpreter} that names `{word}`"),
                 matched: word,
                 rule: "what it does to that file cannot be known".into(),
@@ -143,7 +158,7 @@ fn doubtful(rules: &Rules, call: &Call<'_>, effects: &Effects, doubt: &Doubt) ->
             // A word with blanks is a text, such as a title.
             let mut arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
             let word = arguments.find_map(|word| guarded_word(rules, call, bases, word))?;
-            Some(Question {
+            Some(UserQuestion {
                 what: format!("running `{}` with `{word}`", clean_line(words.first()?)),
                 matched: word,
                 rule: "what it does to that file is not known".into(),
@@ -152,14 +167,14 @@ fn doubtful(rules: &Rules, call: &Call<'_>, effects: &Effects, doubt: &Doubt) ->
         }
         Doubt::UnknownScript { interpreter, command } => {
             let is_guarded = rules.has_guards(call.agent) && !allows(rules, call, effects, *command);
-            is_guarded.then(|| Question {
+            is_guarded.then(|| UserQuestion {
                 what: format!("running code in {}", clean_line(interpreter)),
                 matched: start(call.command.unwrap_or_default()).to_owned(),
                 rule: "which commands that are is not known before they run".into(),
                 advice: "write the commands themselves",
             })
         }
-        doubt => rules.has_guards(call.agent).then(|| Question {
+        doubt => rules.has_guards(call.agent).then(|| UserQuestion {
             what: "running this command".into(),
             matched: start(call.command.unwrap_or_default()).to_owned(),
             rule: doubt.to_string(),
@@ -169,7 +184,7 @@ fn doubtful(rules: &Rules, call: &Call<'_>, effects: &Effects, doubt: &Doubt) ->
 }
 
 /// The first word of a text that is a protected file for what runs there.
-fn guarded_word(rules: &Rules, call: &Call<'_>, bases: &[Base], text: &str) -> Option<String> {
+fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
     let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
     // `--file=x` and `-fx` name `x`.
@@ -179,7 +194,7 @@ fn guarded_word(rules: &Rules, call: &Call<'_>, bases: &[Base], text: &str) -> O
     let is_guarded = |cwd: &PathBuf, word: &str| {
         let touch = Ground { cwd, ..call.ground }.touch(Access::Link, word);
         let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
-        guards.any(|rules| rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some())
+        guards.any(|rules| rules.protecting_any(&touch.names, call.agent, ComparisonLog::default()).is_some())
     };
     candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
 }

@@ -22,7 +22,7 @@ const THEN: &str = "; exec ";
 
 /// A command line that calls us, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct CommandLine<'a> {
     /// The program, without quotes.
     pub program: &'a str,
     pub event: &'a str,
@@ -50,14 +50,14 @@ pub fn make(program: &str, event: EventKind, if_trusted: bool) -> String {
     format!("{LOOK}{program}{OR}{missing}{THEN}{call}")
 }
 
-impl<'a> Line<'a> {
+impl<'a> CommandLine<'a> {
     /// Takes a command line apart, in the form of today, in the plain one or in that of conclaude 0.2. Whatever else it may be
     /// belongs to the user.
-    pub fn parse(command: &'a str) -> Option<Line<'a>> {
-        Line::own(command.trim()).or_else(|| Line::original(command.trim()))
+    pub fn parse(command: &'a str) -> Option<CommandLine<'a>> {
+        CommandLine::own(command.trim()).or_else(|| CommandLine::original(command.trim()))
     }
 
-    fn own(command: &'a str) -> Option<Line<'a>> {
+    fn own(command: &'a str) -> Option<CommandLine<'a>> {
         let (guard, call) = match command.rsplit_once(THEN) {
             Some((guard, call)) => (Some(guard), call),
             None => (None, command),
@@ -71,11 +71,18 @@ impl<'a> Line<'a> {
             return None;
         }
         let program = word(program.trim())?;
-        Some(Line { program, event, if_trusted, is_guarded: guard.is_some(), is_original: false, call })
+        Some(CommandLine {
+            program,
+            event,
+            if_trusted,
+            is_guarded: guard.is_some(),
+            is_original: false,
+            call,
+        })
     }
 
     /// `conclaude Hooks Stop`, and in the file of an agent `conclaude Hooks Stop --agent coder`.
-    fn original(command: &'a str) -> Option<Line<'a>> {
+    fn original(command: &'a str) -> Option<CommandLine<'a>> {
         let last = |text: &'a str| text.trim_end().rsplit_once(char::is_whitespace);
         let call = match last(command).and_then(|(rest, name)| Some((last(rest)?, name))) {
             Some(((call, AGENT), name)) => word(name).and(Some(call))?,
@@ -84,7 +91,14 @@ impl<'a> Line<'a> {
         let (rest, event) = last(call)?;
         let (program, _) = last(rest).filter(|(_, subcommand)| *subcommand == ORIGINAL)?;
         let program = word(program.trim_end())?;
-        Some(Line { program, event, if_trusted: false, is_guarded: false, is_original: true, call: command })
+        Some(CommandLine {
+            program,
+            event,
+            if_trusted: false,
+            is_guarded: false,
+            is_original: true,
+            call: command,
+        })
     }
 
     /// Whether this calls a program of our name for the event.
@@ -96,7 +110,7 @@ impl<'a> Line<'a> {
 
 /// A command line of ours in few words.
 pub fn short(command: &str) -> &str {
-    Line::parse(command).map_or(command, |line| line.call)
+    CommandLine::parse(command).map_or(command, |line| line.call)
 }
 
 /// Whether a text is our guard for this program. What it says of a missing one differs between versions.
@@ -135,7 +149,7 @@ mod tests {
             for event in conclaude_core::event::ALL {
                 for if_trusted in [false, true] {
                     let made = make(program, *event, if_trusted);
-                    let line = Line::parse(&made).unwrap_or_else(|| panic!("{made}"));
+                    let line = CommandLine::parse(&made).unwrap_or_else(|| panic!("{made}"));
                     assert!(line.is_ours(event.name()), "{made}");
                     let expected = (program.trim_matches('\''), if_trusted, !cfg!(windows));
                     assert_eq!((line.program, line.if_trusted, line.is_guarded), expected, "{made}");
@@ -155,7 +169,7 @@ mod tests {
             ("conclaude Hooks Stop --agent \"coder\"", "conclaude"),
             ("'/my Hooks Stop/conclaude' Hooks Stop", "/my Hooks Stop/conclaude"),
         ] {
-            let line = Line::parse(command).unwrap_or_else(|| panic!("{command}"));
+            let line = CommandLine::parse(command).unwrap_or_else(|| panic!("{command}"));
             assert!(line.is_ours("Stop") && line.is_original && !line.is_guarded, "{command}");
             assert_eq!(line.program, program);
         }
@@ -169,7 +183,7 @@ mod tests {
             "--agent x",
             "",
         ] {
-            assert_eq!(Line::parse(not).filter(|line| line.is_ours("Stop")), None, "{not}");
+            assert_eq!(CommandLine::parse(not).filter(|line| line.is_ours("Stop")), None, "{not}");
         }
     }
 
@@ -183,7 +197,7 @@ mod tests {
             "log; exec conclaude Stop",
             "command -v conclaude >/dev/null || exit 0; exec conclaude Stop || true",
         ] {
-            assert_eq!(Line::parse(not), None, "{not}");
+            assert_eq!(CommandLine::parse(not), None, "{not}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Whether a file can be covered by two patterns of files at once, as far as the contrary is not certain.
 
-use super::cover::{alternatives, is_literal};
+use super::coverage::{alternatives, is_literal};
 use shell_effects::glob::{Glob, Kind};
 
 /// What ends a part of a glob that is compared as it is.
@@ -8,19 +8,19 @@ const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
 /// Whether an exception can be about a file that a pattern covers. Whether the exception names a directory is for the caller to say: as
 /// one, it is about all that is in it.
-pub(super) fn may_meet(pattern: &str, exception: &str, exception_is_directory: bool) -> bool {
+pub(super) fn may_overlap(pattern: &str, exception: &str, exception_is_directory: bool) -> bool {
     let is_elsewhere = |one: &str| one.starts_with(['/', '~']);
     if is_elsewhere(pattern) || is_elsewhere(exception) {
         return true;
     }
     let (outer, inner) = (parts(pattern), parts(exception));
     let (outer_holds, inner_holds) = (may_be_directory(pattern), exception_is_directory);
-    let any_meets = |name: &str, parts: &[&str]| parts.iter().any(|part| names_meet(part, name));
+    let any_overlaps = |name: &str, parts: &[&str]| parts.iter().any(|part| names_overlap(part, name));
     match (outer.as_slice(), inner.as_slice()) {
-        (parts, [name]) => any_meets(name, parts) || outer_holds || (parts.len() == 1 && inner_holds),
-        ([name], parts) => any_meets(name, parts) || inner_holds,
+        (parts, [name]) => any_overlaps(name, parts) || outer_holds || (parts.len() == 1 && inner_holds),
+        ([name], parts) => any_overlaps(name, parts) || inner_holds,
         (outer, inner) => {
-            let is_same = outer.iter().zip(inner).all(|(one, other)| names_meet(one, other));
+            let is_same = outer.iter().zip(inner).all(|(one, other)| names_overlap(one, other));
             let goes_deeper = outer.contains(&"**") || inner.contains(&"**");
             goes_deeper
                 || is_same
@@ -44,11 +44,11 @@ pub(super) fn may_be_directory(pattern: &str) -> bool {
 }
 
 /// Whether a name can match both.
-fn names_meet(one: &str, other: &str) -> bool {
-    alternatives(one).iter().any(|one| alternatives(other).iter().any(|other| globs_meet(one, other)))
+fn names_overlap(one: &str, other: &str) -> bool {
+    alternatives(one).iter().any(|one| alternatives(other).iter().any(|other| globs_overlap(one, other)))
 }
 
-fn globs_meet(one: &str, other: &str) -> bool {
+fn globs_overlap(one: &str, other: &str) -> bool {
     let matches = |glob: &str, text: &str| {
         Glob::new(glob, Kind::Path).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
     };
@@ -100,9 +100,9 @@ mod tests {
             (".env*", "!.env.example", true),
         ] {
             let exception = exception.trim_start_matches('!');
-            assert_eq!(may_meet(pattern, exception, false), expected, "{pattern} {exception}");
+            assert_eq!(may_overlap(pattern, exception, false), expected, "{pattern} {exception}");
         }
-        assert!(may_meet("*.txt", "zzz", true), "a directory has files of all names");
+        assert!(may_overlap("*.txt", "zzz", true), "a directory has files of all names");
     }
 
     proptest! {
@@ -115,7 +115,7 @@ mod tests {
             // A name with an extension is taken for that of a file.
             let is_usual = !path.contains(".a/");
             if is_usual && covers(&pattern) && covers(&exception) {
-                prop_assert!(may_meet(&pattern, &exception, true), "{} {} {}", pattern, exception, path);
+                prop_assert!(may_overlap(&pattern, &exception, true), "{} {} {}", pattern, exception, path);
             }
         }
     }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::known;
-use super::request::Asked;
+use super::request::ExplainEvent;
 use conclaude_core::event::EventKind;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::hooks::rehearse::{Rehearsal, rehearse};
 use conclaude_engine::hooks::switch;
 use conclaude_engine::install::registration;
 
-pub(in crate::cli) struct Explained {
-    pub(in crate::cli) asked: Asked,
+pub(in crate::cli) struct Explanation {
+    pub(in crate::cli) asked: ExplainEvent,
     /// None where conclaude has nothing to do with the event.
     pub(in crate::cli) rehearsal: Option<Rehearsal>,
     /// What the user should know beside it.
@@ -22,10 +22,10 @@ pub(in crate::cli) struct Explained {
 }
 
 /// Looks at the event as it would be handled here.
-pub(in crate::cli) fn explain(asked: Asked) -> io::Result<Explained> {
+pub(in crate::cli) fn explain(asked: ExplainEvent) -> io::Result<Explanation> {
     let project_dir = Environment::of_process().project_dir;
     let project = project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
-    let found = registration::found(&project);
+    let found = registration::current(&project);
     let environment = Environment {
         project_dir,
         only_if_trusted: registration::asks_for_trust(&found),
@@ -39,15 +39,16 @@ pub(in crate::cli) fn explain(asked: Asked) -> io::Result<Explained> {
     notes.extend(not_called(asked.event, &found));
     let rehearsal = rehearse(asked.event, payload.as_bytes(), &environment)
         .map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(Explained { asked, rehearsal, notes })
+    Ok(Explanation { asked, rehearsal, notes })
 }
 
 /// Why Claude Code would not call conclaude at all.
-fn not_called(event: EventKind, found: &[registration::Found]) -> Option<String> {
+fn not_called(event: EventKind, found: &[registration::ScopeSettings]) -> Option<String> {
     if let Some(value) = switch::off() {
         return Some(format!("CONCLAUDE={value} switches every event off"));
     }
-    let is_registered = found.iter().flat_map(registration::Found::registered).any(|one| one.event == event);
+    let is_registered =
+        found.iter().flat_map(registration::ScopeSettings::registered).any(|one| one.event == event);
     (!is_registered).then(|| {
         format!(
             "{event} is not registered with Claude Code here, so none of this happens: `conclaude install` registers what the config needs"

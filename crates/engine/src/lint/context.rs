@@ -7,22 +7,22 @@ use crate::install::scope::Scope;
 use conclaude_core::config::{CommandConfig, ConclaudeConfig};
 use conclaude_core::event::EventKind;
 
-pub struct World {
+pub struct LintContext {
     /// The names of the agents that the project and the user have.
     pub(super) agents: Vec<String>,
     /// Where the project's files are.
     pub(super) root: PathBuf,
 }
 
-impl World {
-    pub fn of(root: &Path) -> World {
+impl LintContext {
+    pub fn of(root: &Path) -> LintContext {
         let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(root, scope));
-        World { agents: own.collect(), root: root.to_owned() }
+        LintContext { agents: own.collect(), root: root.to_owned() }
     }
 
     /// For a caller that looks at the names of agents itself.
-    pub fn without_agents(root: &Path) -> World {
-        World { agents: Vec::new(), root: root.to_owned() }
+    pub fn without_agents(root: &Path) -> LintContext {
+        LintContext { agents: Vec::new(), root: root.to_owned() }
     }
 }
 
