@@ -63,7 +63,9 @@ pub fn explained(
     home: Option<&str>,
 ) -> PermissionExplanation {
     let examined = ExaminedRequest::new(request, home);
-    let why_not = |rule: &PermissionRule, is_match: bool| (!is_match).then(|| rule.why_not(&examined));
+    let why_not = |rule: &PermissionRule, is_match: bool| {
+        if is_match { None } else { Some(rule.why_not(&examined)) }
+    };
     let deny = rules.deny.iter().map(|rule| (rule.named(), why_not(rule, rule.denies(&examined).is_some())));
     let counts = |rule: &PermissionRule| rules.allowing().any(|one| std::ptr::eq(one, rule));
     let why_not_allowed = |rule: &PermissionRule| match rule.allows(&examined) {
@@ -133,8 +135,10 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
         return Some("which files it touches is not known before it runs".into());
     }
     let denies_hosts = rules.deny.iter().any(|rule| rule.compares_hosts(examined.request));
-    (denies_hosts && host::of(examined.request.input).is_none())
-        .then(|| "the host of its URL is not known".into())
+    if denies_hosts && host::of(examined.request.input).is_none() {
+        return Some("the host of its URL is not known".into());
+    }
+    None
 }
 
 /// The rule that allows the request, or why none does.

@@ -29,7 +29,9 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     }
     // Out of time, every rule would seem to match.
     if deadline::is_over() {
-        found.extend(found.is_empty().then(|| out_of_time(call, call.tool)));
+        if found.is_empty() {
+            found.push(out_of_time(call, call.tool));
+        }
         return found;
     }
     if !perhaps(rules, call, effects, &mut found) {

@@ -1,5 +1,6 @@
 //! The pattern of a rule for commands, against one simple command in each form that it has.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -110,12 +111,12 @@ impl CommandPattern {
         if !self.glob.could_start(command, false, self.ignores_case) {
             return false;
         }
-        let small = self.ignores_case.then(|| command.to_ascii_lowercase());
-        let command = small.as_deref().unwrap_or(command);
+        let command =
+            if self.ignores_case { Cow::Owned(command.to_ascii_lowercase()) } else { Cow::Borrowed(command) };
         let matches = |glob: &Glob| {
             // The clock is asked where a comparison takes time.
-            !glob.rules_out(command)
-                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
+            !glob.rules_out(&command)
+                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(&command) }
         };
         // A pattern that is too long to be made longer counts as one that cannot be compared in time.
         matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
@@ -127,14 +128,14 @@ impl CommandPattern {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false))?;
         let has_option = self.given(&forms.plain) == Some(Given::Surely);
-        has_option.then_some(Match::As(text))
+        if has_option { Some(Match::As(text)) } else { None }
     }
 
     /// Whether it denies a command, in whatever form. What is unknown of it may be an option only where that is `blocked`: a
     /// question about each `git tag $NAME` is no help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
         let CommandForms { plain, environment, whole } = forms;
-        let matching = |text: &'f str| self.matches(text, true).then_some(text);
+        let matching = |text: &'f str| if self.matches(text, true) { Some(text) } else { None };
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))
             .or_else(|| matching((*whole)?))

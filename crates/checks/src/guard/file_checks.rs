@@ -38,14 +38,16 @@ fn reads(access: Access) -> bool {
 }
 
 fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(OwnFiles::files) else { return };
-    let is_own = own.covers(Path::new(touch.named()), &touch.path);
-    let rule = match is_own {
-        true => "it belongs to conclaude's own config, state or registration",
-        false if touch.with_contents && contains(own, call, touch) => {
-            "files of conclaude's own config, state or registration are in it"
-        }
-        false => return,
+    if touch.access == Access::Read {
+        return;
+    }
+    let Some(own) = call.own.map(OwnFiles::files) else { return };
+    let rule = if own.covers(Path::new(touch.named()), &touch.path) {
+        "it belongs to conclaude's own config, state or registration"
+    } else if touch.with_contents && contains(own, call, touch) {
+        "files of conclaude's own config, state or registration are in it"
+    } else {
+        return;
     };
     let what = format!("{} {}", doing(touch.access), touch.shown());
     found.push(against_own(call, what, rule.into(), touch.shown()));
@@ -65,7 +67,10 @@ fn against_own(call: &ToolCall<'_>, what: String, rule: String, matched: &str) -
 pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
     let Uncertainty::WorkTree { command, directory, extent } = unclear else { return None };
     let extent = Extent { tracked: false, ..*extent };
-    let own_files = call.own.filter(|_| extent.untracked || extent.ignored).map(OwnFiles::files)?;
+    if !extent.untracked && !extent.ignored {
+        return None;
+    }
+    let own_files = call.own.map(OwnFiles::files)?;
     let files = git::files_of(directory, extent).ok().flatten()?;
     let is_own =
         |file: &PathBuf| deadline::is_over() || own_files.covers(file, &call.ground.links.real_path(file));
@@ -266,7 +271,9 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         let advice = rule.message.clone().unwrap_or_else(|| "change a file that exists instead".into());
         add(&rule.origin, &rule.written, advice);
     }
-    if let Some(switch) = rules.git_ignored.as_ref().filter(|_| touch.access != Access::MakeDirectory) {
+    if let Some(switch) = &rules.git_ignored
+        && touch.access != Access::MakeDirectory
+    {
         let rule = (&switch.origin, "");
         if (call.is_ignored)(&touch.path) {
             call.log.matched(rule, subject, || format!("covers {subject}: git ignores it"));

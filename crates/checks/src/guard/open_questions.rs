@@ -50,19 +50,21 @@ fn unknown_path(
     written: &str,
 ) -> Option<UserQuestion> {
     let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
-    (!guards.is_empty(call.agent)).then(|| UserQuestion {
+    if guards.is_empty(call.agent) {
+        return None;
+    }
+    let advice = if written.starts_with("the files in ") {
+        "extract into a directory of its own (`-C`, `-d`), or let the user confirm it"
+    } else if written.starts_with("the files of ") {
+        "change the files one by one, or let the user confirm it"
+    } else {
+        "write the path itself"
+    };
+    Some(UserQuestion {
         what: format!("{} `{}`", doing(access), clean_line(written)),
         matched: written.to_owned(),
         rule: "which file that is cannot be known before it runs".into(),
-        advice: match written {
-            _ if written.starts_with("the files in ") => {
-                "extract into a directory of its own (`-C`, `-d`), or let the user confirm it"
-            }
-            _ if written.starts_with("the files of ") => {
-                "change the files one by one, or let the user confirm it"
-            }
-            _ => "write the path itself",
-        },
+        advice,
     })
 }
 
@@ -88,7 +90,10 @@ fn malformed(
         Some(_) => writes(),
         None => reads() || writes(),
     };
-    (is_guarded || rules.tools.iter().any(is_for_tool)).then(|| UserQuestion {
+    if !is_guarded && !rules.tools.iter().any(is_for_tool) {
+        return None;
+    }
+    Some(UserQuestion {
         what: format!("using {}", call.tool),
         matched: call.tool.to_owned(),
         rule: format!("its `{field}` is missing or cannot be read, so what it does is not known"),
@@ -167,14 +172,18 @@ fn doubtful(
         }
         Doubt::UnknownScript { interpreter, command } => {
             let is_guarded = rules.has_guards(call.agent) && !allows(rules, call, effects, *command);
-            is_guarded.then(|| UserQuestion {
+            if !is_guarded {
+                return None;
+            }
+            Some(UserQuestion {
                 what: format!("running code in {}", clean_line(interpreter)),
                 matched: start(call.command.unwrap_or_default()).to_owned(),
                 rule: "which commands that are is not known before they run".into(),
                 advice: "write the commands themselves",
             })
         }
-        doubt => rules.has_guards(call.agent).then(|| UserQuestion {
+        _ if !rules.has_guards(call.agent) => None,
+        doubt => Some(UserQuestion {
             what: "running this command".into(),
             matched: start(call.command.unwrap_or_default()).to_owned(),
             rule: doubt.to_string(),

@@ -128,7 +128,8 @@ impl Ground<'_> {
     fn touch_at(&self, access: Access, path: &Path) -> Touch {
         let (named, real) = (normalise(path), self.links.real_path(path));
         let goes_up = path.components().any(|part| part == Component::ParentDir);
-        let walked = goes_up.then(|| self.links.walked_path(path)).filter(|walked| *walked != real);
+        let walked = if goes_up { Some(self.links.walked_path(path)) } else { None };
+        let walked = walked.filter(|walked| *walked != real);
         let found = std::fs::symlink_metadata(&named).ok();
         let is_directory = match &found {
             Some(found) if found.is_symlink() => named.is_dir(),

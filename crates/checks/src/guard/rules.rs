@@ -126,7 +126,7 @@ impl FileRules {
         };
         let kept =
             FileRules(self.0.iter().enumerate().filter(counts).map(|(_, rule)| rule.clone()).collect());
-        (!kept.is_empty(agent)).then_some(kept)
+        if kept.is_empty(agent) { None } else { Some(kept) }
     }
 
     /// As `protecting`, for something with several names: one protected name is enough.

@@ -31,7 +31,9 @@ pub(super) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
         for folder in &found {
             if !part.contains(['*', '?', '[', '\\']) {
                 let path = folder.join(part);
-                next.extend((part == ".." || path.symlink_metadata().is_ok()).then_some(path));
+                if part == ".." || path.symlink_metadata().is_ok() {
+                    next.push(path);
+                }
                 continue;
             }
             for entry in folder.read_dir().into_iter().flatten().flatten() {

@@ -63,7 +63,7 @@ pub(super) fn allowing_layer(rules: &GuardRules, call: &ToolCall<'_>) -> Option<
     // Whoever watches is shown these rules elsewhere.
     let call = &ToolCall { log: ComparisonLog::default(), ..*call };
     let decided = deciding(&rules, call, &RuleTarget::call(&touches))?;
-    (decided.action == Action::Allow).then_some(decided.rule.origin.layer)
+    if decided.action == Action::Allow { Some(decided.rule.origin.layer) } else { None }
 }
 
 /// The files that the input of an MCP server's tool names.

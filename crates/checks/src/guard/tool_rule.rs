@@ -60,7 +60,7 @@ impl<'a> RuleTarget<'a> {
         is_only: bool,
         touches: &'a Touches<'a>,
     ) -> RuleTarget<'a> {
-        let whole = call.command.map(str::trim).filter(|_| is_only);
+        let whole = if is_only { call.command.map(str::trim) } else { None };
         let forms = CommandForms::of(command, call.ground.home, whole).elsewhere(&call.ground);
         RuleTarget { kind: TargetKind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
     }
@@ -123,7 +123,7 @@ impl<'a> RuleTarget<'a> {
             (TargetKind::Command(forms), _) if is_allowing => pattern.allows(forms),
             (TargetKind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
             // Nothing is known of it but its text.
-            (_, Some(text)) => pattern.matches(text.trim(), !is_allowing).then_some(Match::As("")),
+            (_, Some(text)) if pattern.matches(text.trim(), !is_allowing) => Some(Match::As("")),
             _ => None,
         };
         let found = found.ok_or(Mismatch::Command)?;

@@ -149,23 +149,28 @@ pub(super) fn denied(
     let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
         indices.iter().filter_map(|index| script.commands.get(*index)).collect()
     };
-    let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
-    let mut pipelines = pipelines.map(|indices| pipeline(&commands(indices), home));
-    Some(match found {
-        Some(command) => Subject::command(&command.text),
-        None if pattern.matches(text.trim(), true) => Subject::command(text),
-        None => Subject::command(&pipelines.find(|one| pattern.matches(one, true))?),
-    })
+    if let Some(command) = found {
+        return Some(Subject::command(&command.text));
+    }
+    if pattern.matches(text.trim(), true) {
+        return Some(Subject::command(text));
+    }
+    if !pattern.joins() {
+        return None;
+    }
+    let mut pipelines = script.pipelines.iter().map(|indices| pipeline(&commands(indices), home));
+    Some(Subject::command(&pipelines.find(|one| pattern.matches(one, true))?))
 }
 
 /// Why a pattern that does not deny could do so.
 pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
     script.commands.iter().find_map(|command| {
         let forms = CommandForms::of(command, home, None);
-        matches!(pattern.denies(&forms, true), Some(Match::Perhaps)).then(|| {
-            let unknown = forms.plain.unknown();
-            format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text))
-        })
+        if pattern.denies(&forms, true) != Some(Match::Perhaps) {
+            return None;
+        }
+        let unknown = forms.plain.unknown();
+        Some(format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text)))
     })
 }
 

@@ -170,7 +170,7 @@ impl PermissionRule {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
             }
         };
-        is_denied.then(|| self.subject(examined))
+        if is_denied { Some(self.subject(examined)) } else { None }
     }
 
     /// What of the request it compares.
@@ -312,7 +312,7 @@ impl PermissionRule {
                 (*name, field(request, name).is_none() && self.tool.names(request.tool))
             }
         };
-        (is_compared && self.agents.include(request.agent)).then_some(field)
+        if is_compared && self.agents.include(request.agent) { Some(field) } else { None }
     }
 
     pub(super) fn compares_commands(&self, request: &PermissionRequest<'_>) -> bool {

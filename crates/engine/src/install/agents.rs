@@ -124,7 +124,7 @@ fn tools(lines: &[&str], key: &str) -> Option<Vec<String>> {
     // `Agent(coder)` is the tool with a rule.
     let words = words.map(|word| word.trim().trim_matches(['"', '\'']).split('(').next().unwrap_or_default());
     let tools: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-    (!tools.is_empty()).then_some(tools)
+    if tools.is_empty() { None } else { Some(tools) }
 }
 
 #[cfg(test)]

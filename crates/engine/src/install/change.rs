@@ -135,11 +135,11 @@ impl Change {
         let calls = lookalikes.into_iter().map(|line| {
             format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")
         });
-        let is_path = self.scope == Scope::Project && self.program != "conclaude";
-        let path = is_path.then(|| {
-            format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program)
-        });
-        ignored.into_iter().chain(calls).chain(path).collect()
+        let mut warnings: Vec<String> = ignored.into_iter().chain(calls).collect();
+        if self.scope == Scope::Project && self.program != "conclaude" {
+            warnings.push(format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program));
+        }
+        warnings
     }
 
     /// Moves copies of an earlier version out of the project; where they were and are.
@@ -190,7 +190,7 @@ impl Removal {
     pub fn apply(&self) -> io::Result<Option<PathBuf>> {
         let backups = self.settings_file.backups();
         let previous =
-            (!self.is_exact).then(|| backups.keep(BackupKind::Previous, &self.before)).transpose()?;
+            if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
         backups.forget(BackupKind::Before);
         if self.is_exact {

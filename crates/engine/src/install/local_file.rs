@@ -25,7 +25,10 @@ impl fmt::Display for IgnoreProblem {
 #[must_use]
 pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
     let file = folder.join(LOCAL);
-    let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
+    if file.symlink_metadata().is_err() {
+        return None;
+    }
+    let list = git::exclude_file(folder)?;
     match git::taken(folder, &file) {
         Some(Taken::Ignored) => None,
         Some(Taken::Tracked) => Some(IgnoreProblem {

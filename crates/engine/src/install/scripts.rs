@@ -60,9 +60,13 @@ pub(super) fn is_same(script: &str, command: &CommandConfig) -> bool {
     // Commands run in the folder of the config, and a failure of one that blocks is what exit 2 is of a hook.
     let in_project = ["\"$CLAUDE_PROJECT_DIR\"", "$CLAUDE_PROJECT_DIR", "\"${CLAUDE_PROJECT_DIR}\""];
     let mut cds = in_project.iter().filter_map(|folder| script.strip_prefix(&format!("cd {folder} & & ")));
-    let core = cds.next().filter(|_| command.cwd.is_none()).unwrap_or(&script);
-    let blocks = command.on_failure == Some(Reaction::Block);
-    let core = core.strip_suffix(" | | exit 2").filter(|_| blocks).unwrap_or(core);
+    let mut core = script.as_str();
+    if command.cwd.is_none() {
+        core = cds.next().unwrap_or(core);
+    }
+    if command.on_failure == Some(Reaction::Block) {
+        core = core.strip_suffix(" | | exit 2").unwrap_or(core);
+    }
     core == run || script == run
 }
 

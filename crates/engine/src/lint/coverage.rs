@@ -14,14 +14,15 @@ pub(super) fn is_literal(glob: &str) -> bool {
 
 /// What a glob with one list of alternatives stands for; itself otherwise.
 pub(super) fn alternatives(glob: &str) -> Vec<String> {
-    let parts = glob.split_once('{').and_then(|(head, rest)| {
-        let (list, tail) = rest.split_once('}')?;
-        (!list.contains(SPECIAL) && is_literal(head) && is_literal(tail)).then_some((head, list, tail))
-    });
-    match parts {
-        Some((head, list, tail)) => list.split(',').map(|one| format!("{head}{one}{tail}")).collect(),
-        None => vec![glob.to_owned()],
+    if let Some((head, rest)) = glob.split_once('{')
+        && let Some((list, tail)) = rest.split_once('}')
+        && is_literal(list)
+        && is_literal(head)
+        && is_literal(tail)
+    {
+        return list.split(',').map(|one| format!("{head}{one}{tail}")).collect();
     }
+    vec![glob.to_owned()]
 }
 
 /// Whether `outer` matches whatever `inner` matches. `false` where that is not certain.

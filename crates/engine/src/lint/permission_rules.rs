@@ -79,21 +79,25 @@ fn denied_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remar
     let source = loaded.origins.sources().get(default.source)?;
     let is_held =
         default.value.0.answer == PermissionDefault::Deny && default.value.0.overridable != Some(true);
-    (rule.list == "allow" && is_held && rule.layer > source.layer).then(|| {
-        let why = format!("`default` is `deny` in {}:{}, an outer file", source.path.display(), default.line);
-        let help = "remove it, or write `default: {answer: deny, overridable: true}` there";
-        rule.remark(format!("{SECTION}: `{}` can never allow anything", rule.written)).because(why).help(help)
-    })
+    if rule.list != "allow" || !is_held || rule.layer <= source.layer {
+        return None;
+    }
+    let what = format!("{SECTION}: `{}` can never allow anything", rule.written);
+    let why = format!("`default` is `deny` in {}:{}, an outer file", source.path.display(), default.line);
+    let help = "remove it, or write `default: {answer: deny, overridable: true}` there";
+    Some(rule.remark(what).because(why).help(help))
 }
 
 /// Where all is allowed by default, a rule of the same file that allows something says nothing.
 fn allowed_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let is_allowing = default.value.0.answer == PermissionDefault::Allow && default.source == rule.source;
-    (rule.list == "allow" && is_allowing).then(|| {
-        let why = format!("`default: allow` in line {} allows it anyway", default.line);
-        rule.remark(format!("{SECTION}: `{}` says nothing new", rule.written)).because(why).help("remove it")
-    })
+    if rule.list != "allow" || !is_allowing {
+        return None;
+    }
+    let what = format!("{SECTION}: `{}` says nothing new", rule.written);
+    let why = format!("`default: allow` in line {} allows it anyway", default.line);
+    Some(rule.remark(what).because(why).help("remove it"))
 }
 
 /// `deny` comes before `allow`, wherever they are written.
@@ -117,11 +121,10 @@ fn repeated(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>], loaded: &Lo
             && (one.index < rule.index || !rule.covers(one))
     };
     let other = rules.iter().filter(is_other).find(says_it)?;
-    let file = loaded.origins.sources().get(other.source).filter(|_| other.source != rule.source);
-    let position = file.map_or_else(
-        || format!("line {}", other.line),
-        |source| format!("{}:{}", source.path.display(), other.line),
-    );
+    let position = match loaded.origins.sources().get(other.source) {
+        Some(source) if other.source != rule.source => format!("{}:{}", source.path.display(), other.line),
+        _ => format!("line {}", other.line),
+    };
     let what = format!("{SECTION}: `{}` says nothing new", rule.written);
     let why = format!("`{}` in {position} is about all that it is about", other.written);
     Some(rule.remark(what).because(why).help("remove it"))

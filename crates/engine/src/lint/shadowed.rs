@@ -37,7 +37,10 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
             let used = EventKind::of_section(&name.value).and_then(|event| loaded.config.section(event));
             let is_ignored = used.is_some_and(|section| section.mode != Some(MatchMode::First));
             let is_overridden = loaded.origins.of(&[&name.value, "match"]).is_some();
-            if let Some((_, value)) = first.filter(|_| is_ignored && !is_overridden) {
+            if is_ignored
+                && !is_overridden
+                && let Some((_, value)) = first
+            {
                 let what = format!("{}: `match: first` has no effect", name.value);
                 let why = "an outer file has commands there, and all of them run";
                 found.push(Remark::at(value.span, what).because(why).help("remove it"));

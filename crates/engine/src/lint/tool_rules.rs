@@ -104,8 +104,8 @@ impl RulePosition<'_> {
             ("options", rule.options.is_some()),
         ];
         let command_key = keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
-        if let Some(key) =
-            command_key.filter(|_| !tools::WITH_COMMAND.iter().any(|known| matches(tool, known)))
+        if let Some(key) = command_key
+            && !tools::WITH_COMMAND.iter().any(|known| matches(tool, known))
         {
             let remark = self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(

@@ -59,6 +59,6 @@ fn used(script: &str) -> impl Iterator<Item = &str> {
     script.match_indices(PREFIX).filter_map(|(at, _)| {
         let (before, from) = script.split_at_checked(at)?;
         let end = from.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(from.len());
-        (before.ends_with('$') || before.ends_with("${")).then(|| from.get(..end)).flatten()
+        if before.ends_with('$') || before.ends_with("${") { from.get(..end) } else { None }
     })
 }

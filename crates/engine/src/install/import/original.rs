@@ -31,7 +31,9 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut ImportResu
             imported.add(section, key, value.clone());
         } else if key == "commands" && is_event {
             commands(section, value, imported);
-        } else if let Some(names) = value.as_array().filter(|_| key == "hooks") {
+        } else if key == "hooks"
+            && let Some(names) = value.as_array()
+        {
             some_of(section, key, names, imported);
         } else {
             imported.left.push(left(&format!("{section}.{key}"), At::Section(section), key));
@@ -52,7 +54,7 @@ fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut ImportRes
 /// Commands by pattern, or a plain list; each without the keys that are not known here.
 fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
     let all = json!({ "*": value });
-    let patterns = value.as_object().or_else(|| all.as_object().filter(|_| value.is_array()));
+    let patterns = if value.is_array() { all.as_object() } else { value.as_object() };
     let mut is_left = patterns.is_none();
     for (pattern, list) in patterns.into_iter().flatten() {
         for command in list.as_array().into_iter().flatten() {

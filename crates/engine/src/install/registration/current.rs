@@ -39,7 +39,7 @@ pub fn current(project: &Path) -> Vec<ScopeSettings> {
     let existing = Scope::ALL.into_iter().filter_map(|scope| {
         let path = scope.path(project).filter(|path| path.symlink_metadata().is_ok())?;
         // In one's home both are the same file, and it is the user's.
-        (scope == Scope::User || !is_users_own(&path)).then_some((scope, path))
+        if scope == Scope::User || !is_users_own(&path) { Some((scope, path)) } else { None }
     });
     existing.map(|(scope, path)| ScopeSettings { scope, settings: read(&path), path }).collect()
 }

@@ -129,8 +129,13 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             let reading: Vec<&str> = tools::reading().collect();
             let writing: Vec<&str> = tools::writing().collect();
             let guarded = config.guards.tools(&reading, &writing, mcp::MATCHER)?;
-            let gated = [tools::AGENT].into_iter().chain(writing).filter(|_| gates_on);
-            gated.map(str::to_owned).chain(guarded).collect()
+            let mut ours: Vec<String> = Vec::new();
+            if gates_on {
+                ours.push(tools::AGENT.to_owned());
+                ours.extend(writing.iter().map(|name| (*name).to_owned()));
+            }
+            ours.extend(guarded);
+            ours
         }
         EventKind::PostToolUse => vec![tools::AGENT.into()],
         EventKind::PermissionRequest => config.permissions.tools()?,
@@ -158,14 +163,16 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     if is_watching {
         return watched::matcher(&names);
     }
-    (!names.is_empty()).then(|| joined(&names))
+    if names.is_empty() { None } else { Some(joined(&names)) }
 }
 
 /// The tools that a pattern is about, as far as its commands can run. None for all.
 fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>> {
-    let writing = || tools::writing().map(str::to_owned).collect();
     let is_for_files = commands.iter().all(|command| command.files.is_some());
-    pattern.alternatives().or_else(|| is_for_files.then(writing))
+    match pattern.alternatives() {
+        None if is_for_files => Some(tools::writing().map(str::to_owned).collect()),
+        names => names,
+    }
 }
 
 /// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.
@@ -189,5 +196,5 @@ fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
         return Some(format!("conclaude: {section}"));
     }
     let commands = if runs_scripts(event, config) { " commands" } else { "" };
-    has_commands(event, config).then(|| format!("conclaude: {section}{commands}"))
+    if has_commands(event, config) { Some(format!("conclaude: {section}{commands}")) } else { None }
 }

@@ -131,12 +131,12 @@ fn is_guard(guard: &str, program: &str) -> bool {
 fn word(text: &str) -> Option<&str> {
     for quote in ['\'', '"'] {
         if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
-            return (!inner.contains(quote) && (quote == '\'' || !inner.contains(['$', '`'])))
-                .then_some(inner);
+            let is_expanded = quote == '"' && inner.contains(['$', '`']);
+            return if inner.contains(quote) || is_expanded { None } else { Some(inner) };
         }
     }
     let special = |c: char| c.is_whitespace() || "\"'$`;|&<>()*?[#~={}!".contains(c);
-    (!text.is_empty() && !text.contains(special)).then_some(text)
+    if text.is_empty() || text.contains(special) { None } else { Some(text) }
 }
 
 #[cfg(test)]

@@ -200,7 +200,7 @@ impl<'a> Document<'a> {
 
     fn comma_after(&self, at: usize) -> Option<Range> {
         let next = self.tokens.iter().skip(self.index_at(at)).find(|token| !is_comment(&token.token))?;
-        (next.token == Token::Comma).then_some(next.range)
+        if next.token == Token::Comma { Some(next.range) } else { None }
     }
 
     /// The end of the comments that follow on the same line, if there are any.

@@ -21,7 +21,7 @@ impl UserHook {
     /// What it runs, if it is a command.
     pub fn command(&self) -> Option<&str> {
         let kind = self.hook.get("type").and_then(Value::as_str).unwrap_or("command");
-        self.hook.get("command").and_then(Value::as_str).filter(|_| kind == "command")
+        if kind == "command" { self.hook.get("command").and_then(Value::as_str) } else { None }
     }
 }
 
@@ -74,9 +74,11 @@ fn without_one(text: &str, gone: &UserHook) -> Result<String, Refusal> {
         else {
             continue;
         };
+        if value.get("matcher").and_then(Value::as_str) != gone.matcher.as_deref() {
+            continue;
+        }
         let at = inner.elements.iter().position(|hook| Value::from(hook.clone()) == gone.hook);
-        let is_group = value.get("matcher").and_then(Value::as_str) == gone.matcher.as_deref();
-        let Some(at) = at.filter(|_| is_group) else { continue };
+        let Some(at) = at else { continue };
         let levels = [
             (Container::object(&document.root), hooks_index),
             (Container::object(hooks), event_index),
@@ -92,14 +94,12 @@ fn without_one(text: &str, gone: &UserHook) -> Result<String, Refusal> {
 fn outermost(document: &Document<'_>, levels: &[(Container, usize)]) -> String {
     let mut gone = None;
     for (container, index) in levels.iter().rev() {
-        let range = container.member(*index);
-        let becomes_empty = match gone {
-            None => true,
-            Some((inner, is_only)) => {
-                is_only && range.is_some_and(|range| !document.has_comments_around(range, inner))
-            }
-        };
-        let Some(range) = range.filter(|_| becomes_empty) else { break };
+        let Some(range) = container.member(*index) else { break };
+        if let Some((inner, is_only)) = gone
+            && (!is_only || document.has_comments_around(range, inner))
+        {
+            break;
+        }
         gone = Some((range, container.only_member().is_some()));
     }
     let level = levels.iter().find(|(container, index)| {

@@ -108,8 +108,8 @@ fn node_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let json = package_json(package);
     let (lints, tests) = (covers_members(&json, "lint"), covers_members(&json, "test"));
     let members = members.into_iter().map(|kind| ProjectKind {
-        lint: kind.lint.filter(|_| !lints),
-        test: kind.test.filter(|_| !tests),
+        lint: if lints { None } else { kind.lint },
+        test: if tests { None } else { kind.test },
         ..kind
     });
     std::iter::once(root).chain(members).filter(|kind| kind.folder.is_empty() || kind.has_checks()).collect()
@@ -195,7 +195,7 @@ fn rust_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
         let all = if toml::has_table(&text, "workspace") { " --workspace" } else { "" };
         return vec![cargo(all)];
     }
-    let root = toml::has_table(&text, "package").then(|| cargo(""));
+    let root = if toml::has_table(&text, "package") { Some(cargo("")) } else { None };
     root.into_iter().chain(members).collect()
 }
 
@@ -288,10 +288,14 @@ fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<Proje
         };
         let (lint, test) = (target(&["lint"]), target(&["test", "tests"]));
         // `check` usually means all of it.
-        let check = target(&["check"]).filter(|_| lint.is_none() && test.is_none() && !has_test);
-        let (lint, test) = (lint.filter(|_| !has_lint), test.filter(|_| !has_test).or(check));
-        let kind = ProjectKind { file, lint, test, folder: String::new() };
-        kind.has_checks().then_some(kind)
+        let check = if lint.is_none() && test.is_none() { target(&["check"]) } else { None };
+        let kind = ProjectKind {
+            file,
+            lint: if has_lint { None } else { lint },
+            test: if has_test { None } else { test.or(check) },
+            folder: String::new(),
+        };
+        if kind.has_checks() { Some(kind) } else { None }
     })
 }
 

@@ -8,7 +8,7 @@ pub(super) fn of_make(text: &str) -> Vec<&str> {
         // `X := y`, `X ::= y` and `X = a:b` are variables, `a: X = y` is one of a target.
         let is_variable = rest.trim_start_matches(':').starts_with('=') || names.contains('=');
         let of_target = rest.split(';').next().is_some_and(|needs| needs.contains('='));
-        (!is_variable && !of_target).then_some(names)
+        if is_variable || of_target { None } else { Some(names) }
     });
     heads.flat_map(str::split_whitespace).filter(|name| is_name(name)).collect()
 }
@@ -22,7 +22,7 @@ pub(super) fn of_just(text: &str) -> Vec<&str> {
         let name = words.next()?.trim_start_matches('@');
         // A word behind the name is a parameter; one with a default or a star may be left out.
         let needs_argument = words.any(|word| !word.contains('=') && !word.starts_with('*'));
-        (!rest.starts_with('=') && !needs_argument).then_some(name)
+        if rest.starts_with('=') || needs_argument { None } else { Some(name) }
     });
     heads.filter(|name| is_name(name)).collect()
 }
