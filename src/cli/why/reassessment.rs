@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::explain::{ExplainEvent, explain, json};
+use crate::cli::explain::{ExplainEvent, explain, json as explain_json};
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::decide::{Count, Word};
 use conclaude_core::dialect::claude::sample::Sample;
@@ -41,7 +41,7 @@ impl Reassessment {
     pub(super) fn json(&self) -> Value {
         match self {
             Reassessment::Decided { decision, is_same, why, command, rehearsal } => {
-                let mut considered = json::of_rehearsal(rehearsal);
+                let mut considered = explain_json::of_rehearsal(rehearsal);
                 if let Some(fields) = considered.as_object_mut() {
                     fields.retain(|name, _| CONSIDERED.contains(&name.as_str()));
                 }
