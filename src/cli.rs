@@ -1,5 +1,7 @@
 //! The subcommands for users. Events never come here, unless something is wrong with their arguments.
 
+use std::io;
+
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use conclaude_core::config::{schema_text, test_schema_text};
@@ -257,15 +259,19 @@ impl Subcommand {
         };
         match done {
             Ok(exit) => exit,
-            // The reader of our output, such as `head`, has closed the pipe.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Success,
+            Err(error) if is_broken_pipe(&error) => Exit::Success,
             Err(error) => fail(&error.to_string()),
         }
     }
 }
 
+/// Whether the reader of our output, such as `head`, has closed the pipe.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 /// Prints a text that has nothing of others in it.
-fn print(text: &str) -> std::io::Result<Exit> {
+fn print(text: &str) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     out.document(text)?;
     out.flush()?;

@@ -60,7 +60,7 @@ pub(super) enum AuditSubcommand {
 }
 
 impl AuditSubcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let root = super::root()?;
         let trail = Trail::of(&root.folder, None);
         let mut out = Out::buffered_stdout();
@@ -90,7 +90,7 @@ impl AuditSubcommand {
     }
 }
 
-fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) -> io::Result<()> {
+fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) -> anyhow::Result<()> {
     let mut reader = Reader::new(trail);
     let mut stats = Stats::default();
     let found = reader.each(filter, |entry| {
@@ -99,10 +99,11 @@ fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) 
     })?;
     known::check(filter, &reader)?;
     match (json, found) {
-        (true, _) => stats::print_json(out, &stats),
-        (false, 0) => writeln!(out, "{}", known::nothing_found(trail, &reader)),
-        (false, _) => stats::print_tables(out, &stats),
+        (true, _) => stats::print_json(out, &stats)?,
+        (false, 0) => writeln!(out, "{}", known::nothing_found(trail, &reader))?,
+        (false, _) => stats::print_tables(out, &stats)?,
     }
+    Ok(())
 }
 
 fn report(out: &mut Out<'_>, verdict: &Verdict, json: bool) -> io::Result<Exit> {

@@ -30,7 +30,7 @@ pub(super) enum ConfigSubcommand {
 }
 
 impl ConfigSubcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let ConfigSubcommand::Show { origin, json } = self;
         let root = root()?;
         let loaded = load::all(&root, Patterns::All);
@@ -38,7 +38,8 @@ impl ConfigSubcommand {
         if json {
             out.json(&as_json(&loaded, origin))?;
         } else {
-            print(&mut out, &loaded.origins, origin.then_some(root.folder.as_path()))?;
+            let relative_to = if origin { Some(root.folder.as_path()) } else { None };
+            print(&mut out, &loaded.origins, relative_to)?;
         }
         for error in &loaded.errors {
             writeln!(Out::stderr(), "conclaude: {}", error.brief())?;

@@ -1,6 +1,5 @@
 //! `conclaude des …`: recording phases honestly, and what orchestrators need.
 
-use std::io;
 use std::path::PathBuf;
 
 use crate::cli::out::Out;
@@ -49,7 +48,7 @@ pub(super) enum DesSubcommand {
 }
 
 impl DesSubcommand {
-    pub(super) fn run(mut self) -> io::Result<Exit> {
+    pub(super) fn run(mut self) -> anyhow::Result<Exit> {
         let project = DesProject::find()?;
         if let Some(step) = self.step() {
             *step = short::resolve(&project, step)?;

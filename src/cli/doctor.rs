@@ -1,7 +1,5 @@
 //! `conclaude doctor`: is everything in place, and does Claude Code really call us? Every problem comes with its fix.
 
-use std::io;
-
 use crate::cli::out::Out;
 use check::Status;
 use conclaude_core::exit::Exit;
@@ -17,7 +15,7 @@ mod report;
 mod rules;
 mod settings;
 
-pub(super) fn run(json: bool) -> io::Result<Exit> {
+pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     let installation = Installation::here()?;
     // Before anything is called by ourselves.
     let arrivals = arrivals::arrivals(&installation);

@@ -23,13 +23,14 @@ pub(super) struct EventsRequest {
     json: bool,
 }
 
-pub(super) fn run(request: &EventsRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &EventsRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     let Some(name) = &request.event else {
-        return if request.json { json_of_all(&mut out) } else { list(&mut out) };
+        let exit = if request.json { json_of_all(&mut out)? } else { list(&mut out)? };
+        return Ok(exit);
     };
     let Some(event) = EventKind::named(name).or_else(|| EventKind::of_section(name)) else {
-        return Err(io::Error::other(unknown(name)));
+        return Err(anyhow::Error::msg(unknown(name)));
     };
     if request.json {
         out.json(&as_json(event))?;

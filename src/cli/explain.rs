@@ -1,6 +1,6 @@
 //! `conclaude explain`: what would happen at an event, and why; nothing is run.
 
-use std::io;
+use anyhow::anyhow;
 
 use super::out::Out;
 use conclaude_core::exit::Exit;
@@ -30,7 +30,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 Exits with 0 whatever would be decided.";
 
-pub(super) fn run(request: &ExplainRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &ExplainRequest) -> anyhow::Result<Exit> {
     let asked = ExplainEvent::of(request)?;
     let explained = explain(asked)?;
     is_an_event(&explained)?;
@@ -45,14 +45,14 @@ pub(super) fn run(request: &ExplainRequest) -> io::Result<Exit> {
 }
 
 /// A newer Claude Code may have events that this version does not know. What the config does not name either is a typo.
-fn is_an_event(explained: &Explanation) -> io::Result<()> {
+fn is_an_event(explained: &Explanation) -> anyhow::Result<()> {
     let event = explained.asked.event;
     let has_section = |rehearsal: &Rehearsal| rehearsal.has_section || rehearsal.config_error.is_some();
     if event.is_known() || explained.rehearsal.as_ref().is_some_and(has_section) {
         return Ok(());
     }
-    Err(io::Error::other(format!(
+    Err(anyhow!(
         "unknown event `{event}`: this version does not know it, and the config has no section `{}`; `conclaude events` lists them",
         event.row().section
-    )))
+    ))
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
+
 use super::diff;
 use super::install;
 use crate::cli::out::Out;
@@ -35,7 +37,7 @@ mod steps;
 pub(super) use request::InitRequest;
 use request::free_name;
 
-pub(super) fn run(request: &InitRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let folder = project()?;
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
@@ -45,10 +47,10 @@ pub(super) fn run(request: &InitRequest) -> io::Result<Exit> {
             steps::write(request, &folder, &mut out)?;
             return Ok(Exit::Success);
         }
-        return Err(io::Error::other(format!(
+        bail!(
             "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
             target.path.display()
-        )));
+        );
     }
     let draft = Draft::new(request, &folder, &target)?;
     // Whatever is wrong with the settings is found before anything is written.
@@ -80,7 +82,7 @@ pub(super) fn run(request: &InitRequest) -> io::Result<Exit> {
 }
 
 /// The config that is to be registered for, by whom its settings are shared. What it only suggests costs no process yet.
-fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result<ConclaudeConfig> {
+fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> anyhow::Result<ConclaudeConfig> {
     let (folder, config) = (folder.to_owned(), Some(path.to_owned()));
     let root = Root { work: folder.clone(), folder, config, untrusted: None };
     let loaded = match scope {
@@ -88,13 +90,14 @@ fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result
         Scope::Project => load::draft_of_project(&root, path, text),
         Scope::Local => load::draft(&root, path, text),
     };
-    loaded.complete().map_err(|error| io::Error::other(error.to_string()))
+    loaded.complete().map_err(|error| anyhow!("{error}"))
 }
 
 /// Writes the config, and a copy of the one that it replaces.
-fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {
+fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> anyhow::Result<()> {
     if !draft.is_needed {
-        return writeln!(out, "{} is left as it is", target.path.display());
+        writeln!(out, "{} is left as it is", target.path.display())?;
+        return Ok(());
     }
     if let Some(before) = &draft.before {
         let copy = free_name(&target.path);
@@ -104,7 +107,8 @@ fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> 
     target.write(Some(&draft.after))?;
     let based_on =
         if draft.based_on.is_empty() { String::new() } else { format!(", based on {}", draft.based_on) };
-    writeln!(out, "wrote {}{based_on}", target.path.display())
+    writeln!(out, "wrote {}{based_on}", target.path.display())?;
+    Ok(())
 }
 
 /// What belongs to a project with a config.
@@ -149,7 +153,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     // What was to be taken over is in one of the lists above.
     let is_reported = |scope| request.import && scope == request.which.scope();
     let now = ConclaudeConfig::parse(&draft.after, &folder.join(FILE_NAMES[0])).unwrap_or_default();
-    let before = draft.before.as_deref().filter(|_| request.import).unwrap_or_default();
+    let before = if request.import { draft.before.as_deref().unwrap_or_default() } else { "" };
     for remark in lint::of_text(before, &now) {
         writeln!(out, "note: {}", remark.in_one_line())?;
     }

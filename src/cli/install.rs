@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use anyhow::anyhow;
 use clap::Args;
 
 use super::{diff, root};
@@ -63,7 +64,7 @@ pub(super) struct UninstallRequest {
     purge: bool,
 }
 
-pub(super) fn install(request: &InstallRequest) -> io::Result<Exit> {
+pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
     let (root, scope) = (root()?, request.which.scope());
     let config = config(&root, scope)?;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
@@ -113,9 +114,9 @@ pub(super) fn install(request: &InstallRequest) -> io::Result<Exit> {
 }
 
 /// The config that is to be registered for; none is an empty one.
-fn config(root: &Root, scope: Scope) -> io::Result<ConclaudeConfig> {
+fn config(root: &Root, scope: Scope) -> anyhow::Result<ConclaudeConfig> {
     let loaded = registration::config_for(scope, root);
-    loaded.complete().map_err(|error| io::Error::other(error.to_string()))
+    loaded.complete().map_err(|error| anyhow!("{error}"))
 }
 
 /// What the user's own files need beyond what is shared with others.
@@ -171,13 +172,14 @@ pub(super) fn show(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     diff::print(out, change.path(), change.before.as_deref().unwrap_or_default(), &change.after)
 }
 
-pub(super) fn apply(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
+pub(super) fn apply(out: &mut Out<'_>, change: &Change) -> anyhow::Result<()> {
     warn(out, change)?;
     for (from, to) in change.move_copies_out()? {
         writeln!(out, "moved {} out of the project, to {}", from.display(), to.display())?;
     }
     if !change.is_needed() {
-        return unchanged(out, change);
+        unchanged(out, change)?;
+        return Ok(());
     }
     let copy = change.apply()?;
     writeln!(out, "registered conclaude in {}", change.path().display())?;
@@ -198,7 +200,7 @@ fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     writeln!(out, "{} has all that is needed already", change.path().display())
 }
 
-pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
+pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
     let (root, purge) = (root()?, request.purge);
     let InstallRequest { which, dry_run } = &request.request;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
@@ -212,7 +214,9 @@ pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
     } else {
         let copy = removal.apply()?;
         writeln!(out, "removed conclaude from {}", removal.path().display())?;
-        if let Some(copy) = copy.filter(|_| !purge) {
+        if let Some(copy) = copy
+            && !purge
+        {
             writeln!(out, "the file as it was is kept in {}", copy.display())?;
         }
     }
@@ -227,7 +231,7 @@ pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
 }
 
 /// Removes what is left of a project, and says what that was.
-fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result<()> {
+fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> anyhow::Result<()> {
     let existing = leftovers.existing();
     if !dry_run {
         leftovers.remove()?;
@@ -236,7 +240,10 @@ fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result
     if existing.is_empty() {
         writeln!(out, "nothing else of this project is kept")?;
     }
-    existing.iter().try_for_each(|one| writeln!(out, "{word} {} ({})", one.path.display(), one.what))
+    for one in &existing {
+        writeln!(out, "{word} {} ({})", one.path.display(), one.what)?;
+    }
+    Ok(())
 }
 
 fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {

@@ -1,8 +1,7 @@
 //! `conclaude pack`: the ready-made configs of the program.
 
-use std::io;
-
 use anstyle::Style;
+use anyhow::anyhow;
 use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
@@ -27,7 +26,7 @@ pub(super) enum PackSubcommand {
 }
 
 impl PackSubcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let mut out = Out::stdout();
         match self {
             PackSubcommand::List { json: true } => {
@@ -44,8 +43,7 @@ impl PackSubcommand {
                 writeln!(out, "\nUse one with `extends: [\"{PACK}{example}\"]` in a config.")?;
             }
             PackSubcommand::Show { name } => {
-                let pack = packs::find(&name)
-                    .map_err(|help| io::Error::other(format!("there is no pack `{name}`; {help}")))?;
+                let pack = packs::find(&name).map_err(|help| anyhow!("there is no pack `{name}`; {help}"))?;
                 write!(out, "{}", pack.text)?;
             }
         }

@@ -61,13 +61,13 @@ pub(super) struct ReplayRequest {
 /// More processes than any machine has cores for.
 const MAX_JOBS: usize = 256;
 
-pub(super) fn run(request: &ReplayRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let (loaded, untrusted) = read(request, &root)?;
     if let Some(error) = loaded.errors.first() {
         return Ok(super::fail(&error.to_string()));
     }
-    let replayer = Replayer::new(loaded, &root.folder).map_err(io::Error::other)?;
+    let replayer = Replayer::new(loaded, &root.folder).map_err(anyhow::Error::msg)?;
     if request.worker {
         let print = |line: &Value| Out::stdout().json_text(&line.to_string());
         replay::work(&replayer, request.since, io::stdin().lock(), &print)?;

@@ -1,8 +1,8 @@
 //! `conclaude report`: what happened in this project's sessions, as a page, as Markdown or as JSON.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 
 use super::audit::since;
@@ -43,25 +43,26 @@ enum ReportFormat {
 
 impl ReportRequest {
     /// What is asked for, or what the name of the file says.
-    fn format(&self) -> io::Result<ReportFormat> {
-        let Some(path) = self.output.as_deref().filter(|_| self.format.is_none()) else {
-            return Ok(self.format.unwrap_or(ReportFormat::Html));
-        };
+    fn format(&self) -> anyhow::Result<ReportFormat> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let Some(path) = &self.output else { return Ok(ReportFormat::Html) };
         let extension = path.extension().and_then(|name| name.to_str()).map(str::to_ascii_lowercase);
         match extension.as_deref() {
             Some("html" | "htm") => Ok(ReportFormat::Html),
             Some("md" | "markdown") => Ok(ReportFormat::Md),
             Some("json") => Ok(ReportFormat::Json),
-            _ => Err(io::Error::other(format!(
+            _ => Err(anyhow!(
                 "{} does not say what to write: name it .html, .md or .json, or add --format html, md or json{}",
                 path.display(),
                 if extension.as_deref() == Some("pdf") { " (a browser prints the page as PDF)" } else { "" }
-            ))),
+            )),
         }
     }
 }
 
-pub(super) fn run(request: &ReportRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &ReportRequest) -> anyhow::Result<Exit> {
     let format = request.format()?;
     let root = super::root()?;
     let loaded = load::all(&root, Patterns::All);
@@ -86,7 +87,7 @@ pub(super) fn run(request: &ReportRequest) -> io::Result<Exit> {
         ReportFormat::Md => report::markdown(&report),
         ReportFormat::Json => serde_json::to_string(&report)? + "\n",
     };
-    write(request, format, &root.folder, &report, &text)
+    write(request, format, &root.folder, &Rendered { report: &report, text: &text })
 }
 
 fn nothing(scope: &Scope<'_>) -> String {
@@ -109,13 +110,19 @@ fn nothing(scope: &Scope<'_>) -> String {
     )
 }
 
+/// A report, and its text in the format that is asked for.
+struct Rendered<'a> {
+    report: &'a Report,
+    text: &'a str,
+}
+
 fn write(
     request: &ReportRequest,
     format: ReportFormat,
     root: &Path,
-    report: &Report,
-    text: &str,
-) -> io::Result<Exit> {
+    rendered: &Rendered<'_>,
+) -> anyhow::Result<Exit> {
+    let Rendered { report, text } = *rendered;
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),
@@ -137,12 +144,11 @@ fn write(
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let problem = format!("cannot write {}: there is no folder {}", path.display(), folder.display());
-        return Err(io::Error::other(problem));
+        return Err(anyhow::Error::msg(problem));
     }
-    let name =
-        path.file_name().ok_or_else(|| io::Error::other(format!("{} names no file", path.display())))?;
+    let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
     files::write_atomically(&folder.join(name), text.as_bytes())
-        .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
+        .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     let records = conclaude_core::text::count(report.records.len() as u64, "record");
     let transcripts = conclaude_core::text::count(report.transcripts.files, "transcript");
     writeln!(out, "wrote {}: {records}, {transcripts}", path.display())?;

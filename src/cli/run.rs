@@ -2,6 +2,8 @@
 
 use std::io;
 
+use anyhow::{anyhow, bail};
+
 use crate::cli::out::{ColouredText, Out};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
@@ -20,28 +22,29 @@ mod plan;
 mod report;
 mod request;
 
-use plan::EventPlan;
+use plan::{EventPlan, ProjectConfig};
 use report::RunReport;
 pub(super) use request::RunRequest;
 
-pub(super) fn run(request: &RunRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &RunRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let request = &request.resolved(&root.work)?;
     let loaded = load::all(&root, Patterns::All);
     if !loaded.errors.is_empty() {
-        return broken(&loaded.errors);
+        return Ok(broken(&loaded.errors)?);
     }
     if loaded.origins.sources().is_empty() {
-        return Err(io::Error::other(format!(
+        bail!(
             "no config: neither {} here nor in a folder above; `conclaude init` writes one",
             FILE_NAMES.join(" nor ")
-        )));
+        );
     }
     let events = events(request, &loaded)?;
     let origins = checked_origins(&root, &loaded.origins)?;
-    let planned = plan::plan(request, &events, &root, &loaded.config, &origins)?;
+    let project = ProjectConfig { root: &root, config: &loaded.config, origins: &origins };
+    let planned = plan::plan(request, &events, project)?;
     if let Some(why) = planned.iter().find_map(|one| one.untrusted.as_deref()) {
-        return Err(io::Error::other(format!("{why}, so nothing is run. {TRUST_IT}")));
+        bail!("{why}, so nothing is run. {TRUST_IT}");
     }
     execute(request, &planned)
 }
@@ -59,7 +62,7 @@ fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
     Ok(Exit::Failure)
 }
 
-fn events(request: &RunRequest, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
+fn events(request: &RunRequest, loaded: &Loaded) -> anyhow::Result<Vec<EventKind>> {
     let Some(name) = &request.event else {
         return Ok(match request.agent {
             Some(_) => vec![EventKind::SubagentStop],
@@ -71,9 +74,9 @@ fn events(request: &RunRequest, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
     let all = || ALL.iter().copied().chain(configured.clone());
     if let Some(event) = all().find(|event| [event.name(), event.row().section].contains(&name.as_str())) {
         if request.is_main && event.is_of_agent() {
-            return Err(io::Error::other(format!(
+            bail!(
                 "{event} never comes from the main thread: leave `--agent {MAIN}` out, or name another event"
-            )));
+            );
         }
         return Ok(vec![event]);
     }
@@ -82,7 +85,7 @@ fn events(request: &RunRequest, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`conclaude events` lists them".into(),
     };
-    Err(io::Error::other(format!("unknown event `{name}`; {hint}")))
+    Err(anyhow!("unknown event `{name}`; {hint}"))
 }
 
 /// Whether the files of the config may run, by the same rule as at a hook: where only the user's own registration calls us, what the
@@ -96,7 +99,7 @@ fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
     Ok(origins)
 }
 
-fn execute(request: &RunRequest, planned: &[EventPlan]) -> io::Result<Exit> {
+fn execute(request: &RunRequest, planned: &[EventPlan]) -> anyhow::Result<Exit> {
     let mut report = RunReport::new(planned.len() > 1);
     for one in planned {
         report.event(one)?;
@@ -107,10 +110,10 @@ fn execute(request: &RunRequest, planned: &[EventPlan]) -> io::Result<Exit> {
             for part in &command.parts {
                 report.ran(part, one)?;
                 if let Some(signal) = process::stop_signal() {
-                    return Err(io::Error::other(format!("interrupted by {signal}")));
+                    bail!("interrupted by {signal}");
                 }
             }
         }
     }
-    report.finish(request.strict)
+    Ok(report.finish(request.strict)?)
 }

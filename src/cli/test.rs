@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::anyhow;
+
 use super::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
 use conclaude_core::exit::Exit;
@@ -49,7 +51,7 @@ pub(super) struct TestRequest {
     junit: Option<PathBuf>,
 }
 
-pub(super) fn run(request: &TestRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &TestRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     let paths = if request.files.is_empty() { vec![default_file()?] } else { request.files.clone() };
     let mut suites = Vec::new();
@@ -68,7 +70,7 @@ pub(super) fn run(request: &TestRequest) -> io::Result<Exit> {
     }
     if let Some(path) = &request.junit {
         files::write_atomically(path, junit::of(&suites, &broken).as_bytes())
-            .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
+            .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     }
     if suites.is_empty() {
         out.flush()?;
@@ -86,23 +88,21 @@ pub(super) fn run(request: &TestRequest) -> io::Result<Exit> {
     Ok(if failed == 0 && broken.is_empty() { Exit::Success } else { Exit::Failure })
 }
 
-fn default_file() -> io::Result<PathBuf> {
+fn default_file() -> anyhow::Result<PathBuf> {
     let folder = super::root()?.folder;
     let found = TEST_FILES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
     let here = std::env::current_dir()?;
     let found = found.map(|path| path.strip_prefix(&here).map(Path::to_owned).unwrap_or(path));
     let [preferred, _] = TEST_FILES;
     found.ok_or_else(|| {
-        io::Error::other(format!(
-            "there is no {preferred} in {}: `conclaude init` writes a first one, `conclaude test --help` shows a case",
-            folder.display()
-        ))
+        anyhow!("there is no {preferred} in {}: `conclaude init` writes a first one, `conclaude test --help` shows a case",
+            folder.display())
     })
 }
 
-fn suite(path: &Path) -> io::Result<Result<Suite, ConfigError>> {
+fn suite(path: &Path) -> anyhow::Result<Result<Suite, ConfigError>> {
     let text = files::read_text(path, MAX_BYTES)
-        .map_err(|error| io::Error::other(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
     let file = match TestFile::parse(&text, path) {
         Ok(file) => file,
         Err(error) => return Ok(Err(error)),

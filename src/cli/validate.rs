@@ -48,7 +48,7 @@ enum ValidateFormat {
     Github,
 }
 
-pub(super) fn run(request: &ValidateRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &ValidateRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     let checked = check(request.path.as_deref())?;
     match if request.json { ValidateFormat::Json } else { request.format } {
@@ -138,6 +138,8 @@ fn warn(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
 fn second_file(path: &Path) -> Option<String> {
     let [preferred, other] = FILE_NAMES;
     let other = path.with_file_name(other);
-    (path.ends_with(preferred) && other.exists())
-        .then(|| format!("{} is not read: {preferred} comes first", other.display()))
+    if path.ends_with(preferred) && other.exists() {
+        return Some(format!("{} is not read: {preferred} comes first", other.display()));
+    }
+    None
 }

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::panic::PanicHookInfo;
 
+use anyhow::bail;
+
 use super::out::Out;
 use crate::watch::{EndReason, Limits, Watch};
 use conclaude_core::exit::Exit;
@@ -22,7 +24,7 @@ pub(super) struct WatchRequest {
     once: bool,
 }
 
-pub(super) fn run(request: WatchRequest) -> io::Result<Exit> {
+pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let trail = Trail::of(&root.folder, None);
     let limits = match (&request.session, request.all) {
@@ -39,7 +41,7 @@ pub(super) fn run(request: WatchRequest) -> io::Result<Exit> {
         has_colours: Out::shows_colours(),
     };
     if request.once {
-        return once(&watch);
+        return Ok(once(&watch)?);
     }
     require_terminal()?;
     Ok(match watch.live(report_panic)? {
@@ -63,7 +65,7 @@ fn once(watch: &Watch<'_>) -> io::Result<Exit> {
     Ok(if is_empty && watch.only.is_some() { Exit::Failure } else { Exit::Success })
 }
 
-fn require_terminal() -> io::Result<()> {
+fn require_terminal() -> anyhow::Result<()> {
     let problem = if !Out::is_terminal() {
         "its output is no terminal"
     } else if !io::stdin().is_terminal() {
@@ -73,10 +75,9 @@ fn require_terminal() -> io::Result<()> {
     } else {
         return Ok(());
     };
-    let what = format!(
+    bail!(
         "`conclaude watch` draws on a terminal, and {problem}: `conclaude watch --once` prints what there is to see"
-    );
-    Err(io::Error::other(what))
+    )
 }
 
 /// The terminal is as it was: what happened can be read there.

@@ -1,7 +1,6 @@
 //! `conclaude why`: a decision of the trail with its rules, and whether today's config would decide so again.
 
-use std::io;
-
+use anyhow::anyhow;
 use serde_json::{Value, json};
 
 use super::out::Out;
@@ -30,7 +29,7 @@ pub(super) struct WhyRequest {
     json: bool,
 }
 
-pub(super) fn run(request: &WhyRequest) -> io::Result<Exit> {
+pub(super) fn run(request: &WhyRequest) -> anyhow::Result<Exit> {
     let trail = Trail::of(&super::root()?.folder, None);
     let entry = find(&trail, request.number)?;
     let today = reassessment::today(&entry.record);
@@ -45,19 +44,19 @@ pub(super) fn run(request: &WhyRequest) -> io::Result<Exit> {
 }
 
 /// The record with this number, or the newest.
-fn find(trail: &Trail, number: Option<u64>) -> io::Result<Entry> {
+fn find(trail: &Trail, number: Option<u64>) -> anyhow::Result<Entry> {
     let Some(number) = number else {
         return newest(trail)?.ok_or_else(|| {
-            io::Error::other(format!(
+            anyhow!(
                 "there are no records in {}: `conclaude explain EVENT` shows what would happen",
                 trail.folder().display()
-            ))
+            )
         });
     };
     numbered(trail, number)
 }
 
-fn numbered(trail: &Trail, number: u64) -> io::Result<Entry> {
+fn numbered(trail: &Trail, number: u64) -> anyhow::Result<Entry> {
     let mut reader = Reader::new(trail);
     let mut found: Option<Entry> = None;
     let mut last = 0;
@@ -70,7 +69,7 @@ fn numbered(trail: &Trail, number: u64) -> io::Result<Entry> {
         Ok(())
     })?;
     found.ok_or_else(|| {
-        io::Error::other(match last {
+        anyhow::Error::msg(match last {
             1.. => format!(
                 "there is no record {number}: the newest is {last}, and `conclaude audit show` lists them"
             ),

@@ -77,8 +77,10 @@ fn hash(text: &str) -> String {
         for at in 0..4 {
             let digit = usize::try_from((bits >> (18 - 6 * at)) & 63).unwrap_or_default();
             let is_filled = at <= three.len() as u32;
-            let byte = DIGITS.get(digit).filter(|_| is_filled).copied().unwrap_or(b'=');
-            found.push(char::from(byte));
+            match DIGITS.get(digit) {
+                Some(byte) if is_filled => found.push(char::from(*byte)),
+                _ => found.push('='),
+            }
         }
     }
     found

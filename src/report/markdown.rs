@@ -182,7 +182,9 @@ fn files(lane: &Lane, project: &str) -> String {
     let shown = lane.files.iter().take(MAX_FILES);
     let mut named: Vec<String> = shown.map(|(path, _)| code(&inside(path))).collect();
     let more = lane.files.len().saturating_sub(MAX_FILES);
-    named.extend((more > 0).then(|| format!("and {more} more")));
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
     named.join(", ")
 }
 

@@ -229,11 +229,14 @@ impl Summary {
         self.tools += 1;
         let input = serde_json::from_str(input).unwrap_or_default();
         let (detail, file) = match tools::what(name, &input) {
-            Use::File { access, path } => (Some(path), (access == Access::Write).then(|| path.to_owned())),
+            Use::File { access: Access::Write, path } => (Some(path), Some(path.to_owned())),
+            Use::File { path, .. } => (Some(path), None),
             Use::Shell(command) | Use::PowerShell(command) => (Some(command), None),
             Use::Other => (tools::described(&input), None),
         };
-        let call = (self.calls.len() < MAX_CALLS).then(|| {
+        let mut call = None;
+        if self.calls.len() < MAX_CALLS {
+            call = Some(self.calls.len());
             self.calls.push(ToolCall {
                 start: time,
                 duration: None,
@@ -241,8 +244,7 @@ impl Summary {
                 detail: detail.map(|detail| start_of(detail, MAX_DETAIL)),
                 problem: None,
             });
-            self.calls.len() - 1
-        });
+        }
         self.open.insert(id.to_owned(), PendingCall { call, file });
     }
 
@@ -250,7 +252,8 @@ impl Summary {
         let Some(open) = result.tool_use_id.text().and_then(|id| self.open.remove(id)) else { return };
         let failed = result.is_error.is_true();
         // What failed or was denied was not written.
-        if let Some(file) = open.file.filter(|_| !failed)
+        if !failed
+            && let Some(file) = open.file
             && (self.files.contains_key(&file) || self.files.len() < MAX_FILES)
         {
             *self.files.entry(file).or_default() += 1;
@@ -274,7 +277,7 @@ impl Summary {
     pub(super) fn sign(&self) -> (i64, Sign) {
         // What cannot be read has no time, and comes after what can.
         let is_unread = matches!(self.last, LastMessage::HalfWritten | LastMessage::Unread);
-        let time = self.last_message.filter(|_| !is_unread).or(self.ended);
+        let time = if is_unread { self.ended } else { self.last_message.or(self.ended) };
         (time.unwrap_or_default(), self.last_sign())
     }
 

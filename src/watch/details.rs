@@ -2,7 +2,7 @@
 
 use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;
-use super::rows::RowId;
+use super::rows::{RowId, ThreadState};
 use super::session::WatchedSession;
 use super::thread::AgentThread;
 use super::words::{Clock, elapsed, took};
@@ -45,7 +45,7 @@ impl Model {
     }
 
     fn thread_details(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> Vec<Detail> {
-        let (_, state, since) = self.state(session, thread, clock);
+        let ThreadState { text: state, since, .. } = self.state(session, thread, clock);
         let since = since.map(|since| format!(" {}", elapsed(clock.since(since)))).unwrap_or_default();
         let mut details = vec![("thread", thread.name()), ("state", format!("{state}{since}"))];
         let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
@@ -84,8 +84,10 @@ fn session_details(session: &WatchedSession, clock: &Clock) -> Vec<Detail> {
     }
     details.extend(session.title.iter().map(|title| ("prompt", title.clone())));
     let problems = session.unread.problems.iter().map(|problem| cut(problem, MAX_DETAIL));
-    let skipped = (session.unread.skipped > 0).then(|| session.unread.skipped());
-    details.extend(problems.chain(skipped).map(|what| ("not read", what)));
+    details.extend(problems.map(|what| ("not read", what)));
+    if session.unread.skipped > 0 {
+        details.push(("not read", session.unread.skipped()));
+    }
     details
 }
 

@@ -115,7 +115,9 @@ impl Model {
         if let (Some(name), Some(_)) = (text("agent"), &agent) {
             thread.name.get_or_insert_with(|| cut(name, MAX_TEXT));
         }
-        if let Some(step) = step.filter(|_| agent.is_some() || text("event").is_some_and(is_des)) {
+        if let Some(step) = step
+            && (agent.is_some() || text("event").is_some_and(is_des))
+        {
             thread.step = Some(cut(step, MAX_TEXT));
         }
         let (event, decision) = (text("event").unwrap_or_default(), text("decision").unwrap_or_default());

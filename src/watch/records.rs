@@ -92,18 +92,17 @@ fn summary(record: &Value, doubt: Option<&str>) -> String {
     if let Some(tool) = record.get("tool") {
         what = format!("{what} {}", tool_in_short(record, tool));
     }
-    let agent =
-        Some(text(record, "agent")).filter(|name| !name.is_empty() && record.get("agent_id").is_none());
-    if let Some(agent) = agent.filter(|_| record.get("tool").is_some()) {
+    let is_own = record.get("agent_id").is_some();
+    let agent = text(record, "agent");
+    if !agent.is_empty() && !is_own && record.get("tool").is_some() {
         what = format!("{what} of {agent}");
     }
     // An agent's own step is shown with the agent.
-    let is_own = record.get("agent_id").is_some();
-    let step = Some(text(record, "step")).filter(|_| !is_own).filter(|step| !step.is_empty());
-    let step = step.map(|step| format!("step {}", step_name(step)));
-    let phase = Some(text(record, "phase")).filter(|phase| !phase.is_empty());
-    if let Some(about) = phase.map(str::to_owned).or(step) {
-        what = format!("{what} {about}");
+    let (phase, step) = (text(record, "phase"), text(record, "step"));
+    if !phase.is_empty() {
+        what = format!("{what} {phase}");
+    } else if !is_own && !step.is_empty() {
+        what = format!("{what} step {}", step_name(step));
     }
     let mut line = format!("{what} {}", in_words(text(record, "decision")));
     if let Some((count, max)) = blocks(record) {

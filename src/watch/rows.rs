@@ -43,6 +43,13 @@ pub(crate) struct TimelineRow {
     pub(crate) came: Option<Timestamp>,
 }
 
+/// What a thread does, in words, and since when.
+pub(super) struct ThreadState {
+    pub(super) mark: Mark,
+    pub(super) text: String,
+    pub(super) since: Option<Timestamp>,
+}
+
 /// How many there are, for the head of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
@@ -79,7 +86,7 @@ impl Model {
             self.sessions.iter().map(of).sum()
         };
         let is_working = |session: &WatchedSession, thread: &&AgentThread| {
-            self.state(session, thread, clock).0 == Mark::Running
+            self.state(session, thread, clock).mark == Mark::Running
         };
         let working = self
             .sessions
@@ -128,22 +135,19 @@ impl Model {
         })
     }
 
-    /// What a thread does, in words, and since when.
-    pub(super) fn state(
-        &self,
-        session: &WatchedSession,
-        thread: &AgentThread,
-        clock: &Clock,
-    ) -> (Mark, String, Option<Timestamp>) {
+    pub(super) fn state(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> ThreadState {
         let mut running = self.running_in(session, thread);
         if let Some(first) = running.next() {
             let more = running.count();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let text = format!("{} runs `{}`{more}", first.event, cut(&first.command, MAX_TEXT));
-            return (Mark::Running, text, first.started.parse().ok());
+            return ThreadState { mark: Mark::Running, text, since: first.started.parse().ok() };
         }
         let is_agent = thread.id.is_some();
-        match thread.sign.fate(session.has_ended && is_agent, is_recent(thread.last(), clock)) {
+        let (mark, text, since) = match thread
+            .sign
+            .fate(session.has_ended && is_agent, is_recent(thread.last(), clock))
+        {
             Fate::NeverStopped(why) => (Mark::Bad, format!("never stopped: {}", cut(&why, MAX_TEXT)), None),
             _ if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
             Fate::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
@@ -160,11 +164,12 @@ impl Model {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
                 None => (Mark::Running, "at work".into(), Some(thread.started)),
             },
-        }
+        };
+        ThreadState { mark, text, since }
     }
 
     fn thread_row(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> TimelineRow {
-        let (mark, state, since) = self.state(session, thread, clock);
+        let ThreadState { mark, text: state, since } = self.state(session, thread, clock);
         let name = if session.id.is_empty() { "by hand".into() } else { thread.name() };
         let mut parts = vec![name];
         parts.extend(self.step_of(thread).map(|(name, step)| progress(name, step)));
@@ -185,7 +190,7 @@ impl Model {
         TimelineRow {
             id: RowId::Thread(session.id.clone(), thread.id.clone()),
             depth: 1,
-            task: thread.description.clone().filter(|_| thread.id.is_some()),
+            task: if thread.id.is_some() { thread.description.clone() } else { None },
             mark,
             time: None,
             text: parts.join(" · "),
@@ -240,16 +245,21 @@ fn session_row(session: &WatchedSession, clock: &Clock) -> TimelineRow {
 /// What was not read of the transcripts; the details say more.
 fn unread_row(session: &WatchedSession) -> Option<TimelineRow> {
     let UnreadParts { lines, problems, skipped } = &session.unread;
-    let problems =
-        (*lines > 0).then(|| format!("{} not read: {}", count(*lines, "line"), problems.join("; ")));
-    let skipped = (*skipped > 0).then(|| session.unread.skipped());
-    let mark = if problems.is_some() { Mark::Warning } else { Mark::None };
-    let texts: Vec<String> = problems.into_iter().chain(skipped).collect();
-    (!texts.is_empty()).then(|| TimelineRow {
+    let mut texts = Vec::new();
+    if *lines > 0 {
+        texts.push(format!("{} not read: {}", count(*lines, "line"), problems.join("; ")));
+    }
+    if *skipped > 0 {
+        texts.push(session.unread.skipped());
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    Some(TimelineRow {
         id: RowId::Unread(session.id.clone()),
         depth: 1,
         task: None,
-        mark,
+        mark: if *lines > 0 { Mark::Warning } else { Mark::None },
         time: None,
         text: cut(&texts.join("; "), MAX_TEXT),
         right: String::new(),
@@ -319,7 +329,7 @@ fn filtered(rows: Vec<TimelineRow>, wanted: &str) -> Vec<TimelineRow> {
             }
         }
     }
-    rows.into_iter().zip(keep).filter_map(|(row, keep)| keep.then_some(row)).collect()
+    rows.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(row, _)| row).collect()
 }
 
 /// Rows as plain text, for scripts.

@@ -70,25 +70,30 @@ pub(crate) fn draw(screen: &View<'_>, app: &mut App, area: Rect, buffer: &mut Bu
         return draw_empty(screen, app, body, buffer);
     }
     if !app.shows_details {
-        return draw_rows(screen, app, selected, body, buffer);
+        return draw_rows(screen, app, body, buffer);
     }
     let lower = if body.height >= MIN_SPLIT { body.height / 2 } else { body.height };
     let list = Rect { height: body.height - lower, ..body };
-    draw_rows(screen, app, selected, list, buffer);
+    draw_rows(screen, app, list, buffer);
     let details = Rect { y: body.y + list.height, height: lower, ..body };
     let shown = screen.rows.get(selected).map(|row| screen.model.details(&row.id, screen.clock));
     draw_details(&shown.unwrap_or_default(), app, details, buffer);
 }
 
 /// A text at the start of a row and one at its end, if there is room for both; the first is cut for that.
-fn draw_ends(left: &str, right: &str, style: Style, area: Rect, buffer: &mut Buffer) {
+fn draw_ends((left, right): (&str, &str), style: Style, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, style);
     let room = usize::from(area.width);
     let is_right_shown = right.width() + MIN_LEFT.min(left.width() + 2) <= room;
     let room_left = if is_right_shown { room.saturating_sub(right.width() + 1) } else { room };
-    put(buffer, (area.x, area.y), &fit(left, room_left), room_left, style);
+    put(buffer, (area.x, area.y), Label { text: &fit(left, room_left), width: room_left }, style);
     if is_right_shown {
-        put(buffer, (area.right() - columns(right), area.y), right, right.width(), style);
+        put(
+            buffer,
+            (area.right() - columns(right), area.y),
+            Label { text: right, width: right.width() },
+            style,
+        );
     }
 }
 
@@ -102,7 +107,7 @@ fn draw_head(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
         totals.working
     );
     let title = format!(" conclaude watch · {}", screen.project);
-    draw_ends(&title, &counts, Style::new().add_modifier(Modifier::BOLD), area, buffer);
+    draw_ends((&title, &counts), Style::new().add_modifier(Modifier::BOLD), area, buffer);
 }
 
 fn draw_foot(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
@@ -121,7 +126,7 @@ fn draw_foot(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     } else {
         (format!(" {keys}"), "")
     };
-    draw_ends(&left, right, Style::new().add_modifier(Modifier::DIM), area, buffer);
+    draw_ends((&left, right), Style::new().add_modifier(Modifier::DIM), area, buffer);
 }
 
 fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
@@ -141,15 +146,15 @@ fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
     app.page = height.max(1);
     app.scroll = app.scroll.min(lines.len().saturating_sub(height));
     for (y, (keys, what)) in (area.y..area.bottom()).zip(lines.iter().skip(app.scroll)) {
-        put(buffer, (area.x + 1, y), keys, usize::from(area.width), bold);
+        put(buffer, (area.x + 1, y), Label { text: keys, width: usize::from(area.width) }, bold);
         let indent = if names == 0 { 2 } else { u16::try_from(names).unwrap_or(0) };
-        put(buffer, (area.x + 1 + indent, y), what, width, Style::new());
+        put(buffer, (area.x + 1 + indent, y), Label { text: what, width }, Style::new());
     }
     let below = lines.len().saturating_sub(app.scroll + height);
     if below > 0 {
         let more = format!(" {below} more: ↓ ");
         let x = area.right().saturating_sub(columns(&more));
-        put(buffer, (x, area.bottom().saturating_sub(1)), &more, more.width(), bold);
+        put(buffer, (x, area.bottom().saturating_sub(1)), Label { text: &more, width: more.width() }, bold);
     }
 }
 
@@ -159,18 +164,19 @@ fn draw_empty(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width.saturating_sub(2));
     let lines = texts.iter().flat_map(|text| wrapped(text, width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
-        put(buffer, (area.x + 1, y), &line, width, Style::new());
+        put(buffer, (area.x + 1, y), Label { text: &line, width }, Style::new());
     }
 }
 
-fn draw_rows(screen: &View<'_>, app: &mut App, selected: usize, area: Rect, buffer: &mut Buffer) {
+fn draw_rows(screen: &View<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
+    let selected = app.selected(screen.rows);
     let top = app.top(usize::from(area.height), screen.rows.len());
     let shown = screen.rows.iter().enumerate().skip(top);
     for (y, (at, row)) in (area.y..area.bottom()).zip(shown) {
         let line = Rect { y, height: 1, ..area };
         draw_row(row, screen.has_colours, line, buffer);
         if at == selected {
-            put(buffer, (line.x, y), ">", 1, Style::new());
+            put(buffer, (line.x, y), Label { text: ">", width: 1 }, Style::new());
             buffer.set_style(line, Style::new().add_modifier(Modifier::REVERSED));
         }
     }
@@ -179,27 +185,34 @@ fn draw_rows(screen: &View<'_>, app: &mut App, selected: usize, area: Rect, buff
 fn draw_row(row: &TimelineRow, has_colours: bool, area: Rect, buffer: &mut Buffer) {
     let plain = if row.depth == 0 { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
     let mut x = area.x + 1 + u16::try_from(row.depth * 2).unwrap_or(0);
-    put(buffer, (x, area.y), row.mark.symbol(), 1, row.mark.style(has_colours));
+    put(buffer, (x, area.y), Label { text: row.mark.symbol(), width: 1 }, row.mark.style(has_colours));
     x += 2;
     // On a narrow screen what happened matters more than when.
-    if let Some(time) = row.time.as_ref().filter(|_| area.width >= MIN_COLUMNS) {
-        put(buffer, (x, area.y), time, 8, Style::new().add_modifier(Modifier::DIM));
+    if area.width >= MIN_COLUMNS
+        && let Some(time) = &row.time
+    {
+        put(buffer, (x, area.y), Label { text: time, width: 8 }, Style::new().add_modifier(Modifier::DIM));
         x += 9;
     }
     let room = usize::from(area.right().saturating_sub(x));
     let right = row.right.width();
     let is_right_shown = right > 0 && room > right + 12;
     let room = if is_right_shown { room - right - 2 } else { room };
-    put(buffer, (x, area.y), &fit(&with_short_task(row, room), room), room, plain);
+    put(buffer, (x, area.y), Label { text: &fit(&with_short_task(row, room), room), width: room }, plain);
     if is_right_shown {
-        put(buffer, (area.right() - columns(&row.right) - 1, area.y), &row.right, right, Style::new());
+        put(
+            buffer,
+            (area.right() - columns(&row.right) - 1, area.y),
+            Label { text: &row.right, width: right },
+            Style::new(),
+        );
     }
 }
 
 fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buffer) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let rule = format!("── details {}", "─".repeat(usize::from(area.width)));
-    put(buffer, (area.x, area.y), &rule, usize::from(area.width), bold);
+    put(buffer, (area.x, area.y), Label { text: &rule, width: usize::from(area.width) }, bold);
     let names = if area.width >= MIN_COLUMNS { 16 } else { 0 };
     let width = usize::from(area.width).saturating_sub(names + 2);
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -214,14 +227,19 @@ fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buff
     let below = lines.len().saturating_sub(app.scroll + height);
     for (y, (name, line)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(app.scroll)) {
         if names > 0 {
-            put(buffer, (area.x + 1, y), name, names - 1, bold);
+            put(buffer, (area.x + 1, y), Label { text: name, width: names - 1 }, bold);
         }
-        put(buffer, (area.x + 1 + u16::try_from(names).unwrap_or(0), y), line, width, Style::new());
+        put(
+            buffer,
+            (area.x + 1 + u16::try_from(names).unwrap_or(0), y),
+            Label { text: line, width },
+            Style::new(),
+        );
     }
     if below > 0 {
         let more = format!(" {below} more: PgDn ");
         let x = area.right().saturating_sub(columns(&more) + 1);
-        put(buffer, (x, area.y), &more, more.width(), bold);
+        put(buffer, (x, area.y), Label { text: &more, width: more.width() }, bold);
     }
 }
 
@@ -240,10 +258,17 @@ impl Mark {
     }
 }
 
+/// A text, and the columns that it may take.
+#[derive(Clone, Copy)]
+struct Label<'a> {
+    text: &'a str,
+    width: usize,
+}
+
 /// Writes where there is room: nothing outside of the buffer, and no control character.
-fn put(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, width: usize, style: Style) {
+fn put(buffer: &mut Buffer, (x, y): (u16, u16), label: Label<'_>, style: Style) {
     if x < buffer.area.right() && y < buffer.area.bottom() {
-        buffer.set_stringn(x, y, text, width, style);
+        buffer.set_stringn(x, y, label.text, label.width, style);
     }
 }
 

@@ -7,6 +7,7 @@ pub mod agents;
 pub mod backups;
 pub mod change;
 pub mod duplicates;
+mod error;
 pub mod first_cases;
 pub mod import;
 pub mod local_file;
@@ -19,3 +20,5 @@ pub mod settings;
 pub mod starter;
 pub mod step_command;
 pub mod user_file;
+
+pub use error::InstallError;

@@ -15,6 +15,8 @@ use conclaude_store::root::Root;
 
 mod otlp;
 
+use otlp::OtlpExport;
+
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("format").args(["otlp", "csv", "jsonl"]).required(true))]
 pub(in crate::cli) struct ExportRequest {
@@ -42,10 +44,11 @@ enum ExportFormat {
     Jsonl,
 }
 
-pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> io::Result<Exit> {
+pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow::Result<Exit> {
     let ExportRequest { collector, csv, output, follow: is_following, filter, .. } = request;
     if collector.is_wanted() {
-        return otlp::run(&collector, &filter, is_following, root, trail);
+        let (collector, filter) = (&collector, &filter);
+        return otlp::run(&OtlpExport { collector, filter, is_following, root, trail });
     }
     let format = if csv { ExportFormat::Csv } else { ExportFormat::Jsonl };
     let filter = filter.filter(trail)?;
@@ -63,7 +66,7 @@ pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> io::Res
 }
 
 /// The file appears whole or stays as it was.
-fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) -> io::Result<u64> {
+fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) -> anyhow::Result<u64> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(named)?;
@@ -87,10 +90,15 @@ fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) ->
     Ok(reader.doubtful)
 }
 
-fn to_stdout(format: ExportFormat, trail: &Trail, filter: &Filter, is_following: bool) -> io::Result<u64> {
+fn to_stdout(
+    format: ExportFormat,
+    trail: &Trail,
+    filter: &Filter,
+    is_following: bool,
+) -> anyhow::Result<u64> {
     let mut out = Out::buffered_stdout();
     let mut reader = Reader::new(trail);
-    let mut heading = (format == ExportFormat::Csv).then(|| for_stream(Csv::heading()));
+    let mut heading = if format == ExportFormat::Csv { Some(for_stream(Csv::heading())) } else { None };
     reader.each(filter, |entry| {
         out.document(&heading.take().unwrap_or_default())?;
         print(&mut out, format, entry)

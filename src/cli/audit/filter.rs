@@ -1,7 +1,6 @@
 //! Which records are wanted.
 
-use std::io;
-
+use anyhow::anyhow;
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp, Zoned};
 
@@ -32,9 +31,9 @@ pub(in crate::cli) struct FilterArgs {
     pub(super) since: Option<Timestamp>,
 }
 
-pub(in crate::cli) fn since(text: &str) -> Result<Timestamp, String> {
+pub(in crate::cli) fn since(text: &str) -> anyhow::Result<Timestamp> {
     since_at(text.trim(), &Zoned::now()).ok_or_else(|| {
-        format!("{text:?} is neither a date or time ({TIMES}) nor a duration (30m, 12h, 7d, 2w)")
+        anyhow!("{text:?} is neither a date or time ({TIMES}) nor a duration (30m, 12h, 7d, 2w)")
     })
 }
 
@@ -76,11 +75,11 @@ impl FilterArgs {
         *last_session || [session, agent, step, event, decision].into_iter().any(Option::is_some)
     }
 
-    pub(super) fn filter(self, trail: &Trail) -> io::Result<Filter> {
+    pub(super) fn filter(self, trail: &Trail) -> anyhow::Result<Filter> {
         let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
         if is_last {
             let last = last_session(trail)?;
-            session = Some(last.ok_or_else(|| io::Error::other("no record names a session yet"))?);
+            session = Some(last.ok_or_else(|| anyhow!("no record names a session yet"))?);
         }
         Ok(Filter { session, agent, step, event, decision, since })
     }

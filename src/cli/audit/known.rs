@@ -1,7 +1,8 @@
 //! The words that filters are compared with: a typo must not look like an empty trail.
 
 use std::collections::BTreeSet;
-use std::io;
+
+use anyhow::anyhow;
 
 use conclaude_core::decide::Word;
 use conclaude_core::event;
@@ -18,7 +19,7 @@ const EVENTS: [&str; 8] =
 
 /// # Errors
 /// When the filter names a decision or an event that neither exists nor was recorded.
-pub(super) fn check(filter: &Filter, reader: &Reader<'_>) -> io::Result<()> {
+pub(super) fn check(filter: &Filter, reader: &Reader<'_>) -> anyhow::Result<()> {
     let words = Word::ALL.map(Word::as_str);
     let decisions: Vec<&str> = words.into_iter().chain(["interrupted"]).chain(DECISIONS).collect();
     check_word("decision", filter.decision.as_deref(), &decisions, &reader.decisions)?;
@@ -26,7 +27,12 @@ pub(super) fn check(filter: &Filter, reader: &Reader<'_>) -> io::Result<()> {
     check_word("event", filter.event.as_deref(), &events, &reader.events)
 }
 
-fn check_word(what: &str, typed: Option<&str>, known: &[&str], seen: &BTreeSet<String>) -> io::Result<()> {
+fn check_word(
+    what: &str,
+    typed: Option<&str>,
+    known: &[&str],
+    seen: &BTreeSet<String>,
+) -> anyhow::Result<()> {
     let all = || known.iter().copied().chain(seen.iter().map(String::as_str));
     let Some(typed) = typed.filter(|typed| !all().any(|word| word.eq_ignore_ascii_case(typed))) else {
         return Ok(());
@@ -38,7 +44,7 @@ fn check_word(what: &str, typed: Option<&str>, known: &[&str], seen: &BTreeSet<S
             format!("there are {}", words.into_iter().collect::<Vec<_>>().join(", "))
         }
     };
-    Err(io::Error::other(format!("there is no {what} `{typed}`; {hint}")))
+    Err(anyhow!("there is no {what} `{typed}`; {hint}"))
 }
 
 /// Why there is nothing to show.

@@ -33,7 +33,7 @@ pub(in crate::cli) struct ShowArgs {
     follow: bool,
 }
 
-pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &ShowArgs) -> io::Result<()> {
+pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &ShowArgs) -> anyhow::Result<()> {
     // The last of them are known when all were read once: so none has to be held.
     let mut before = match view.number {
         Some(number) => {
@@ -67,7 +67,10 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
             writeln!(out, "{BAD}✗ {what}{BAD:#}")?;
         }
     }
-    if view.follow { follow_on(out, &mut reader, filter, view) } else { Ok(()) }
+    if view.follow {
+        follow_on(out, &mut reader, filter, view)?;
+    }
+    Ok(())
 }
 
 /// Until the user stops it, or nobody reads any more.

@@ -41,7 +41,7 @@ struct StepReport {
     is_ad_hoc: bool,
 }
 
-pub(super) fn check(project: &DesProject, args: &CheckArgs, out: &mut Out<'_>) -> io::Result<Exit> {
+pub(super) fn check(project: &DesProject, args: &CheckArgs, out: &mut Out<'_>) -> anyhow::Result<Exit> {
     let (_, name) = project.step(&args.step)?;
     let report = match gates::open_step(&project.root.work, &name) {
         Ok(opened) => match &args.transcript {
@@ -63,7 +63,7 @@ fn of_step(step: String, findings: Vec<Finding>) -> StepReport {
     StepReport { step, findings, context: None, is_ad_hoc: false }
 }
 
-fn of_transcript(project: &DesProject, opened: &Opened, transcript: &Path) -> io::Result<StepReport> {
+fn of_transcript(project: &DesProject, opened: &Opened, transcript: &Path) -> anyhow::Result<StepReport> {
     let des = project.config.des.clone().unwrap_or_default();
     let judged = offline::judge(&Work {
         step: &opened.name,
@@ -72,7 +72,7 @@ fn of_transcript(project: &DesProject, opened: &Opened, transcript: &Path) -> io
         tree: &WorkTree::at(&project.root.work, None),
         des: &DesConfig { phases: Some(PhaseList(project.phases(&opened.step))), ..des },
     })
-    .map_err(io::Error::other)?;
+    .map_err(anyhow::Error::msg)?;
     Ok(StepReport {
         step: opened.name.clone(),
         findings: judged.findings,

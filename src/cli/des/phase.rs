@@ -1,6 +1,5 @@
 //! `des start`, `finish` and `skip`: a phase is recorded as the agent reports it.
 
-use std::io;
 use std::path::PathBuf;
 
 use super::project::DesProject;
@@ -47,24 +46,27 @@ pub(crate) struct SkipArgs {
     reason: String,
 }
 
-pub(super) fn start(project: &DesProject, args: &StartArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn start(project: &DesProject, args: &StartArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     project.record_phase(&args.step, &args.phase, &Change::Start)?;
-    writeln!(out, "{} is IN_PROGRESS", args.phase)
+    writeln!(out, "{} is IN_PROGRESS", args.phase)?;
+    Ok(())
 }
 
-pub(super) fn finish(project: &DesProject, args: FinishArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn finish(project: &DesProject, args: FinishArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let FinishArgs { step, phase, pass, details, turns, .. } = args;
     project.refuse_without_proof(&phase)?;
     let change = Change::Finish { pass, details, turns, evidence: None };
     project.record_phase(&step, &phase, &change)?;
-    writeln!(out, "{phase} is EXECUTED: {}", if pass { "PASS" } else { "FAIL" })
+    writeln!(out, "{phase} is EXECUTED: {}", if pass { "PASS" } else { "FAIL" })?;
+    Ok(())
 }
 
-pub(super) fn skip(project: &DesProject, args: SkipArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn skip(project: &DesProject, args: SkipArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let SkipArgs { step, phase, reason } = args;
     if !reason.trim_start().starts_with("APPROVED_SKIP:") {
         project.refuse_without_proof(&phase)?;
     }
     project.record_phase(&step, &phase, &Change::Skip { reason })?;
-    writeln!(out, "{phase} is SKIPPED")
+    writeln!(out, "{phase} is SKIPPED")?;
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! The project that a subcommand of `conclaude des` works in: its phases, its steps, and its records.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub(super) struct DesProject {
 }
 
 impl DesProject {
-    pub(super) fn find() -> io::Result<DesProject> {
+    pub(super) fn find() -> anyhow::Result<DesProject> {
         let root = root()?;
         let Loaded { config, origins, errors, .. } = load::all(&root, Patterns::All);
         let config_error = errors.first().map(ToString::to_string);
@@ -41,8 +41,11 @@ impl DesProject {
     }
 
     /// For subcommands whose output depends on the config: with the defaults it would be wrong.
-    pub(super) fn require_valid_config(&self) -> io::Result<()> {
-        self.config_error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.clone())))
+    pub(super) fn require_valid_config(&self) -> anyhow::Result<()> {
+        match &self.config_error {
+            Some(error) => bail!("{error}"),
+            None => Ok(()),
+        }
     }
 
     /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
@@ -71,26 +74,20 @@ impl DesProject {
     }
 
     /// The real path of the step file, and its name in records. It must be inside the project.
-    pub(super) fn step(&self, path: &Path) -> io::Result<(PathBuf, String)> {
+    pub(super) fn step(&self, path: &Path) -> anyhow::Result<(PathBuf, String)> {
         let cwd = std::env::current_dir()?;
-        let outside = || {
-            io::Error::other(format!(
-                "{} is outside the project {}",
-                path.display(),
-                self.root.work.display()
-            ))
-        };
+        let outside = || anyhow!("{} is outside the project {}", path.display(), self.root.work.display());
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
         // Agents may call us where they may not write: the config and the settings are no step files.
         if is_protected(&name) {
-            return Err(io::Error::other(format!("{name} belongs to the gates: it is no step file")));
+            bail!("{name} belongs to the gates: it is no step file");
         }
         Ok((paths::real_path(&cwd.join(path)), name))
     }
 
-    pub(super) fn audit(&self, record: &Record) -> io::Result<()> {
-        let problem =
-            audit::write(&self.root.folder, self.config.audit.as_ref(), record).map_err(io::Error::other)?;
+    pub(super) fn audit(&self, record: &Record) -> anyhow::Result<()> {
+        let problem = audit::write(&self.root.folder, self.config.audit.as_ref(), record)
+            .map_err(anyhow::Error::msg)?;
         if let Some(problem) = problem {
             let _ = writeln!(Out::stderr(), "conclaude: warning: {problem}");
         }
@@ -98,21 +95,21 @@ impl DesProject {
     }
 
     /// A phase that counts only with proof is not recorded without it.
-    pub(super) fn refuse_without_proof(&self, phase: &str) -> io::Result<()> {
+    pub(super) fn refuse_without_proof(&self, phase: &str) -> anyhow::Result<()> {
         let des = self.config.des.clone().unwrap_or_default();
         if !des.evidence().contains(&phase) {
             return Ok(());
         }
         let runs =
             des.evidence_command(phase).map(|command| format!(", which runs `{}`", clean_line(command)));
-        Err(io::Error::other(format!(
+        Err(anyhow!(
             "{phase} counts only with proof (des.evidence): use `conclaude des run`{}",
             runs.unwrap_or_default()
-        )))
+        ))
     }
 
     /// Commands of the config run where those at a stop run: not in a project that the user has yet to trust.
-    pub(super) fn require_trust(&self) -> io::Result<()> {
+    pub(super) fn require_trust(&self) -> anyhow::Result<()> {
         let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
         if !registration::asks_for_trust(&registration::current(&project)) {
             return Ok(());
@@ -121,7 +118,7 @@ impl DesProject {
         origins.check_trust(load::why_untrusted);
         match origins.untrusted(&["des", "evidence"]) {
             None => Ok(()),
-            Some(why) => Err(io::Error::other(format!("{why}, so its commands do not run. {TRUST_IT}"))),
+            Some(why) => Err(anyhow!("{why}, so its commands do not run. {TRUST_IT}")),
         }
     }
 
@@ -130,18 +127,18 @@ impl DesProject {
         &self,
         path: &Path,
         change: impl FnOnce(&mut step::Step) -> Result<(), String>,
-    ) -> io::Result<String> {
+    ) -> anyhow::Result<String> {
         let (real, name) = self.step(path)?;
-        record::change(&self.root.folder, &real, change).map_err(io::Error::other)?;
+        record::change(&self.root.folder, &real, change).map_err(anyhow::Error::msg)?;
         Ok(name)
     }
 
     /// Records a change of a phase, in the step file and in the audit trail.
-    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &Change) -> io::Result<()> {
+    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &Change) -> anyhow::Result<()> {
         let name = self.change_step(path, |step| {
             record::record(step, &self.phases(step), phase, change, Timestamp::now())
         })?;
-        let (event, decision, evidence) = described(change);
+        let AuditedChange { event, decision, evidence } = AuditedChange::of(change);
         self.audit(&Record {
             phase: Some(phase.into()),
             evidence: evidence.cloned(),
@@ -160,7 +157,7 @@ impl DesProject {
         phase: &str,
         command: &str,
         started: Timestamp,
-    ) -> io::Result<Option<Note>> {
+    ) -> anyhow::Result<Option<Note>> {
         if self.config.audit.as_ref().and_then(|audit| audit.enabled) == Some(false) {
             return Ok(None);
         }
@@ -203,19 +200,29 @@ impl DesProject {
             .collect();
         agents.sort_unstable();
         agents.dedup();
-        agents.pop().filter(|_| agents.is_empty())
+        if agents.len() == 1 { agents.pop() } else { None }
     }
 }
 
-/// A change as the audit trail names it: event, decision and evidence. Only `des run` has evidence.
-fn described(change: &Change) -> (&'static str, &'static str, Option<&Value>) {
-    let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
-    match change {
-        Change::Start => ("des start", "IN_PROGRESS", None),
-        Change::Skip { .. } => ("des skip", "SKIPPED", None),
-        Change::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
-        Change::Finish { pass, evidence: Some(evidence), .. } | Change::Prove { pass, evidence, .. } => {
-            ("des run", outcome(*pass), Some(evidence))
-        }
+/// A change as the audit trail names it.
+struct AuditedChange<'a> {
+    event: &'static str,
+    decision: &'static str,
+    /// Only `des run` has evidence.
+    evidence: Option<&'a Value>,
+}
+
+impl AuditedChange<'_> {
+    fn of(change: &Change) -> AuditedChange<'_> {
+        let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
+        let (event, decision, evidence) = match change {
+            Change::Start => ("des start", "IN_PROGRESS", None),
+            Change::Skip { .. } => ("des skip", "SKIPPED", None),
+            Change::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
+            Change::Finish { pass, evidence: Some(evidence), .. } | Change::Prove { pass, evidence, .. } => {
+                ("des run", outcome(*pass), Some(evidence))
+            }
+        };
+        AuditedChange { event, decision, evidence }
     }
 }

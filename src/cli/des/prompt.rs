@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
+
 use super::project::DesProject;
 use crate::cli::out::{LiteralText, Out};
 use conclaude_checks::des::boundaries::boundaries;
@@ -25,15 +27,15 @@ pub(crate) struct PromptArgs {
     command: Option<String>,
 }
 
-pub(super) fn print(project: &DesProject, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn print(project: &DesProject, args: &PromptArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let (_, name) = project.step(&args.step)?;
-    let opened = gates::open_step(&project.root.work, &name)
-        .map_err(|finding| io::Error::other(finding.to_string()))?;
+    let opened = gates::open_step(&project.root.work, &name).map_err(|finding| anyhow!("{finding}"))?;
     markers(&opened, &name, args, out)?;
     task(&opened, &name, &args.agent, out)?;
     let des = project.config.des.clone().unwrap_or_default();
     let scope = Scope::of(opened.allowed.clone());
-    writeln!(out, "{}", boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())
+    writeln!(out, "{}", boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())?;
+    Ok(())
 }
 
 fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {

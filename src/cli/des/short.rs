@@ -1,14 +1,15 @@
 //! Steps by the start of their name: `01` instead of `steps/01-01.json`.
 
-use std::io;
 use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
 
 use super::project::DesProject;
 use super::status;
 use conclaude_core::text::clean_line;
 
 /// The step file that is meant: the path as typed, or the one listed step whose name starts so.
-pub(super) fn resolve(project: &DesProject, typed: &Path) -> io::Result<PathBuf> {
+pub(super) fn resolve(project: &DesProject, typed: &Path) -> anyhow::Result<PathBuf> {
     let text = typed.to_string_lossy();
     if typed.is_absolute() || text.is_empty() || typed.metadata().is_ok_and(|file| !file.is_dir()) {
         return Ok(typed.to_owned());
@@ -28,12 +29,12 @@ pub(super) fn resolve(project: &DesProject, typed: &Path) -> io::Result<PathBuf>
         [(path, _)] => Ok(path.clone()),
         // A path that is not there is reported as such by whoever reads it.
         [] if typed.extension().is_some() => Ok(typed.to_owned()),
-        [] => Err(io::Error::other(format!(
+        [] => Err(anyhow!(
             "no step file {text}, and none whose name starts with that; `conclaude des status` lists them"
-        ))),
+        )),
         several => {
             let names: Vec<String> = several.iter().map(|(_, name)| clean_line(name)).collect();
-            Err(io::Error::other(format!("{text} may be one of {}: say which", names.join(", "))))
+            Err(anyhow!("{text} may be one of {}: say which", names.join(", ")))
         }
     }
 }

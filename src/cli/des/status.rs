@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anstyle::Style;
+use anyhow::bail;
 use serde::Serialize;
 use serde_json::json;
 
@@ -50,27 +51,30 @@ struct Phases {
     total: usize,
 }
 
-pub(super) fn list(project: &DesProject, args: &StatusArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn list(project: &DesProject, args: &StatusArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let folder = match args.folder.as_deref() {
         Some(folder) if !folder.is_dir() => {
-            return Err(io::Error::other(format!("{} is not a folder", folder.display())));
+            bail!("{} is not a folder", folder.display());
         }
         Some(folder) => std::path::absolute(folder)?,
         None => project.root.work.clone(),
     };
     let rows = rows(project, &folder)?;
     if args.json {
-        return out.json(&json!({ "steps": rows }));
+        out.json(&json!({ "steps": rows }))?;
+        return Ok(());
     }
     if rows.is_empty() {
-        return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());
+        writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display())?;
+        return Ok(());
     }
     let heading = ["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned);
     let cells: Vec<_> = std::iter::once(heading).chain(rows.iter().map(StatusRow::cells)).collect();
-    table(out, &cells, BOLD)
+    table(out, &cells, BOLD)?;
+    Ok(())
 }
 
-fn rows(project: &DesProject, folder: &Path) -> io::Result<Vec<StatusRow>> {
+fn rows(project: &DesProject, folder: &Path) -> anyhow::Result<Vec<StatusRow>> {
     let mut rows = Vec::new();
     for path in step_files(folder) {
         let Ok((step, _)) = step::read(&path, "") else { continue };
@@ -81,7 +85,7 @@ fn rows(project: &DesProject, folder: &Path) -> io::Result<Vec<StatusRow>> {
         rows.push(StatusRow {
             task: step.task_id(),
             state: step.state(),
-            phases: step.has_phases().then_some(Phases { finished, total: phases.len() }),
+            phases: if step.has_phases() { Some(Phases { finished, total: phases.len() }) } else { None },
             last_agent: None,
             blocks: 0,
             step: name,

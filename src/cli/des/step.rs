@@ -1,8 +1,8 @@
 //! `des new`, `done` and `fail`: the step as a whole.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use jiff::Timestamp;
 
 use super::project::DesProject;
@@ -54,13 +54,13 @@ pub(crate) struct FailArgs {
     partial: bool,
 }
 
-pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
-    scope::Allowed::new(allow.clone()).map_err(io::Error::other)?;
+    scope::Allowed::new(allow.clone()).map_err(anyhow::Error::msg)?;
     let (real, step_name) = project.step(path)?;
     check_name(&real, &step_name)?;
     if real.exists() && !force {
-        return Err(io::Error::other(format!("{step_name} exists already; --force overwrites it")));
+        bail!("{step_name} exists already; --force overwrites it");
     }
     if let Some(folder) = real.parent() {
         std::fs::create_dir_all(folder)?;
@@ -77,37 +77,34 @@ pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> io
     });
     step::write(&real, &step, "")?;
     project.audit(&project.base_record("des new", &step_name, "TODO"))?;
-    writeln!(out, "created {step_name}")
+    writeln!(out, "created {step_name}")?;
+    Ok(())
 }
 
 /// What `des status` and `/step` would not find is no name for a step.
-fn check_name(real: &Path, name: &str) -> io::Result<()> {
+fn check_name(real: &Path, name: &str) -> anyhow::Result<()> {
     let shown = clean_line(name);
     if real.is_dir() {
         let example = Path::new(&shown).join("01-01.json");
-        return Err(io::Error::other(format!(
-            "{shown} is a folder: name a file in it, such as {}",
-            example.display()
-        )));
+        bail!("{shown} is a folder: name a file in it, such as {}", example.display());
     }
     if real.extension().is_none_or(|extension| extension != "json") {
-        return Err(io::Error::other(format!(
-            "`des status` finds only steps whose names end in .json: use {shown}.json"
-        )));
+        bail!("`des status` finds only steps whose names end in .json: use {shown}.json");
     }
     Ok(())
 }
 
-pub(super) fn done(project: &DesProject, args: &DoneArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn done(project: &DesProject, args: &DoneArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let name = project.change_step(&args.step, |step| record::complete(step, Timestamp::now()))?;
     project.audit(&project.base_record("des done", &name, "DONE"))?;
-    writeln!(out, "{name} is DONE")
+    writeln!(out, "{name} is DONE")?;
+    Ok(())
 }
 
-pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let reason = args.reason.trim();
     if reason.is_empty() {
-        return Err(io::Error::other("--reason must not be blank: say why the step failed"));
+        bail!("--reason must not be blank: say why the step failed");
     }
     let name = project.change_step(&args.step, |step| {
         record::admit_failure(step, &project.phases(step), args.partial, reason, Timestamp::now());
@@ -118,5 +115,6 @@ pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> 
         reason: Some(reason.to_owned()),
         ..project.base_record("des fail", &name, state)
     })?;
-    writeln!(out, "{name} is {state}")
+    writeln!(out, "{name} is {state}")?;
+    Ok(())
 }

@@ -68,7 +68,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>)
     let config = installation.effective_config();
     let runs_commands =
         config.section(EventKind::SessionStart).is_some_and(|section| section.commands().next().is_some());
-    if let Some(command) = line(EventKind::SessionStart).filter(|_| !runs_commands) {
+    if !runs_commands && let Some(command) = line(EventKind::SessionStart) {
         let (answer, check) = here(&command, &fix, installation);
         answers.push(answer);
         checks.extend(check);
@@ -121,7 +121,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Pro
 }
 
 fn payload(event: EventKind, project: &Path) -> Value {
-    let agent = Some(AGENT).filter(|_| event.is_of_agent());
+    let agent = if event.is_of_agent() { Some(AGENT) } else { None };
     let sample = Sample {
         event,
         session: AGENT,
@@ -185,10 +185,9 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, 
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let shown = said.get("systemMessage").and_then(Value::as_str).map(str::to_owned);
     // What is wrong with settings, config and trust has been reported already, with its fix.
-    let check = (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && shown.is_none()))
-        .then(|| {
-            let text = format!("`{}` fails: {}", short(command), clean_line(&answer.stderr));
-            Check::problem("call", text, fix)
-        });
-    (answer, check)
+    if answer.exit == Some(0) || (answer.exit == Some(1) && shown.is_some()) {
+        return (answer, None);
+    }
+    let text = format!("`{}` fails: {}", short(command), clean_line(&answer.stderr));
+    (answer, Some(Check::problem("call", text, fix)))
 }

@@ -156,7 +156,10 @@ pub(super) fn untrusted(installation: &Installation) -> Option<String> {
 pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
     // Where trust is asked for and missing, that is said already.
-    let endpoint = settings.endpoint().filter(|_| untrusted(installation).is_none())?;
+    let endpoint = settings.endpoint()?;
+    if untrusted(installation).is_some() {
+        return None;
+    }
     if on_path("curl").is_none() {
         let text = "`curl` sends the decisions, and is not on the PATH";
         return Some(Check::problem("telemetry", text, "apt-get install curl"));

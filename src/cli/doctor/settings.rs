@@ -128,13 +128,14 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
 fn elsewhere(installation: &Installation) -> Option<Check> {
     let here = std::env::current_dir().ok()?;
     let is_elsewhere = here != installation.project && std::env::var_os(variables::PROJECT_DIR).is_none();
-    is_elsewhere.then(|| {
-        Check::warning(
-            "settings",
-            "a session that starts in this very folder does not read the settings of the project above",
-            format!("cd {}  # and start Claude Code there", installation.project.display()),
-        )
-    })
+    if !is_elsewhere {
+        return None;
+    }
+    Some(Check::warning(
+        "settings",
+        "a session that starts in this very folder does not read the settings of the project above",
+        format!("cd {}  # and start Claude Code there", installation.project.display()),
+    ))
 }
 
 fn unneeded(installation: &Installation) -> Vec<&'static str> {

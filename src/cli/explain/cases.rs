@@ -18,12 +18,17 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     let first = rehearsal.answer(|_| End::Exits(0), Count::Blocks(1));
     let is_blocked = matches!(first.word, Some(Word::Blocked));
     if commands.is_empty() || matches!(first.word, Some(Word::Denied | Word::Asked)) {
-        let limit = is_blocked.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten();
-        return std::iter::once(Case { when: String::new(), answered: first }).chain(limit).collect();
+        let mut cases = vec![Case { when: String::new(), answered: first }];
+        if is_blocked {
+            cases.extend(at_limit(rehearsal, |_| End::Exits(0)));
+        }
+        return cases;
     }
     let when = if commands.len() == 1 { "if it succeeds" } else { "if all succeed" };
     let mut cases = vec![Case { when: when.into(), answered: first }];
-    cases.extend(is_blocked.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten());
+    if is_blocked {
+        cases.extend(at_limit(rehearsal, |_| End::Exits(0)));
+    }
     for command in &commands {
         cases.push(case(rehearsal, command, End::Exits(1), "fails"));
         if commands.len() == 1 && command.on_failure == Reaction::Block {
@@ -35,10 +40,11 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     }
     if commands.len() > 1 {
         let answered = rehearsal.answer(|_| End::Exits(1), Count::Blocks(1));
-        let limit =
-            matches!(answered.word, Some(Word::Blocked)).then(|| at_limit(rehearsal, |_| End::Exits(1)));
+        let is_blocked = matches!(answered.word, Some(Word::Blocked));
         cases.push(Case { when: "if all fail".into(), answered });
-        cases.extend(limit.flatten());
+        if is_blocked {
+            cases.extend(at_limit(rehearsal, |_| End::Exits(1)));
+        }
     }
     cases
 }
@@ -47,8 +53,7 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
 fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
     let first = case(rehearsal, command, End::TimesOut, "times out");
     let again = case(rehearsal, command, End::TimesOutAgain, "times out again");
-    let is_other = first.answered.word != again.answered.word;
-    std::iter::once(first).chain(is_other.then_some(again)).collect()
+    if first.answered.word == again.answered.word { vec![first] } else { vec![first, again] }
 }
 
 /// One command ends so, and all others succeed.
@@ -67,5 +72,5 @@ fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case
     let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
     let blocks = text::count(rehearsal.plan.gates.max_blocks.into(), "block");
     let when = format!("the same after {blocks} (maxBlocks)");
-    is_counted.then_some(Case { when, answered })
+    if is_counted { Some(Case { when, answered }) } else { None }
 }

@@ -1,8 +1,8 @@
 //! An event that was looked at.
 
-use std::io;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use serde_json::Value;
 
 use super::known;
@@ -22,7 +22,7 @@ pub(in crate::cli) struct Explanation {
 }
 
 /// Looks at the event as it would be handled here.
-pub(in crate::cli) fn explain(asked: ExplainEvent) -> io::Result<Explanation> {
+pub(in crate::cli) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
     let project_dir = Environment::of_process().project_dir;
     let project = project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
     let found = registration::current(&project);
@@ -37,8 +37,8 @@ pub(in crate::cli) fn explain(asked: ExplainEvent) -> io::Result<Explanation> {
     let mut notes = asked.notes.clone();
     notes.extend(known::notes(&asked, &project));
     notes.extend(not_called(asked.event, &found));
-    let rehearsal = rehearse(asked.event, payload.as_bytes(), &environment)
-        .map_err(|error| io::Error::other(error.to_string()))?;
+    let rehearsal =
+        rehearse(asked.event, payload.as_bytes(), &environment).map_err(|error| anyhow!("{error}"))?;
     Ok(Explanation { asked, rehearsal, notes })
 }
 
@@ -49,9 +49,10 @@ fn not_called(event: EventKind, found: &[registration::ScopeSettings]) -> Option
     }
     let is_registered =
         found.iter().flat_map(registration::ScopeSettings::registered).any(|one| one.event == event);
-    (!is_registered).then(|| {
-        format!(
-            "{event} is not registered with Claude Code here, so none of this happens: `conclaude install` registers what the config needs"
-        )
-    })
+    if is_registered {
+        return None;
+    }
+    Some(format!(
+        "{event} is not registered with Claude Code here, so none of this happens: `conclaude install` registers what the config needs"
+    ))
 }

@@ -10,7 +10,7 @@ use conclaude_engine::install::agents;
 use conclaude_engine::install::scope::Scope;
 
 pub(super) fn notes(asked: &ExplainEvent, project: &Path) -> Vec<String> {
-    let tool = asked.text("tool_name").filter(|_| fields::has_tool(asked.event));
+    let tool = if fields::has_tool(asked.event) { asked.text("tool_name") } else { None };
     let agent = asked.text("agent_type").filter(|name| !name.is_empty());
     tool.and_then(unknown_tool)
         .into_iter()

@@ -21,10 +21,12 @@ pub(in crate::cli) fn marked(
 ) -> io::Result<()> {
     let hang = indent + if mark.is_some() { 2 } else { 0 };
     for (number, line) in broken(&printable(text), WIDTH.saturating_sub(hang)).iter().enumerate() {
-        match mark.filter(|_| number == 0) {
-            Some((paint, mark)) => writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?,
-            None if line.is_empty() => writeln!(out)?,
-            None => writeln!(out, "{:hang$}{line}", "")?,
+        match mark {
+            Some((paint, mark)) if number == 0 => {
+                writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?
+            }
+            _ if line.is_empty() => writeln!(out)?,
+            _ => writeln!(out, "{:hang$}{line}", "")?,
         }
     }
     Ok(())

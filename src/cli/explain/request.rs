@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 
 use super::event;
@@ -64,7 +65,7 @@ pub(in crate::cli) struct ExplainEvent {
 }
 
 impl ExplainEvent {
-    pub(super) fn of(request: &ExplainRequest) -> io::Result<ExplainEvent> {
+    pub(super) fn of(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
         match &request.payload {
             Some(path) => of_payload(path, request),
             None => of_arguments(request),
@@ -91,17 +92,13 @@ impl ExplainEvent {
     }
 }
 
-fn error(what: impl Into<String>) -> io::Error {
-    io::Error::other(what.into())
-}
-
-fn of_payload(path: &Path, request: &ExplainRequest) -> io::Result<ExplainEvent> {
+fn of_payload(path: &Path, request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
         io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
         text
     } else {
-        files::read_text(path, MAX_BYTES).map_err(|why| error(format!("{}: {why}", path.display())))?
+        files::read_text(path, MAX_BYTES).map_err(|why| anyhow!("{}: {why}", path.display()))?
     };
     let mut payload = object(&text, &format!("the payload {}", path.display()))?;
     let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
@@ -109,7 +106,7 @@ fn of_payload(path: &Path, request: &ExplainRequest) -> io::Result<ExplainEvent>
         (Some(typed), own) => not_another(event::named(typed)?, own.as_deref())?,
         (None, Some(own)) => event::named(own)?,
         (None, None) => {
-            return Err(error("the payload has no `hook_event_name` that is a text: name the event"));
+            bail!("the payload has no `hook_event_name` that is a text: name the event");
         }
     };
     payload.insert("hook_event_name".into(), event.name().into());
@@ -126,23 +123,22 @@ fn of_payload(path: &Path, request: &ExplainRequest) -> io::Result<ExplainEvent>
 }
 
 /// The event that was named, unless the payload is of another one.
-fn not_another(event: EventKind, own: Option<&str>) -> io::Result<EventKind> {
+fn not_another(event: EventKind, own: Option<&str>) -> anyhow::Result<EventKind> {
     match own.filter(|own| *own != event.name()) {
         None => Ok(event),
-        Some(own) => Err(error(format!(
+        Some(own) => Err(anyhow!(
             "{event} was named, but the `hook_event_name` of the payload is {own}: leave the event out, or take a payload of {event}"
-        ))),
+        )),
     }
 }
 
-fn folder(request: &ExplainRequest) -> io::Result<String> {
+fn folder(request: &ExplainRequest) -> anyhow::Result<String> {
     let folder = match &request.cwd {
         None => std::env::current_dir()?,
         Some(named) => {
-            let real =
-                named.canonicalize().map_err(|why| error(format!("--cwd {}: {why}", named.display())))?;
+            let real = named.canonicalize().map_err(|why| anyhow!("--cwd {}: {why}", named.display()))?;
             if !real.is_dir() {
-                return Err(error(format!("--cwd {} is no folder", named.display())));
+                bail!("--cwd {} is no folder", named.display());
             }
             real
         }
@@ -150,16 +146,16 @@ fn folder(request: &ExplainRequest) -> io::Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
-fn of_arguments(request: &ExplainRequest) -> io::Result<ExplainEvent> {
+fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     let typed = request.event.as_deref();
     let event = event::named(
-        typed.ok_or_else(|| error("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
+        typed.ok_or_else(|| anyhow!("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
     )?;
     let mut notes = Vec::new();
     let of_agent = event.is_of_agent();
     if request.agent.is_some() && !event.row().in_agents {
         let hint = if event == EventKind::Stop { "; SubagentStop is the stop of an agent" } else { "" };
-        return Err(error(format!("{event} comes from the main thread: --agent has no meaning there{hint}")));
+        bail!("{event} comes from the main thread: --agent has no meaning there{hint}");
     }
     if of_agent && request.agent.is_none() {
         notes.push(format!("the agent is taken to be {AGENT}: --agent names another"));
@@ -186,7 +182,7 @@ fn of_arguments(request: &ExplainRequest) -> io::Result<ExplainEvent> {
         tool_input,
         fields: given,
     };
-    let changed = is_stop(event).then(|| request.file.clone());
+    let changed = if is_stop(event) { Some(request.file.clone()) } else { None };
     Ok(ExplainEvent { changed, notes, ..ExplainEvent::sample(&sample) })
 }
 
@@ -195,40 +191,38 @@ fn is_stop(event: EventKind) -> bool {
     matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }
 
-fn tool(event: EventKind, request: &ExplainRequest) -> io::Result<(String, Map<String, Value>)> {
+fn tool(event: EventKind, request: &ExplainRequest) -> anyhow::Result<(String, Map<String, Value>)> {
     let named = request.tool.clone();
     let differs =
         |tool: &&str| named.as_ref().is_some_and(|named| tool.eq_ignore_ascii_case(named) && tool != named);
     if let Some(near) = tools::KNOWN.iter().copied().find(differs) {
         let typed = named.unwrap_or_default();
-        return Err(error(format!("Claude Code has no tool `{typed}`; did you mean `{near}`?")));
+        bail!("Claude Code has no tool `{typed}`; did you mean `{near}`?");
     }
     if let Some(command) = &request.command {
         let tool = named.unwrap_or_else(|| tools::SHELL.into());
         if !tools::WITH_COMMAND.contains(&tool.as_str()) {
-            return Err(error(format!(
+            bail!(
                 "--command is the command of Bash, Monitor or PowerShell, and the tool is {tool}: use --input"
-            )));
+            );
         }
         return Ok((tool, one("command", command)));
     }
     if let Some(text) = &request.input {
         let input = object(text, "--input")?;
         let tool = named.or_else(|| tools::guess(&input).map(str::to_owned));
-        return tool.map(|tool| (tool, input)).ok_or_else(|| error("--input needs --tool NAME"));
+        return tool.map(|tool| (tool, input)).ok_or_else(|| anyhow!("--input needs --tool NAME"));
     }
     match (request.file.as_slice(), named) {
         ([file], named) => {
             let tool = named.unwrap_or_else(|| "Write".into());
             let field = tools::file_field(&tool)
-                .ok_or_else(|| error(format!("{tool} has no file: use --command, or --input")))?;
+                .ok_or_else(|| anyhow!("{tool} has no file: use --command, or --input"))?;
             Ok((tool, one(field, file)))
         }
         ([], Some(tool)) => Ok((tool, Map::new())),
-        ([], None) => {
-            Err(error(format!("{event} needs a tool: add --command CMD, --file PATH or --tool NAME")))
-        }
-        _ => Err(error("a tool has one file: --file is given several times")),
+        ([], None) => Err(anyhow!("{event} needs a tool: add --command CMD, --file PATH or --tool NAME")),
+        _ => Err(anyhow!("a tool has one file: --file is given several times")),
     }
 }
 
@@ -239,13 +233,15 @@ fn one(field: &str, value: &str) -> Map<String, Value> {
 }
 
 /// The fields of an event without a tool.
-fn other_fields(event: EventKind, request: &ExplainRequest) -> io::Result<Map<String, Value>> {
+fn other_fields(event: EventKind, request: &ExplainRequest) -> anyhow::Result<Map<String, Value>> {
     let is_batch = matches!(event.row().changes, Changes::Tools(_));
     if !is_batch && (request.tool.is_some() || request.command.is_some()) {
         let hint = "; PreToolUse and PostToolUse have one";
-        return Err(error(format!("{event} has no tool: --tool and --command have no meaning there{hint}")));
+        bail!("{event} has no tool: --tool and --command have no meaning there{hint}");
     }
-    if let Some(text) = request.input.as_ref().filter(|_| !is_batch) {
+    if let Some(text) = &request.input
+        && !is_batch
+    {
         return object(text, "--input");
     }
     match request.file.as_slice() {
@@ -254,15 +250,15 @@ fn other_fields(event: EventKind, request: &ExplainRequest) -> io::Result<Map<St
         [file] if fields::own(event).any(|field| field == fields::FILE_PATH) => {
             Ok(one(fields::FILE_PATH, file))
         }
-        _ => Err(error(format!("{event} is not about a file: --file has no meaning there"))),
+        _ => Err(anyhow!("{event} is not about a file: --file has no meaning there")),
     }
 }
 
 /// The fields of a JSON object.
-fn object(text: &str, what: &str) -> io::Result<Map<String, Value>> {
+fn object(text: &str, what: &str) -> anyhow::Result<Map<String, Value>> {
     match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(io::Error::other(format!("{what} is JSON, but not an object: {{…}} is expected"))),
-        Err(error) => Err(io::Error::other(format!("{what} is not JSON: {error}"))),
+        Ok(_) => Err(anyhow!("{what} is JSON, but not an object: {{…}} is expected")),
+        Err(error) => Err(anyhow!("{what} is not JSON: {error}")),
     }
 }

@@ -67,10 +67,11 @@ fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> Rul
 fn reasons(compared: &[&Comparison]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for one in compared {
-        let common = one.why.strip_suffix(&one.subject).filter(|_| !one.is_match && !one.subject.is_empty());
-        let (text, subject) = match common {
-            Some(common) => (common.to_owned(), Some(one.subject.as_str())),
-            None => (one.why.clone(), None),
+        let (text, subject) = match one.why.strip_suffix(&one.subject) {
+            Some(common) if !one.is_match && !one.subject.is_empty() => {
+                (common.to_owned(), Some(one.subject.as_str()))
+            }
+            _ => (one.why.clone(), None),
         };
         match found.iter_mut().find(|(known, _)| *known == text) {
             Some((_, subjects)) => subjects.extend(subject),
@@ -86,8 +87,10 @@ fn print_group(out: &mut Out<'_>, group: &[RuleLine<'_>]) -> io::Result<()> {
     if group.len() > 1 {
         let key = short(&first.rule.key);
         let position = first.rule.position().unwrap_or_default();
-        let until = last.rule.line.filter(|_| last.rule.line != first.rule.line);
-        let until = until.map(|line| format!("-{line}")).unwrap_or_default();
+        let until = match last.rule.line {
+            Some(line) if last.rule.line != first.rule.line => format!("-{line}"),
+            _ => String::new(),
+        };
         let count = group.len();
         let title = format!("each of {count} {key} in {position}{until} {}", first.why.join("; "));
         marked(out, 2, mark, &title)?;

@@ -106,5 +106,5 @@ pub(super) fn text_of(answer: &Answer) -> Option<String> {
     let texts = pointers.into_iter().filter_map(|pointer| json.pointer(pointer));
     let found: Vec<&str> = texts.filter_map(Value::as_str).collect();
     let text = if found.is_empty() { answer.stderr.clone() } else { found.join("\n") };
-    (!text.is_empty()).then_some(text)
+    if text.is_empty() { None } else { Some(text) }
 }

@@ -1,6 +1,5 @@
 //! The first cases for `conclaude test`, beside the config.
 
-use std::io;
 use std::path::Path;
 
 use super::{InitRequest, diff};
@@ -10,15 +9,17 @@ use conclaude_engine::install::first_cases::TEXT;
 use conclaude_engine::install::user_file::UserFile;
 
 /// Writes them where there are none: cases are worth more than what we suggest.
-pub(super) fn write(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn write(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
     let [name, _] = TEST_FILES;
     if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
         return Ok(());
     }
     let file = UserFile { path: folder.join(name) };
     if request.dry_run {
-        return diff::print(out, &file.path, "", TEXT);
+        diff::print(out, &file.path, "", TEXT)?;
+        return Ok(());
     }
     file.write(Some(TEXT))?;
-    writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())
+    writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())?;
+    Ok(())
 }

@@ -21,7 +21,9 @@ pub(super) fn of(replayed: &ReplaySummary<'_>) -> Vec<String> {
     found.extend(gates(replayed));
     found.extend(of_disk(replayed));
     let left_out = replayed.seen.not_replayed;
-    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", count(n, noun)));
+    let of = |n: u64, noun: &str, what: &str| {
+        if n > 0 { Some(format!("{} {what}", count(n, noun))) } else { None }
+    };
     found.extend(of(
         left_out.requests,
         "call",

@@ -21,7 +21,7 @@ impl ReplayProgress {
     pub(super) fn new(total: u64) -> ReplayProgress {
         let is_shown = total >= FROM_BYTES && Out::stderr_is_terminal();
         let now = Instant::now();
-        ReplayProgress { total, started: now, drawn: is_shown.then(|| Mutex::new(now)) }
+        ReplayProgress { total, started: now, drawn: if is_shown { Some(Mutex::new(now)) } else { None } }
     }
 
     pub(super) fn show(&self, bytes: u64) {

@@ -1,7 +1,8 @@
 //! The files that count as changed.
 
-use std::io;
 use std::path::Path;
+
+use anyhow::{anyhow, bail};
 
 use super::RunRequest;
 use conclaude_core::file_pattern::{FilePattern, Location};
@@ -16,17 +17,17 @@ pub(super) struct InputFiles {
 }
 
 /// The files that are given to commands, relative to the folder of the config.
-pub(super) fn input_files(request: &RunRequest, work: &Path) -> io::Result<InputFiles> {
+pub(super) fn input_files(request: &RunRequest, work: &Path) -> anyhow::Result<InputFiles> {
     let is_all = request.all_files || !request.files.is_empty();
     let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
-    let listed = match listed.map_err(io::Error::other)? {
+    let listed = match listed.map_err(anyhow::Error::msg)? {
         Some(listed) => listed,
         None if is_all => store::files_below(work)?,
         None => {
-            return Err(io::Error::other(format!(
+            bail!(
                 "{} is not in a git repository, so it is not known what has changed: use --files or --all-files",
                 work.display()
-            )));
+            );
         }
     };
     let patterns = patterns(&request.files)?;
@@ -47,22 +48,22 @@ pub(super) fn input_files(request: &RunRequest, work: &Path) -> io::Result<Input
     };
     let found: Vec<Location> = locations.filter(|file| is_meant(file)).collect();
     if found.is_empty() && !patterns.is_empty() {
-        return Err(io::Error::other(format!(
+        bail!(
             "no file of {} matches {}; patterns are those of .gitignore, and ignored files do not count",
             work.display(),
             request.files.join(", ")
-        )));
+        );
     }
     let unused = request.files.iter().zip(is_used).filter(|(_, is_used)| !is_used);
     let warnings = unused.map(|(glob, _)| format!("--files `{glob}` matches no file")).collect();
     Ok(InputFiles { files: found, warnings })
 }
 
-fn patterns(globs: &[String]) -> io::Result<Vec<FilePattern>> {
+fn patterns(globs: &[String]) -> anyhow::Result<Vec<FilePattern>> {
     let compiled = globs.iter().map(|glob| {
         // What a shell made of a pattern are paths.
         let glob = glob.strip_prefix("./").unwrap_or(glob);
-        FilePattern::new(glob, None).map_err(|error| io::Error::other(format!("--files `{glob}`: {error}")))
+        FilePattern::new(glob, None).map_err(|error| anyhow!("--files `{glob}`: {error}"))
     });
     compiled.collect()
 }

@@ -1,8 +1,8 @@
 //! The plan of an event that nobody has sent: the same as at a hook, with a payload that has what is known.
 
-use std::io;
 use std::path::Path;
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, json};
 
 use super::RunRequest;
@@ -45,46 +45,51 @@ pub(super) struct PlannedCommand {
 
 /// Whose plan it is.
 #[derive(Clone, Copy)]
-struct ProjectConfig<'a> {
-    root: &'a Root,
-    config: &'a ConclaudeConfig,
-    origins: &'a Origins,
+pub(super) struct ProjectConfig<'a> {
+    pub(super) root: &'a Root,
+    pub(super) config: &'a ConclaudeConfig,
+    pub(super) origins: &'a Origins,
+}
+
+/// An event with all commands that it selects, whatever has changed.
+struct SelectedEvent {
+    event: EventKind,
+    payload: Vec<u8>,
+    plan: Plan,
 }
 
 pub(super) fn plan(
     request: &RunRequest,
     events: &[EventKind],
-    root: &Root,
-    config: &ConclaudeConfig,
-    origins: &Origins,
-) -> io::Result<Vec<EventPlan>> {
+    project: ProjectConfig<'_>,
+) -> anyhow::Result<Vec<EventPlan>> {
+    let ProjectConfig { root, config, .. } = project;
     let agent = request.agent.as_deref();
-    let project = ProjectConfig { root, config, origins };
     let with_all = ProjectConfig { config: &without_files(config), ..project };
-    let selected = events.iter().map(|event| {
-        let payload = payload(*event, agent, &root.work)?;
-        let plan = with_all.plan(*event, &payload, agent, &[])?;
-        Ok((*event, payload, plan))
-    });
-    let selected: Vec<(EventKind, Vec<u8>, Plan)> = selected.collect::<io::Result<_>>()?;
+    let mut selected = Vec::new();
+    for event in events.iter().copied() {
+        let payload = payload(event, agent, &root.work)?;
+        let plan = with_all.plan(event, &payload, agent, &[])?;
+        selected.push(SelectedEvent { event, payload, plan });
+    }
     // Git runs filters that a repository configures: nothing is asked of it for a config that may not run.
-    let is_trusted = selected.iter().all(|(_, _, plan)| plan.untrusted.is_none());
+    let is_trusted = selected.iter().all(|one| one.plan.untrusted.is_none());
     let changed = if is_trusted && asks_for_files(request, events, config) {
         files::input_files(request, &root.work)?
     } else {
         InputFiles::default()
     };
-    let planned = selected.into_iter().map(|(event, payload, selected)| {
+    let mut planned = Vec::new();
+    for SelectedEvent { event, payload, plan: selected } in selected {
         let plan = project.plan(event, &payload, agent, &changed.files)?;
-        Ok(EventPlan {
+        planned.push(EventPlan {
             event,
             commands: selected.commands().map(|one| one_command(one, &plan)).collect(),
             warnings: plan.warnings.clone(),
             untrusted: selected.untrusted.map(|untrusted| untrusted.why),
             payload,
-        })
-    });
-    let mut planned = planned.collect::<io::Result<Vec<EventPlan>>>()?;
+        });
+    }
     once(&mut planned);
     if let Some(first) = planned.first_mut() {
         first.warnings.splice(0..0, changed.warnings);
@@ -160,10 +165,10 @@ fn named_tool(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let first = inner.and_then(|inner| inner.split(',').next()).unwrap_or(pattern);
     let is_name = !first.is_empty() && first.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    is_name.then_some(first)
+    if is_name { Some(first) } else { None }
 }
 
-fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec<u8>> {
+fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> anyhow::Result<Vec<u8>> {
     let mut payload = Map::new();
     let common = json!({
         "session_id": NOBODY,
@@ -186,14 +191,12 @@ fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec
     }
     if event.is_of_agent() || agent.is_some() {
         if !event.row().in_agents {
-            return Err(io::Error::other(format!(
-                "{event} never comes from a subagent: leave --agent out, or name another event"
-            )));
+            bail!("{event} never comes from a subagent: leave --agent out, or name another event");
         }
         payload.insert("agent_id".into(), NOBODY.into());
         payload.insert("agent_type".into(), agent.unwrap_or(UNKNOWN).into());
     }
-    serde_json::to_vec(&payload).map_err(io::Error::other)
+    serde_json::to_vec(&payload).map_err(anyhow::Error::msg)
 }
 
 impl ProjectConfig<'_> {
@@ -203,16 +206,15 @@ impl ProjectConfig<'_> {
         payload: &[u8],
         agent: Option<&str>,
         changed: &[Location],
-    ) -> io::Result<Plan> {
-        let parsed: Event =
-            claude::parse(event, payload).map_err(|error| io::Error::other(error.to_string()))?;
+    ) -> anyhow::Result<Plan> {
+        let parsed: Event = claude::parse(event, payload).map_err(|error| anyhow!("{error}"))?;
         let is_agents = event.is_of_agent();
         let named = agent.map(|name| Agent {
             kind: Some(name.to_owned()),
             id: Some(NOBODY.to_owned()),
             ..Agent::named(name)
         });
-        let unnamed = is_agents.then(|| Agent::named(UNKNOWN));
+        let unnamed = Agent::named(UNKNOWN);
         let facts = Facts {
             select: match (is_agents, agent) {
                 (true, Some(_)) => Select::Matching,
@@ -220,13 +222,13 @@ impl ProjectConfig<'_> {
                 // Which tool it would be is not known, and which of the files it would write.
                 (false, _) => Select::All,
             },
-            agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
-            caller: named.as_ref().filter(|_| !is_agents),
+            agent: if is_agents { Some(named.as_ref().unwrap_or(&unnamed)) } else { None },
+            caller: if is_agents { None } else { named.as_ref() },
             changed,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&hooks::inherited_variables()),
             ..Facts::of(&parsed, self.config, self.origins, &self.root.folder, &self.root.work)
         };
-        plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
+        plan::plan(&facts).map_err(|error| anyhow!("{error}"))
     }
 }

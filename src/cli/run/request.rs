@@ -1,7 +1,8 @@
 //! What `run` is asked for.
 
-use std::io;
 use std::path::Path;
+
+use anyhow::bail;
 
 use conclaude_core::agent::MAIN;
 use conclaude_core::event::EventKind;
@@ -32,7 +33,7 @@ impl RunRequest {
     ///
     /// # Errors
     /// When an agent without a name is meant.
-    pub(super) fn resolved(&self, work: &Path) -> io::Result<RunRequest> {
+    pub(super) fn resolved(&self, work: &Path) -> anyhow::Result<RunRequest> {
         let mut request = self.clone();
         let is_event = |name: &str| EventKind::named(name).or_else(|| EventKind::of_section(name)).is_some();
         let is_behind = |name: &String| is_event(name) && !work.join(name).exists();
@@ -41,9 +42,7 @@ impl RunRequest {
         }
         match request.agent.as_deref().map(str::trim) {
             Some("") => {
-                return Err(io::Error::other(
-                    "--agent needs the name of a subagent, or `main` for the main thread",
-                ));
+                bail!("--agent needs the name of a subagent, or `main` for the main thread");
             }
             Some(MAIN) => (request.agent, request.is_main) = (None, true),
             _ => {}

@@ -22,7 +22,7 @@ pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
     ];
     for (outcome, said) in outcomes {
         let Some(said) = said else { continue };
-        let text = (actual.outcome == outcome).then_some(actual.reason.as_str());
+        let text = if actual.outcome == outcome { Some(actual.reason.as_str()) } else { None };
         if !holds(said, text) {
             found.extend(lines('-', &format!("{}: ", outcome.word()), &shown(said)));
             found.extend(happened(actual));

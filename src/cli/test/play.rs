@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, Value};
 
 use conclaude_core::config::{Case, CommandResult, Ended, Fields, NonBlank};
@@ -47,7 +48,7 @@ pub(super) struct ActualAnswer {
 }
 
 /// Plays a case in the folder of its file.
-pub(super) fn play(case: &Case, folder: &Path) -> Result<ActualAnswer, String> {
+pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
     let event = case.event.0;
     let payload = payload(case, &folder.to_string_lossy());
     let environment = Environment {
@@ -58,10 +59,10 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<ActualAnswer, String> {
         ..Environment::default()
     };
     let input = Value::Object(payload).to_string();
-    let rehearsal = rehearse(event, input.as_bytes(), &environment).map_err(|error| error.to_string())?;
-    let Some(rehearsal) = rehearsal else { return Err("conclaude has nothing to do with this event".into()) };
+    let rehearsal = rehearse(event, input.as_bytes(), &environment).map_err(|error| anyhow!("{error}"))?;
+    let Some(rehearsal) = rehearsal else { bail!("conclaude has nothing to do with this event") };
     if let Some(error) = &rehearsal.config_error {
-        return Err(error.to_string());
+        bail!("{error}");
     }
     let end = |command: &Command| {
         let Some(result) = result(case, command) else { return End::Exits(0).into() };
@@ -76,10 +77,12 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<ActualAnswer, String> {
 
 /// The work tree of the moment is no part of a case: without `changed` a stop has no changed files, and a tool those that it writes.
 fn changed(case: &Case) -> Option<Vec<String>> {
-    let given =
-        case.changed.as_ref().map(|files| files.iter().map(|file| file.as_str().to_owned()).collect());
     let is_stop = matches!(case.event.0.row().changes, Changes::SincePrompt | Changes::Agent);
-    given.or_else(|| is_stop.then(Vec::new))
+    match &case.changed {
+        Some(files) => Some(files.iter().map(|file| file.as_str().to_owned()).collect()),
+        None if is_stop => Some(Vec::new()),
+        None => None,
+    }
 }
 
 /// What is not given is filled in as Claude Code would.

@@ -73,8 +73,11 @@ fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
         ("DES-PROJECT-ID", "project_id"),
     ];
     let named = named.iter().filter_map(|(name, field)| Some(format!("{name}: {}", text(markers, field)?)));
-    let required = required.then(|| "DES-VALIDATION: required".to_owned());
-    let markers: Vec<String> = required.into_iter().chain(named).collect();
+    let mut markers = Vec::new();
+    if required {
+        markers.push("DES-VALIDATION: required".to_owned());
+    }
+    markers.extend(named);
     paragraph(out, 6, &format!("the prompt has {}", markers.join(", ")))?;
     Ok(true)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 
 use crate::cli::explain::{ExplainEvent, explain, json as explain_json};
@@ -59,40 +60,40 @@ fn text<'a>(record: &'a Value, name: &str) -> Option<&'a str> {
 pub(super) fn today(record: &Value) -> Reassessment {
     match judged(record) {
         Ok(today) => today,
-        Err(missing) => Reassessment::Unknown(missing),
+        Err(missing) => Reassessment::Unknown(missing.to_string()),
     }
 }
 
-fn judged(record: &Value) -> Result<Reassessment, String> {
+fn judged(record: &Value) -> anyhow::Result<Reassessment> {
     let name = text(record, "event").unwrap_or_default();
     let event = EventKind::named(name)
-        .ok_or_else(|| format!("`{name}` is a subcommand, which decides nothing by the config"))?;
+        .ok_or_else(|| anyhow!("`{name}` is a subcommand, which decides nothing by the config"))?;
     if let Some(step) = text(record, "step") {
         let check = format!("conclaude des check {}", shell_quote(step));
         let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
-        return Err(format!("a gate judges the step as it is: `{check}` judges it as it is now"));
+        bail!("a gate judges the step as it is: `{check}` judges it as it is now");
     }
     if event == EventKind::UserPromptSubmit && compared_prompt(record) {
-        return Err("the prompt, which patterns compare, is not recorded".into());
+        bail!("the prompt, which patterns compare, is not recorded");
     }
     let mut skipped = list(record, "skipped").filter_map(|skip| text(skip, "why"));
     if skipped.any(|why| why.starts_with(STILL_RUN)) {
-        return Err("the checks waited for background agents, and run at the stop after that".into());
+        bail!("the checks waited for background agents, and run at the stop after that");
     }
     let has = |code: Code| list(record, "findings").any(|one| text(one, "code") == Some(code.as_str()));
     if has(Code::PayloadInvalid) {
-        return Err("the payload, which could not be read, is not recorded".into());
+        bail!("the payload, which could not be read, is not recorded");
     }
     if has(Code::PromptNotFound) {
-        return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
+        bail!("the transcript, in which the agent's prompt is looked for, is not recorded");
     }
     let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
-    let changed = compares_changes(event).then(|| known.changed.clone());
+    let changed = if compares_changes(event) { Some(known.changed.clone()) } else { None };
     let asked = ExplainEvent { changed, ..ExplainEvent::sample(&known.sample()) };
-    let explained = explain(asked).map_err(|error| error.to_string())?;
+    let explained = explain(asked)?;
     let Some(rehearsal) = explained.rehearsal else {
-        return Err("conclaude has nothing to do with it any more".into());
+        bail!("conclaude has nothing to do with it any more");
     };
     unknown_files(record, &rehearsal)?;
     let recorded = text(record, "decision").unwrap_or_default();
@@ -134,17 +135,16 @@ fn changed(event: EventKind, record: &Value) -> Vec<String> {
 }
 
 /// Of the files that had changed those are not recorded for which no command ran: one that did not run then would not run now.
-fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
+fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
     let was_skipped = |script: &str| {
         let named = format!("`{}`", script.trim());
         list(record, "skipped").any(|skip| text(skip, "what") == Some(&named))
     };
     let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
     if needs.any(|one| !was_skipped(&one.script)) {
-        Err("not all files that had changed are recorded, and a command has `files`".into())
-    } else {
-        Ok(())
+        bail!("not all files that had changed are recorded, and a command has `files`");
     }
+    Ok(())
 }
 
 /// Commands that did not run for want of a file, as far as that is known.
@@ -174,11 +174,11 @@ struct RecordedEvent<'a> {
 impl<'a> RecordedEvent<'a> {
     /// # Errors
     /// Says what is missing.
-    fn of(event: EventKind, record: &'a Value) -> Result<RecordedEvent<'a>, String> {
+    fn of(event: EventKind, record: &'a Value) -> anyhow::Result<RecordedEvent<'a>> {
         let tool = record.get("tool");
         let name = tool.and_then(|tool| text(tool, "name"));
         if fields::has_tool(event) && name.is_none() {
-            return Err("the record has no tool call; it may be one of an older version".into());
+            bail!("the record has no tool call; it may be one of an older version");
         }
         let input = match tool {
             Some(tool) => input(tool)?,
@@ -187,7 +187,7 @@ impl<'a> RecordedEvent<'a> {
         let here = || std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned());
         let cwd = match tool.and_then(|tool| text(tool, "cwd")) {
             Some(cwd) if std::path::Path::new(cwd).is_dir() => cwd.to_owned(),
-            Some(cwd) => return Err(format!("its folder {cwd} is gone")),
+            Some(cwd) => bail!("its folder {cwd} is gone"),
             None => crate::cli::root()
                 .map(|root| root.folder.to_string_lossy().into_owned())
                 .or_else(|_| here())
@@ -201,12 +201,12 @@ impl<'a> RecordedEvent<'a> {
         {
             let matched = record.pointer("/commands/0/matched").and_then(Value::as_str);
             let matched =
-                matched.ok_or_else(|| format!("`{field}`, which patterns compare, is not recorded"))?;
+                matched.ok_or_else(|| anyhow!("`{field}`, which patterns compare, is not recorded"))?;
             given.insert(field.to_owned(), matched.into());
         }
         Ok(RecordedEvent {
             event,
-            agent: text(record, "agent").filter(|_| event.row().in_agents),
+            agent: if event.row().in_agents { text(record, "agent") } else { None },
             tool: name,
             input,
             cwd,
@@ -233,7 +233,8 @@ impl<'a> RecordedEvent<'a> {
         let mut words = vec![format!("conclaude explain {}", self.event)];
         let mut add = |flag: &str, value: &str| words.push(format!("{flag} {}", shell_quote(value)));
         let here = std::env::current_dir();
-        let elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd)).then_some(self.cwd.as_str());
+        let is_elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd));
+        let elsewhere = if is_elsewhere { Some(self.cwd.as_str()) } else { None };
         let mode = self.mode.filter(|mode| *mode != "default");
         let flags = [
             ("--agent", self.agent),
@@ -252,8 +253,8 @@ impl<'a> RecordedEvent<'a> {
             None => {}
         }
         let command = words.join(" ");
-        (self.fields.keys().all(|name| name == "permission_mode") && is_shown_as_it_is(&command))
-            .then_some(command)
+        let has_other_fields = self.fields.keys().any(|name| name != "permission_mode");
+        if has_other_fields || !is_shown_as_it_is(&command) { None } else { Some(command) }
     }
 }
 
@@ -263,14 +264,14 @@ fn is_shown_as_it_is(text: &str) -> bool {
 }
 
 /// The input of the tool, as far as guards look at it.
-fn input(tool: &Value) -> Result<Map<String, Value>, String> {
+fn input(tool: &Value) -> anyhow::Result<Map<String, Value>> {
     let name = text(tool, "name").unwrap_or_default();
     let mut input = Map::new();
     if tool.get("cut").and_then(Value::as_bool) == Some(true) {
-        return Err("only the start and the end of its long command are recorded".into());
+        bail!("only the start and the end of its long command are recorded");
     }
     if tools::starts_agent(name) {
-        return Err("the prompt of the call is not recorded".into());
+        bail!("the prompt of the call is not recorded");
     }
     if let Some(command) = text(tool, "command") {
         input.insert("command".into(), command.into());

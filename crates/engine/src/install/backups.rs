@@ -1,8 +1,8 @@
 //! Copies of a settings file as it was, in the user's own state: settings may hold secrets, and a project's folder is shared.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use super::error::InstallError;
 use super::user_file::MAX_BYTES;
 use conclaude_os::files;
 use conclaude_store::store;
@@ -57,10 +57,8 @@ impl Backups {
     }
 
     /// Keeps a copy, for the user alone to read, and says where.
-    pub fn keep(&self, copy: BackupKind, text: &str) -> io::Result<PathBuf> {
-        let no_home =
-            || io::Error::other("there is no home folder for a copy of it: set HOME or XDG_STATE_HOME");
-        let path = self.path(copy).ok_or_else(no_home)?;
+    pub fn keep(&self, copy: BackupKind, text: &str) -> Result<PathBuf, InstallError> {
+        let path = self.path(copy).ok_or(InstallError::NoBackupFolder)?;
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -70,7 +68,7 @@ impl Backups {
     }
 
     /// Moves copies of earlier versions out of the project, where git would take them; where they were and are.
-    pub fn move_out(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    pub fn move_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         let mut moved = Vec::new();
         for copy in BackupKind::ALL {
             let beside = self.beside(copy);

@@ -1,10 +1,10 @@
 //! What `install` and `uninstall` make of a settings file. The file as it was is kept in the user's state, so that
 //! uninstalling gives back every byte.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::backups::{BackupKind, Backups};
+use super::error::InstallError;
 use super::registration;
 use super::scope::{Scope, is_users_own};
 use super::settings::{self, Refusal, Registration, Settings, UserHook};
@@ -68,12 +68,9 @@ struct SettingsFile {
 }
 
 impl SettingsFile {
-    fn of(scope: Scope, project: &Path) -> io::Result<SettingsFile> {
-        let no_home = || {
-            let variable = variables::CONFIG_DIR;
-            io::Error::other(format!("there is no home folder: set HOME or {variable}"))
-        };
-        let file = UserFile { path: scope.path(project).ok_or_else(no_home)? };
+    fn of(scope: Scope, project: &Path) -> Result<SettingsFile, InstallError> {
+        let path = scope.path(project).ok_or(InstallError::NoHome(variables::CONFIG_DIR))?;
+        let file = UserFile { path };
         // What is registered there without asking for trust would run the commands of every repository.
         if scope != Scope::User && is_users_own(&file.path) {
             return Err(file.refused(
@@ -98,7 +95,7 @@ pub struct Change {
 
 impl Change {
     /// Reads the settings file and adds what is needed.
-    pub fn of(scope: Scope, project: &Path, config: &ConclaudeConfig) -> io::Result<Change> {
+    pub fn of(scope: Scope, project: &Path, config: &ConclaudeConfig) -> Result<Change, InstallError> {
         Change::without(scope, project, config, &[])
     }
 
@@ -108,7 +105,7 @@ impl Change {
         project: &Path,
         config: &ConclaudeConfig,
         taken: &[UserHook],
-    ) -> io::Result<Change> {
+    ) -> Result<Change, InstallError> {
         let (settings_file, program) = (SettingsFile::of(scope, project)?, program()?);
         let before = settings_file.file.read()?;
         let needed = registration::needed(config, &program, scope);
@@ -143,12 +140,12 @@ impl Change {
     }
 
     /// Moves copies of an earlier version out of the project; where they were and are.
-    pub fn move_copies_out(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    pub fn move_copies_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         self.settings_file.backups().move_out()
     }
 
     /// Writes the file, and a copy of what it was; the copy's path, if there was a file.
-    pub fn apply(&self) -> io::Result<Option<PathBuf>> {
+    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let copy = self.before.as_ref().map(|before| {
             let has_ours = settings::read(before).is_ok_and(|settings| !settings.registered.is_empty());
             let which = if has_ours { BackupKind::Previous } else { BackupKind::Before };
@@ -169,7 +166,7 @@ pub struct Removal {
 }
 
 impl Removal {
-    pub fn of(scope: Scope, project: &Path) -> io::Result<Removal> {
+    pub fn of(scope: Scope, project: &Path) -> Result<Removal, InstallError> {
         let settings_file = SettingsFile::of(scope, project)?;
         let before = settings_file.file.read()?.unwrap_or_default();
         let (after, is_exact) = uninstalled(&before, settings_file.backups().before())
@@ -187,7 +184,7 @@ impl Removal {
 
     /// Writes or removes the file. Where it is not exactly what it was before installing, the path of a copy of what it was
     /// until now.
-    pub fn apply(&self) -> io::Result<Option<PathBuf>> {
+    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let backups = self.settings_file.backups();
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
@@ -201,12 +198,11 @@ impl Removal {
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.
-fn program() -> io::Result<String> {
+fn program() -> Result<String, InstallError> {
     let own = std::env::current_exe()?.canonicalize()?;
     // By its name we recognise our own entries, when installing twice and when uninstalling.
     if own.file_name().is_none_or(|name| name != "conclaude" && name != "conclaude.exe") {
-        let what = format!("this program is {}: name it conclaude before you install it", own.display());
-        return Err(io::Error::other(what));
+        return Err(InstallError::WrongProgramName(own));
     }
     let found = registration::on_path("conclaude").and_then(|path| path.canonicalize().ok());
     Ok(if found.as_ref() == Some(&own) { "conclaude".into() } else { shell_quote(&own.to_string_lossy()) })

@@ -1,9 +1,9 @@
 //! `.conclaude.local.yaml` is the user's own: git should ignore it.
 
 use std::fmt;
-use std::io;
 use std::path::Path;
 
+use super::error::InstallError;
 use super::user_file::UserFile;
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_os::git::{self, Taken};
@@ -55,7 +55,7 @@ impl Exclusion {
     ///
     /// # Errors
     /// When the list is not ours to change.
-    pub fn needed(folder: &Path) -> io::Result<Option<Exclusion>> {
+    pub fn needed(folder: &Path) -> Result<Option<Exclusion>, InstallError> {
         let Some(path) = git::exclude_file(folder) else { return Ok(None) };
         if is_named(&path) || git::ignores(folder, &folder.join(LOCAL)) {
             return Ok(None);
@@ -70,7 +70,7 @@ impl Exclusion {
         &self.list.path
     }
 
-    pub fn apply(&self) -> io::Result<()> {
+    pub fn apply(&self) -> Result<(), InstallError> {
         self.list.write(Some(&self.after))
     }
 }

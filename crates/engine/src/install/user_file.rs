@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use super::error::InstallError;
 use conclaude_os::files;
 
 /// What a user edits by hand is never this large.
@@ -14,12 +15,12 @@ pub struct UserFile {
 }
 
 impl UserFile {
-    pub fn refused(&self, why: &impl fmt::Display) -> io::Error {
-        io::Error::other(format!("{} is left as it is: {why}", self.path.display()))
+    pub fn refused(&self, why: &impl fmt::Display) -> InstallError {
+        InstallError::refused(&self.path, why)
     }
 
     /// The file's text; none if there is no such file. What is not a plain file that we may write is not ours to replace.
-    pub fn read(&self) -> io::Result<Option<String>> {
+    pub fn read(&self) -> Result<Option<String>, InstallError> {
         files::check_writable(&self.path).map_err(|error| self.refused(&error))?;
         match self.path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -37,11 +38,11 @@ impl UserFile {
     }
 
     /// Replaces the file, or removes it where nothing is left to say.
-    pub fn write(&self, text: Option<&str>) -> io::Result<()> {
-        let Some(text) = text else { return std::fs::remove_file(&self.path) };
+    pub fn write(&self, text: Option<&str>) -> Result<(), InstallError> {
+        let Some(text) = text else { return Ok(std::fs::remove_file(&self.path)?) };
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        files::replace(&self.path, text.as_bytes())
+        Ok(files::replace(&self.path, text.as_bytes())?)
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use anyhow::{anyhow, bail};
+
 use super::super::filter::FilterArgs;
 use crate::cli::out::{LiteralText, Out};
 use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
@@ -44,50 +46,55 @@ impl Collector {
     }
 }
 
-pub(super) fn run(
-    collector: &Collector,
-    filter: &FilterArgs,
-    is_following: bool,
-    root: &Root,
-    trail: &Trail,
-) -> io::Result<Exit> {
+/// What is sent, and how.
+pub(super) struct OtlpExport<'a> {
+    pub(super) collector: &'a Collector,
+    pub(super) filter: &'a FilterArgs,
+    pub(super) is_following: bool,
+    pub(super) root: &'a Root,
+    pub(super) trail: &'a Trail,
+}
+
+pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
+    let OtlpExport { collector, filter, is_following, root, trail } = *export;
     if filter.has_more_than_since() {
-        return Err(io::Error::other(
-            "--otlp sends every record once, so it cannot leave out some of them: only --since is allowed",
-        ));
+        bail!("--otlp sends every record once, so it cannot leave out some of them: only --since is allowed");
     }
     let url = collector.otlp.as_deref().filter(|url| !url.is_empty());
     let target = match target(url, root, collector.background) {
         Ok(target) => target,
         Err(why) => {
             if collector.background {
-                note_failure(root, trail, &why)?;
+                note_failure(root, trail, &why.to_string())?;
             }
-            return Err(io::Error::other(why));
+            return Err(why);
         }
     };
     if collector.background {
-        return in_background(&target, trail);
+        return Ok(in_background(&target, trail)?);
     }
     let retry_for = Duration::from_secs(collector.retry_for.into());
-    let busy = || io::Error::other(format!("another process is sending to {}: try again later", target.base));
+    let busy = || anyhow!("another process is sending to {}: try again later", target.base);
     let transfer = Transfer::start(trail, &target, filter.since, retry_for)?.ok_or_else(busy)?;
     let mut transfer = transfer.retry_for(retry_for);
-    if is_following { follow(&mut transfer, &target) } else { once(&mut transfer, &target) }
+    let exit = if is_following { follow(&mut transfer, &target)? } else { once(&mut transfer, &target)? };
+    Ok(exit)
 }
 
 /// Where to, with the headers that belong to it alone.
-fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, String> {
+fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Target> {
     let Loaded { config, mut origins, errors, .. } = load::all(root, Patterns::All);
-    let named = url.map(Endpoint::new).transpose()?;
+    let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
     let is_configured = match (&named, config.endpoint()) {
         (Some(named), Some(configured)) => named == configured,
         (None, Some(_)) => true,
         (_, None) => false,
     };
     if !is_configured {
-        let broken = errors.first().filter(|_| url.is_none()).map(|error| format!("{}; ", error.summary()));
-        return Target::of_environment(url).map_err(|why| format!("{}{why}", broken.unwrap_or_default()));
+        return Target::of_environment(url).map_err(|why| match errors.first() {
+            Some(error) if url.is_none() => anyhow!("{}; {why}", error.summary()),
+            _ => anyhow::Error::msg(why),
+        });
     }
     // What a repository brings along must not decide where records go, and which variables go with them. By the same rule as hooks: where
     // they send without asking, Claude Code has asked about the folder.
@@ -102,13 +109,13 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, St
                 // A closed stderr is no reason not to send.
                 let _ = writeln!(Out::stderr(), "conclaude: warning: {what}");
             }
-            Target::of_environment(url)
+            Target::of_environment(url).map_err(anyhow::Error::msg)
         }
-        Some(why) => Err(format!(
+        Some(why) => bail!(
             "{why}, and names the endpoint {}: `conclaude trust` shows what you agree to",
             endpoint_of(&config)
-        )),
-        None => Target::of_config(&config.telemetry.unwrap_or_default()),
+        ),
+        None => Target::of_config(&config.telemetry.unwrap_or_default()).map_err(anyhow::Error::msg),
     }
 }
 
@@ -178,9 +185,11 @@ fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
             line.clear()?;
             writeln!(err, "conclaude: warning: {}", clean_line(note))?;
         }
-        for (signal, refused) in report.refused.iter().filter(|_| !is_down) {
-            line.clear()?;
-            writeln!(err, "conclaude: {}: {}", signal.name(), refused.what)?;
+        if !is_down {
+            for (signal, refused) in &report.refused {
+                line.clear()?;
+                writeln!(err, "conclaude: {}: {}", signal.name(), refused.what)?;
+            }
         }
         if report.refused.iter().any(|(_, refused)| !refused.is_transient) {
             return Ok(Exit::Failure);
