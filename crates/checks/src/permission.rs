@@ -11,6 +11,7 @@ use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::rule as record;
 use conclaude_os::deadline;
 
+use command::NotAllowed;
 pub use request::{ExaminedRequest, PermissionRequest, RuleAnswer};
 use rules::PermissionRule;
 pub use rules::PermissionRules;
@@ -41,7 +42,7 @@ pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Op
             Answer::Ask(format!("{} asks the user, and `default` does not answer that", request.tool))
         }
         Err(why) => match rules.default {
-            PermissionDefault::Ask => Answer::Ask(why),
+            PermissionDefault::Ask => Answer::Ask(why.to_string()),
             PermissionDefault::Allow => Answer::Allow(rules.by_default(examined.subject())),
             PermissionDefault::Deny => Answer::Deny(vec![rules.by_default(examined.subject())]),
         },
@@ -145,16 +146,16 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
 fn allowing<'r>(
     rules: &'r PermissionRules,
     examined: &ExaminedRequest<'_>,
-) -> Result<&'r PermissionRule, String> {
+) -> Result<&'r PermissionRule, NotAllowed> {
     if let Some(rule) = rules.allowing().find(|rule| rule.allows(examined)) {
         return Ok(rule);
     }
-    let Some((script, _)) = &examined.script else { return Err("no rule matches".into()) };
+    let Some((script, _)) = &examined.script else { return Err(NotAllowed::NoMatch) };
     let of_request = |rule: &'r PermissionRule| Some((rule, rule.command_pattern(examined.request)?));
     let (commands, patterns): (Vec<&PermissionRule>, Vec<&CommandPattern>) =
         rules.allowing().filter_map(of_request).unzip();
     let index = command::allowed(&patterns, script)?;
-    commands.get(index).copied().ok_or_else(|| "no rule matches".into())
+    commands.get(index).copied().ok_or(NotAllowed::NoMatch)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ mod tool_rules;
 mod variables;
 
 pub use context::LintContext;
-use context::{command_keys, commands};
+use context::{CommandEntry, command_keys, commands};
 pub use original::{of_text, taken_over};
 
 /// All remarks about a config that is valid.

@@ -25,7 +25,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
             found.push(out_of_time(call, touch.shown()));
             return found;
         }
-        file_checks::all(rules, call, effects, touch, &mut found);
+        found.extend(file_checks::all(rules, call, effects, touch));
     }
     // Out of time, every rule would seem to match.
     if deadline::is_over() {
@@ -77,13 +77,12 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
             return false;
         }
         let touch = call.ground.touch(access, path);
-        let mut against = Vec::new();
-        // Of a tool whose name says nothing it is not assumed that it writes.
-        if access == Access::Link {
-            file_checks::files(rules, call, &touch, &mut against);
+        // A tool whose name says nothing is not assumed to write.
+        let against = if access == Access::Link {
+            file_checks::files(rules, call, &touch)
         } else {
-            file_checks::all(rules, call, effects, &touch, &mut against);
-        }
+            file_checks::all(rules, call, effects, &touch)
+        };
         found.extend(against.into_iter().map(|finding| Finding {
             action: Action::Ask,
             what: format!("using {} with {}", call.tool, touch.shown()),

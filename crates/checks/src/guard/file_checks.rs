@@ -16,17 +16,13 @@ use conclaude_os::git;
 use shell_effects::{Access, Extent, Simple};
 
 /// All that is against it.
-pub(super) fn all(
-    rules: &GuardRules,
-    call: &ToolCall<'_>,
-    effects: &Effects,
-    touch: &Touch,
-    found: &mut Vec<Finding>,
-) {
-    own_files(call, touch, found);
-    fence(rules, call, effects, touch, found);
-    files(rules, call, touch, found);
-    additions(rules, call, touch, found);
+pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
+    let mut found = Vec::new();
+    own_files(call, touch, &mut found);
+    found.extend(fence(rules, call, effects, touch));
+    found.extend(files(rules, call, touch));
+    additions(rules, call, touch, &mut found);
+    found
 }
 
 fn writes(access: Access) -> bool {
@@ -137,18 +133,12 @@ fn is_only_linked(effects: &Effects, touch: &Touch) -> bool {
         && !others.iter().any(|other| links().any(|link| Path::new(other.named()).starts_with(link)))
 }
 
-fn fence(
-    rules: &GuardRules,
-    call: &ToolCall<'_>,
-    effects: &Effects,
-    touch: &Touch,
-    found: &mut Vec<Finding>,
-) {
-    let Some(switch) = &rules.worktree_fence else { return };
+fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Option<Finding> {
+    let switch = rules.worktree_fence.as_ref()?;
     let (named_rule, subject) = ((&switch.origin, ""), touch.shown());
     let Some(worktree) = call.worktree else {
         call.log.missed(named_rule, subject, || "is for agents in a worktree of their own".into());
-        return;
+        return None;
     };
     let is_temporary = call.ground.is_temporary(&touch.path);
     let real = call.ground.links.real_path(worktree);
@@ -157,71 +147,63 @@ fn fence(
         call.log.missed(named_rule, subject, || {
             format!("leaves {subject} free: it is read, temporary or inside")
         });
-        return;
+        return None;
     }
     call.log.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
-    found.push(Finding {
+    Some(Finding {
         action: Action::Block,
         what: format!("{} {}", doing(touch.access), touch.shown()),
         rule: format!("{}: it is outside of this agent's worktree", named(&switch.origin, "")),
         advice: switch.advice(touch.shown(), call.tool, &format!("write below {}", worktree.display())),
         origin: switch.origin.rule(""),
         matched: touch.shown().to_owned(),
-    });
+    })
 }
 
 /// Whether it may be read, or changed.
-pub(super) fn files(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+pub(super) fn files(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Vec<Finding> {
+    let mut found = Vec::new();
     if writes(touch.access) || touch.access == Access::Delete {
-        protected(&rules.uneditable, call, touch, "it may not be changed", found);
+        found.extend(protected(&rules.uneditable, call, touch, "it may not be changed"));
     }
     if reads(touch.access) {
-        protected(&rules.unreadable, call, touch, "it may not be read", found);
+        found.extend(protected(&rules.unreadable, call, touch, "it may not be read"));
     }
+    found
 }
 
-fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str, found: &mut Vec<Finding>) {
-    let mut add = |rule: &FileRule, path: &str, matched: &str| {
-        found.push(Finding {
-            action: Action::Block,
-            what: format!("{} {path}", doing(touch.access)),
-            rule: named(&rule.origin, &rule.written),
-            advice: rule
-                .message
-                .clone()
-                .unwrap_or_else(|| format!("{why}; do it another way, or ask the user")),
-            origin: rule.origin.rule(&rule.written),
-            matched: matched.to_owned(),
-        });
+fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str) -> Option<Finding> {
+    let finding = |rule: &FileRule, path: &str, matched: &str| Finding {
+        action: Action::Block,
+        what: format!("{} {path}", doing(touch.access)),
+        rule: named(&rule.origin, &rule.written),
+        advice: rule.message.clone().unwrap_or_else(|| format!("{why}; do it another way, or ask the user")),
+        origin: rule.origin.rule(&rule.written),
+        matched: matched.to_owned(),
     };
     if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.log) {
-        return add(rule, touch.shown(), touch.shown());
+        return Some(finding(rule, touch.shown(), touch.shown()));
     }
     if rules.is_empty(call.agent) {
-        return;
+        return None;
     }
     // What is unpacked outside of the project is not searched for names that are protected everywhere.
     let is_outside = touch.names.iter().all(Location::is_outside);
     if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
-        return;
+        return None;
     }
-    let Some(rules) = rules.below(&touch.names, call.agent) else { return };
+    let rules = rules.below(&touch.names, call.agent)?;
     let inside = first_below(&touch.path, call.visited, |path, kind| {
-        rules
-            .protecting(&call.ground.location(path, kind.is_dir()), call.agent, ComparisonLog::default())
-            .is_some()
+        let location = call.ground.location(path, kind.is_dir());
+        rules.protecting(&location, call.agent, ComparisonLog::default()).is_some()
     });
-    match inside {
-        Some(None) => {}
-        Some(Some(path)) => {
-            let location = call.ground.location(&path, path.is_dir());
-            if let Some(rule) = rules.protecting(&location, call.agent, call.log) {
-                let shown = format!("{}, which contains {}", touch.shown(), location.shown());
-                add(rule, &shown, location.shown());
-            }
-        }
-        None => found.push(too_many(touch)),
-    }
+    // None where the directory has too many files.
+    let Some(inside) = inside else { return Some(too_many(touch)) };
+    let path = inside?;
+    let location = call.ground.location(&path, path.is_dir());
+    let rule = rules.protecting(&location, call.agent, call.log)?;
+    let shown = format!("{}, which contains {}", touch.shown(), location.shown());
+    Some(finding(rule, &shown, location.shown()))
 }
 
 fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {

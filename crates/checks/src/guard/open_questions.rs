@@ -31,7 +31,7 @@ pub(super) fn open_question(
     let question = match unclear {
         Uncertainty::Path { access, written } => unknown_path(rules, call, *access, written),
         Uncertainty::WorkTree { command, directory, extent } => {
-            work_tree(rules, call, command, directory, *extent)
+            work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
         }
         Uncertainty::Doubt(doubt) => doubtful(rules, call, effects, doubt),
         Uncertainty::Input { field, access } => malformed(rules, call, field, *access),
@@ -101,13 +101,15 @@ fn malformed(
     })
 }
 
-fn work_tree(
-    rules: &GuardRules,
-    call: &ToolCall<'_>,
-    command: &str,
-    directory: &Path,
+/// A command that may change all files of a work tree.
+struct WorkTreeChange<'a> {
+    command: &'a str,
+    directory: &'a Path,
     extent: Extent,
-) -> Option<UserQuestion> {
+}
+
+fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_>) -> Option<UserQuestion> {
+    let WorkTreeChange { command, directory, extent } = *change;
     if rules.uneditable.is_empty(call.agent) {
         return None;
     }

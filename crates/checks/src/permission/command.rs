@@ -56,43 +56,63 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
     })
 }
 
+/// Why a script is not allowed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotAllowed {
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("`{0}` is no command, and may change what the others do")]
+    NotACommand(String),
+    #[error("it opens a connection by a redirection")]
+    Connection,
+    #[error("it has no command")]
+    Empty,
+    #[error("`{0}` writes to a file by a redirection")]
+    Redirection(String),
+    #[error("`{0}` evaluates a substitution in quotes")]
+    Substitution(String),
+    #[error("no rule allows `{0}`")]
+    NoRule(String),
+    #[error("`{command}` {} files by `{option}`, which the rule does not name", .access.does())]
+    UnnamedOption { command: String, access: Access, option: String },
+    #[error("no rule matches")]
+    NoMatch,
+}
+
 /// Whether every simple command is allowed by one of the patterns; the one that allowed the last, or why not.
-pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, String> {
+pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, NotAllowed> {
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
-        return Err(why);
+        return Err(NotAllowed::Unreadable(why));
     }
     if let Some(beside) = script.beside.first() {
-        return Err(format!("`{}` is no command, and may change what the others do", short(beside)));
+        return Err(NotAllowed::NotACommand(short(beside)));
     }
     let connects = |path: String| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
     if script.effects.iter().any(|effect| effect.literal().is_some_and(connects)) {
-        return Err("it opens a connection by a redirection".into());
+        return Err(NotAllowed::Connection);
     }
-    let mut by = Err("it has no command".to_owned());
+    let mut by = Err(NotAllowed::Empty);
     for (index, command) in script.commands.iter().enumerate() {
         // Its words are part of the command before it, which is compared as a whole.
         if command.inside {
             continue;
         }
         if command.redirects_to_file {
-            return Err(format!("`{}` writes to a file by a redirection", short(&command.text)));
+            return Err(NotAllowed::Redirection(short(&command.text)));
         }
         if evaluates(command) {
-            return Err(format!("`{}` evaluates a substitution in quotes", short(&command.text)));
+            return Err(NotAllowed::Substitution(short(&command.text)));
         }
         if only_steers(command) {
             continue;
         }
         let text = as_written(command);
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
-        let found = found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?;
+        let found = found.ok_or_else(|| NotAllowed::NoRule(short(&text)))?;
         let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
         if let Some((access, option)) = unnamed {
-            let does = access.does();
-            return Err(format!(
-                "`{}` {does} files by `{option}`, which the rule does not name",
-                short(&text)
-            ));
+            let (command, option) = (short(&text), option.to_owned());
+            return Err(NotAllowed::UnnamedOption { command, access, option });
         }
         by = Ok(found);
     }

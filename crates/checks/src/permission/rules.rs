@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::command;
+use super::command::{self, NotAllowed};
 use super::request::{ExaminedRequest, PermissionRequest, RuleAnswer, Subject};
 use crate::guard::{AgentFilter, CommandPattern, InputPattern, RuleOrigin, Sources, Touch, is_about};
 use conclaude_core::config::{
@@ -234,10 +234,10 @@ impl PermissionRule {
                 let script = examined.script.as_ref().map(|(script, _)| script);
                 let why = script.and_then(|script| command::allowed(&[pattern], script).err());
                 match why {
-                    Some(why) => format!(
-                        "does not allow it alone: {}",
-                        why.replace("no rule allows", "it does not match")
-                    ),
+                    Some(NotAllowed::NoRule(command)) => {
+                        format!("does not allow it alone: it does not match `{command}`")
+                    }
+                    Some(why) => format!("does not allow it alone: {why}"),
                     None => "does not match: there is no command".into(),
                 }
             }

@@ -10,11 +10,11 @@ pub enum InstallError {
     NoHome(&'static str),
     #[error("there is no home folder for a copy of it: set HOME or XDG_STATE_HOME")]
     NoBackupFolder,
-    #[error("{} is left as it is: {why}", path.display())]
+    #[error("{} is left as it is: {why}", .path.display())]
     Refused { path: PathBuf, why: String },
     #[error("this program is {}: name it conclaude before you install it", .0.display())]
     WrongProgramName(PathBuf),
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", .path.display())]
     NotRemoved { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Io(#[from] io::Error),

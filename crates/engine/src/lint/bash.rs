@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{command_keys, commands};
+use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::text::count;
 use conclaude_core::yaml::{self, Node, Spanned};
@@ -10,19 +10,14 @@ use shell_effects::placeholder::needs_bash;
 
 /// Scripts that only bash understands.
 pub(super) fn remarks(config: &ConclaudeConfig) -> Vec<Remark> {
-    let without_shell = commands(config).filter(|(.., command)| command.shell.is_none());
-    let remark = |(event, pattern, index, what): (&str, &str, usize, &str)| {
-        let remark = Remark::new(
-            command_keys(event, pattern, &index.to_string(), "run"),
-            format!("{event}: `/bin/sh` may not know `{what}`"),
-        );
-        remark.because("conclaude 0.2 ran commands by bash").help("add `shell: bash`")
+    let remark = |entry: CommandEntry<'_>| {
+        let what = needs_bash(entry.command.run.as_str())?;
+        let section = entry.event.row().section;
+        let keys = command_keys(section, entry.pattern, &entry.index.to_string(), "run");
+        let remark = Remark::new(keys, format!("{section}: `/bin/sh` may not know `{what}`"));
+        Some(remark.because("conclaude 0.2 ran commands by bash").help("add `shell: bash`"))
     };
-    without_shell
-        .filter_map(|(event, pattern, index, command)| {
-            Some(remark((event.row().section, pattern, index, needs_bash(command.run.as_str())?)))
-        })
-        .collect()
+    commands(config).filter(|entry| entry.command.shell.is_none()).filter_map(remark).collect()
 }
 
 /// The text with `shell: bash` at each command that needs it, and what was done.

@@ -35,16 +35,26 @@ pub(super) fn command_keys<'a>(
     [section, "commands", pattern, index, key]
 }
 
-/// Each command with its section, pattern and index.
-pub(super) fn commands(
-    config: &ConclaudeConfig,
-) -> impl Iterator<Item = (EventKind, &str, usize, &CommandConfig)> {
+/// A command, and where it is in the config.
+#[derive(Clone, Copy)]
+pub(super) struct CommandEntry<'a> {
+    pub(super) event: EventKind,
+    pub(super) pattern: &'a str,
+    /// Among the commands of the pattern.
+    pub(super) index: usize,
+    pub(super) command: &'a CommandConfig,
+}
+
+pub(super) fn commands(config: &ConclaudeConfig) -> impl Iterator<Item = CommandEntry<'_>> {
     config.sections.iter().flat_map(|(event, section)| {
         section.entries().iter().flat_map(move |(pattern, commands)| {
-            commands
-                .iter()
-                .enumerate()
-                .map(move |(index, command)| (*event, pattern.as_str(), index, command))
+            let entry = move |(index, command)| CommandEntry {
+                event: *event,
+                pattern: pattern.as_str(),
+                index,
+                command,
+            };
+            commands.iter().enumerate().map(entry)
         })
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use super::coverage::{alternatives, is_literal};
-use super::{LintContext, command_keys, commands};
+use super::{CommandEntry, LintContext, command_keys, commands};
 use conclaude_checks::des::paths;
 use conclaude_core::config::{ConclaudeConfig, FileGlob, Piece, Remark, pieces};
 use conclaude_core::dialect::claude::tools;
@@ -14,17 +14,13 @@ use conclaude_core::file_pattern::{FilePattern, Location};
 const MAX_FILES: usize = 50_000;
 
 pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
-    let with_files = || {
-        commands(config).filter_map(|(event, pattern, index, command)| {
-            Some((event, pattern, index.to_string(), command.files.as_ref()?))
-        })
-    };
-    if with_files().next().is_none() {
+    if commands(config).all(|entry| entry.command.files.is_none()) {
         return;
     }
     let project = all_files(&context.root);
-    for (event, pattern, index, list) in with_files() {
-        let section = event.row().section;
+    for CommandEntry { event, pattern, index, command } in commands(config) {
+        let Some(list) = &command.files else { continue };
+        let (section, index) = (event.row().section, index.to_string());
         let keys = command_keys(section, pattern, &index, "files");
         let is_without = |tool: &String| is_literal(tool) && !tools::may_write_files(tool);
         if event.row().subject == Subject::Field("tool_name") && alternatives(pattern).iter().all(is_without)

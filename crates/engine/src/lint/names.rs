@@ -1,7 +1,7 @@
 //! Names that no tool, agent or value of a payload has.
 
 use super::coverage::{alternatives, is_literal};
-use super::{LintContext, command_keys, commands};
+use super::{CommandEntry, LintContext, command_keys, commands};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{ConclaudeConfig, EventConfig, Remark};
 use conclaude_core::dialect::claude::fields;
@@ -37,7 +37,7 @@ pub(super) fn of_sections(config: &ConclaudeConfig, context: &LintContext, found
         let keys = ["userPromptSubmit", "slashCommands", "commands", pattern];
         found.push(wrong.remark(&keys, "userPromptSubmit"));
     }
-    for (event, pattern, index, command) in commands(config) {
+    for CommandEntry { event, pattern, index, command } in commands(config) {
         let Some(glob) = &command.agent else { continue };
         let (name, index) = (event.row().section, index.to_string());
         let keys = command_keys(name, pattern, &index, "agent");

@@ -1,6 +1,6 @@
 //! Variables in scripts that no event sets, or that this one does not.
 
-use super::{command_keys, commands};
+use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::plan::environment::{self, FILES, PREFIX};
@@ -10,7 +10,10 @@ use conclaude_core::text::nearest;
 const OWN: [&str; 2] = ["CONCLAUDE_LOG", "CONCLAUDE_NOTIFY_WAIT_MS"];
 
 pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
-    for (event, pattern, index, command) in commands(config).filter(|(event, ..)| event.is_known()) {
+    for CommandEntry { event, pattern, index, command } in commands(config) {
+        if !event.is_known() {
+            continue;
+        }
         let run = command.run.as_str();
         if !run.contains(PREFIX) {
             continue;
