@@ -1,19 +1,23 @@
 //! The rules of `permissionRequest`: what is allowed, denied or left to the user. Denials come before permissions, and what
 //! cannot be evaluated is never allowed.
 
+use serde_json::{Map, Value};
+
+use crate::guard::{CommandPattern, Effects, Ground, Uncertainty};
+use command::NotAllowed;
+use conclaude_core::config::PermissionDefault;
+use conclaude_core::dialect::claude::host;
+use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::messages::short;
+use conclaude_core::rule as record;
+use conclaude_core::text::clean_line;
+use conclaude_os::deadline;
+use rules::PermissionRule;
+use shell_effects::{Access, Script};
+
 mod command;
-mod request;
 mod rules;
 
-use crate::guard::{CommandPattern, Uncertainty};
-use conclaude_core::config::PermissionDefault;
-use conclaude_core::dialect::claude::{host, tools};
-use conclaude_core::rule as record;
-use conclaude_os::deadline;
-
-use command::NotAllowed;
-pub use request::{ExaminedRequest, PermissionRequest, RuleAnswer};
-use rules::PermissionRule;
 pub use rules::PermissionRules;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +160,81 @@ fn allowing<'r>(
         rules.allowing().filter_map(of_request).unzip();
     let index = command::allowed(&patterns, script)?;
     commands.get(index).copied().ok_or(NotAllowed::NoMatch)
+}
+
+pub struct PermissionRequest<'a> {
+    pub ground: Ground<'a>,
+    pub tool: &'a str,
+    pub input: &'a Map<String, Value>,
+    /// The subagent's name; `main` for the main thread.
+    pub agent: &'a str,
+}
+
+/// A request, and what it would do.
+pub struct ExaminedRequest<'a> {
+    pub request: &'a PermissionRequest<'a>,
+    pub effects: Effects,
+    /// The syntax of a shell command, and its text.
+    pub script: Option<(Script, &'a str)>,
+}
+
+impl<'a> ExaminedRequest<'a> {
+    fn new(request: &'a PermissionRequest<'a>, home: Option<&str>) -> ExaminedRequest<'a> {
+        let (mut effects, script) = match tools::what(request.tool, request.input) {
+            Use::File { access, path } => {
+                (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
+            }
+            Use::Shell(command) => {
+                let script = shell_effects::read(command, home);
+                (request.ground.on_files(&script), Some((script, command)))
+            }
+            Use::PowerShell(command) => {
+                let script = shell_effects::read_powershell(command);
+                (request.ground.on_files(&script), Some((script, command)))
+            }
+            Use::Other => (Effects::default(), None),
+        };
+        let searched = tools::searched(request.tool, request.input);
+        effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));
+        ExaminedRequest { request, effects, script }
+    }
+
+    fn subject(&self) -> Subject {
+        match (&self.script, self.effects.touches.first()) {
+            (Some((_, text)), _) => Subject::command(text),
+            (None, Some(touch)) => Subject {
+                what: format!("{} of {}", self.request.tool, clean_line(touch.shown())),
+                matched: touch.shown().to_owned(),
+            },
+            (None, None) => Subject {
+                what: format!("using {}", clean_line(self.request.tool)),
+                matched: self.request.tool.to_owned(),
+            },
+        }
+    }
+}
+
+/// What a rule is compared with: in a few words, and as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub what: String,
+    pub matched: String,
+}
+
+impl Subject {
+    fn command(text: &str) -> Subject {
+        Subject { what: format!("running `{}`", short(text)), matched: text.trim().to_owned() }
+    }
+}
+
+/// One rule's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleAnswer {
+    pub subject: Subject,
+    /// The rule, in words.
+    pub shown: String,
+    pub rule: record::Rule,
+    pub advice: String,
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
 //! Rules that look alive and are dead: what no event, tool, agent or file can match, and what another rule comes before.
 
+use std::path::{Path, PathBuf};
+
+use crate::install::agents;
 use crate::install::registration::over_limit;
-use conclaude_core::config::Remark;
+use crate::install::scope::Scope;
+use conclaude_core::config::{CommandConfig, ConclaudeConfig, Remark};
+use conclaude_core::event::EventKind;
 use conclaude_store::load::Loaded;
 
-mod bash;
-mod context;
 mod coverage;
 mod file_rules;
 mod files;
 mod names;
 mod original;
-mod overlap;
 mod permission_rules;
 mod shadowed;
 mod tool_rules;
 mod variables;
 
-pub use context::LintContext;
-use context::{CommandEntry, command_keys, commands};
 pub use original::{of_text, taken_over};
 
 /// All remarks about a config that is valid.
@@ -44,6 +44,53 @@ pub fn remarks(loaded: &Loaded, context: &LintContext) -> Vec<Remark> {
         (located.is_none(), located.map(|(source, problem)| (source.path.clone(), problem.span.start)))
     });
     found
+}
+
+pub struct LintContext {
+    /// The names of the agents that the project and the user have.
+    agents: Vec<String>,
+    /// Where the project's files are.
+    root: PathBuf,
+}
+
+impl LintContext {
+    pub fn of(root: &Path) -> LintContext {
+        let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(root, scope));
+        LintContext { agents: own.collect(), root: root.to_owned() }
+    }
+
+    /// For a caller that looks at the names of agents itself.
+    pub fn without_agents(root: &Path) -> LintContext {
+        LintContext { agents: Vec::new(), root: root.to_owned() }
+    }
+}
+
+fn command_keys<'a>(section: &'a str, pattern: &'a str, index: &'a str, key: &'a str) -> [&'a str; 5] {
+    [section, "commands", pattern, index, key]
+}
+
+/// A command, and where it is in the config.
+#[derive(Clone, Copy)]
+struct CommandEntry<'a> {
+    event: EventKind,
+    pattern: &'a str,
+    /// Among the commands of the pattern.
+    index: usize,
+    command: &'a CommandConfig,
+}
+
+fn commands(config: &ConclaudeConfig) -> impl Iterator<Item = CommandEntry<'_>> {
+    config.sections.iter().flat_map(|(event, section)| {
+        section.entries().iter().flat_map(move |(pattern, commands)| {
+            let entry = move |(index, command)| CommandEntry {
+                event: *event,
+                pattern: pattern.as_str(),
+                index,
+                command,
+            };
+            commands.iter().enumerate().map(entry)
+        })
+    })
 }
 
 #[cfg(test)]

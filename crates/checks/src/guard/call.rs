@@ -7,9 +7,9 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::comparison_log::ComparisonLog;
-use super::origin::RuleOrigin;
 use super::resolve::Ground;
 use super::rules::Action;
+use super::rules::RuleOrigin;
 use super::search::EntryCount;
 use crate::des::protected::Protected;
 use conclaude_core::rule::Rule;

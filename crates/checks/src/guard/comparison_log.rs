@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::origin::RuleOrigin;
+use super::rules::RuleOrigin;
 use conclaude_core::rule::Rule;
 
 /// One comparison of a rule with something that a call does.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
-use super::input_pattern::InputPattern;
-use super::origin::RuleOrigin;
+use super::rules::InputPattern;
+use super::rules::RuleOrigin;
 use super::rules::{Action, AgentFilter, FileRule, FileRules, GuardRules, Switch, ToolRule};
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,

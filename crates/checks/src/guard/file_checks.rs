@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::call::{Finding, OwnFiles, ToolCall, doing, named, shown};
 use super::comparison_log::ComparisonLog;
-use super::origin::RuleOrigin;
 use super::resolve::{Effects, Touch, Uncertainty};
+use super::rules::RuleOrigin;
 use super::rules::{Action, FileRule, FileRules, GuardRules};
 use super::search::first_below;
 use crate::des::protected::{Protected, is_config_name};

@@ -8,10 +8,11 @@ use super::resolve::{Effects, Ground, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
 use super::search::first_below;
 use super::tool_checks::allows;
+use conclaude_core::config::{About, Lost, file_name};
+use conclaude_core::dialect::claude::tools::{SHELL, Use, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
-use conclaude_os::deadline;
-use conclaude_os::git;
+use conclaude_os::{deadline, git};
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
 /// What is asked about, why, and what to do instead.
@@ -208,4 +209,61 @@ fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &
         guards.any(|rules| rules.protecting_any(&touch.names, call.agent, ComparisonLog::default()).is_some())
     };
     candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
+}
+
+/// A call that rules might be against which cannot be used.
+pub struct UncheckedCall<'a> {
+    pub tool: &'a str,
+    pub used: Use<'a>,
+    pub effects: &'a Effects,
+    /// The user is asked for permission already, and a rule might answer.
+    pub is_request: bool,
+}
+
+/// The question, if any of these rules might be against the call.
+pub fn unusable_rules(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
+    let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
+    let first = concerned.next()?;
+    let file = file_name(&first.path, Some(root));
+    let position = first.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    let more = match concerned.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more like it)"),
+    };
+    let (what, matched) = match call.used {
+        Use::File { access, path } => (format!("{} {path}", doing(access)), path),
+        Use::Shell(command) | Use::PowerShell(command) => ("running this command".into(), command),
+        Use::Other => (format!("using {}", call.tool), call.tool),
+    };
+    Some(Finding {
+        action: Action::Ask,
+        what,
+        rule: format!("rules in {position} cannot be used, and might be against it: {}{more}", first.why),
+        advice: "let the user fix the config; `conclaude validate` shows every problem".into(),
+        origin: Rule::built_in("rules that cannot be used are asked about"),
+        matched: matched.to_owned(),
+    })
+}
+
+fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
+    let touches = |wanted: fn(Access) -> bool| {
+        let is_wanted = |unclear: &Uncertainty| match unclear {
+            Uncertainty::Path { access, .. } | Uncertainty::Named { access, .. } => wanted(*access),
+            Uncertainty::Input { access, .. } => access.is_none_or(wanted),
+            Uncertainty::WorkTree { .. } | Uncertainty::Doubt(_) => true,
+        };
+        matches!(call.used, Use::File { access, .. } if wanted(access))
+            || call.effects.touches.iter().any(|touch| wanted(touch.access))
+            || call.effects.unclear.iter().any(is_wanted)
+    };
+    match about {
+        About::Writing => touches(|access| access != Access::Read),
+        About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
+        About::Anything => call.used != Use::Other || touches(|_| true),
+        About::Tools(glob) => {
+            let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
+            matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)
+        }
+        About::Permissions => false,
+    }
 }

@@ -7,8 +7,8 @@ use super::search::expand;
 use crate::des::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::files;
-use conclaude_store::root::inside_worktree;
-use shell_effects::{Access, Base, Doubt, Effect, Extent, Script, Simple, Target};
+use conclaude_store::root::{git_top_level, inside_worktree};
+use shell_effects::{Access, Base, Doubt, Effect, Extent, Outside, Script, Simple, Target};
 
 /// Directories for what is temporary: those of macOS are links to some below `/private`.
 const TEMPORARY: [&str; 6] =
@@ -285,4 +285,18 @@ impl Ground<'_> {
         }
         Ok(touches)
     }
+}
+
+/// What a command that starts in a directory finds there.
+pub fn external_lookup(cwd: &Path, asked: Outside<'_>) -> Option<String> {
+    let found = match asked {
+        Outside::Variable(name) => variable(name)?,
+        Outside::Directory(at) => normalise(&cwd.join(at)),
+        Outside::TopLevel(at) => git_top_level(&normalise(&cwd.join(at)))?.to_owned(),
+    };
+    found.into_os_string().into_string().ok()
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }

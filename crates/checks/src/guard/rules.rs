@@ -1,15 +1,17 @@
 //! The rules of `preToolUse`, compiled: what they cover, for agents, and where they were written.
 
+use std::sync::Arc;
+
 use super::command_pattern::CommandPattern;
 use super::comparison_log::ComparisonLog;
-use super::input_pattern::InputPattern;
-use super::origin::RuleOrigin;
-use conclaude_core::config::{Layer, NameGlob};
+use conclaude_core::config::{Layer, NameGlob, PACK};
+use conclaude_core::dialect::claude::notation::Input;
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::rule::Rule;
 use conclaude_os::deadline;
 use conclaude_store::store;
-use shell_effects::glob::Glob;
+use shell_effects::Access;
+use shell_effects::glob::{Glob, GlobError, Kind};
 
 /// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
 #[derive(Clone, Debug, Default)]
@@ -249,5 +251,68 @@ impl GuardRules {
         !self.uneditable.is_empty(agent)
             || !self.unreadable.is_empty(agent)
             || self.tools.iter().any(|rule| rule.action != Action::Allow && rule.agents.include(agent))
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleOrigin {
+    /// The key, such as `uneditableFiles`.
+    pub key: &'static str,
+    pub file: Option<Arc<str>>,
+    pub line: usize,
+    pub layer: Layer,
+}
+
+impl RuleOrigin {
+    pub fn is_of_pack(&self) -> bool {
+        self.file.as_deref().is_some_and(|file| file.starts_with(PACK))
+    }
+
+    pub fn rule(&self, written: &str) -> Rule {
+        let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
+        let line = self.file.as_ref().map(|_| self.line);
+        Rule {
+            key: format!("preToolUse.{}", self.key),
+            pattern,
+            file: self.file.as_deref().map(str::to_owned),
+            line,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum InputPattern {
+    Any,
+    Command(CommandPattern),
+    File { pattern: FilePattern, writes: bool },
+    Domain(Glob),
+    Field { name: &'static str, glob: Glob },
+}
+
+impl InputPattern {
+    /// # Errors
+    /// Names a broken pattern, which the config would not have been read with.
+    pub fn of(input: &Input, home: Option<&str>) -> Result<InputPattern, GlobError> {
+        let name = |glob: &str| Glob::new(glob, Kind::Name);
+        Ok(match input {
+            Input::Any => InputPattern::Any,
+            Input::Command { glob, prefix } => {
+                InputPattern::Command(CommandPattern::new(name(glob)?, *prefix))
+            }
+            Input::File { pattern, writes } => {
+                InputPattern::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
+            }
+            Input::Domain(glob) => InputPattern::Domain(name(glob)?),
+            Input::Field { name: field, glob } => InputPattern::Field { name: field, glob: name(glob)? },
+        })
+    }
+}
+
+/// Whether a shell command that touches a file so does what a rule for reading or writing is about.
+pub fn is_about(access: Access, writes: bool) -> bool {
+    match access {
+        Access::Read => !writes,
+        Access::Link => true,
+        Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => writes,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::origin::RuleOrigin;
+use super::rules::RuleOrigin;
 use super::rules::{AgentFilter, FileRule, FileRules, ToolRule};
 use super::*;
 use crate::des::paths::Links;

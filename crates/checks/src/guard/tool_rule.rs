@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::call::{ToolCall, start};
 use super::command_pattern::{CommandForms, CommandPattern, Match};
-use super::input_pattern::{InputPattern, is_about};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, AgentFilter, ToolRule};
+use super::rules::{InputPattern, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::Location;

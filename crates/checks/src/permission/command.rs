@@ -1,6 +1,6 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
-use super::request::Subject;
+use super::Subject;
 use crate::guard::{CommandForms, CommandPattern, Match, pipeline};
 use conclaude_core::messages::short;
 use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};

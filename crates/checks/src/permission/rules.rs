@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::command::{self, NotAllowed};
-use super::request::{ExaminedRequest, PermissionRequest, RuleAnswer, Subject};
+use super::{ExaminedRequest, PermissionRequest, RuleAnswer, Subject};
 use crate::guard::{AgentFilter, CommandPattern, InputPattern, RuleOrigin, Sources, Touch, is_about};
 use conclaude_core::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,

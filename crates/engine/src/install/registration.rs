@@ -1,14 +1,13 @@
 //! What must be registered with Claude Code for a config, what is, and whether the two are in sync.
 
 mod current;
-mod limits;
 mod needed;
 mod sync;
 
 pub use current::{
     ScopeSettings, asks_for_trust, current, locations, on_path, program_in, project_has, runs_unasked,
 };
-pub use limits::over_limit;
+pub use needed::over_limit;
 pub use needed::{config_for, in_order, needed, reasons};
 pub use sync::{Problem, fixes, out_of_sync};
 

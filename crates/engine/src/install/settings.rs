@@ -4,14 +4,13 @@
 mod command_line;
 mod document;
 mod edit;
-mod entry;
 mod read;
 mod user_hooks;
 
 pub use command_line::IF_TRUSTED;
 pub use command_line::{AGENT, CommandLine, ORIGINAL, make as make_line, short};
 pub use edit::{install, keep_only, uninstall};
-pub use entry::{Refusal, Registration};
+pub use read::{Refusal, Registration};
 pub use read::{SWITCH, Settings, read};
 pub use user_hooks::{UserHook, user_hooks, without};
 

@@ -6,7 +6,7 @@ use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::entry::Refusal;
+use super::read::Refusal;
 
 pub(super) struct Document<'a> {
     text: &'a str,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::document::{Container, Document, options};
 use super::edit::{edit, hooks_member, list_of};
-use super::entry::{BOM, Refusal};
+use super::read::{BOM, Refusal};
 use super::read::{calls_us, hooks_of, is_ours};
 
 /// One hook that is not ours.

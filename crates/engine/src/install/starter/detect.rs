@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use conclaude_os::files;
 
-mod targets;
 mod toml;
 mod workspaces;
 
@@ -272,12 +271,12 @@ fn go(package: &Package<'_>) -> Option<ProjectKind> {
 fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<ProjectKind> {
     type Read = fn(&str) -> Vec<&str>;
     let known: [(&'static str, &str, Read); 6] = [
-        ("justfile", "just", targets::of_just),
-        ("Justfile", "just", targets::of_just),
-        (".justfile", "just", targets::of_just),
-        ("GNUmakefile", "make", targets::of_make),
-        ("Makefile", "make", targets::of_make),
-        ("makefile", "make", targets::of_make),
+        ("justfile", "just", toml::of_just),
+        ("Justfile", "just", toml::of_just),
+        (".justfile", "just", toml::of_just),
+        ("GNUmakefile", "make", toml::of_make),
+        ("Makefile", "make", toml::of_make),
+        ("makefile", "make", toml::of_make),
     ];
     // The first of them that helps.
     known.into_iter().find_map(|(file, program, read)| {
