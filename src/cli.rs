@@ -7,7 +7,12 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use conclaude_core::config::{schema_text, test_schema_text};
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
+use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::settings::ORIGINAL;
+use conclaude_store::root::Root;
+use hook_commands::{HEADING, LITERAL};
+use out::{Out, table};
+use refuse::refuse;
 
 mod audit;
 mod config;
@@ -17,30 +22,20 @@ mod diff;
 mod doctor;
 mod events;
 mod explain;
-mod failure;
 mod hook_commands;
 mod init;
 mod install;
 mod out;
 mod pack;
-mod project;
 mod refuse;
 mod replay;
 mod report;
 mod run;
-mod table;
 mod test;
 mod trust;
 mod validate;
 mod watch;
 mod why;
-
-use failure::fail;
-use hook_commands::{HEADING, LITERAL};
-use out::Out;
-use project::root;
-use refuse::refuse;
-use table::table;
 
 /// Hooks for Claude Code that make subagents trustworthy.
 #[derive(Parser)]
@@ -276,4 +271,13 @@ fn print(text: &str) -> anyhow::Result<Exit> {
     out.document(text)?;
     out.flush()?;
     Ok(Exit::Success)
+}
+
+fn fail(what: &str) -> Exit {
+    let _ = writeln!(Out::stderr(), "conclaude: {what}");
+    Exit::Failure
+}
+
+fn root() -> std::io::Result<Root> {
+    Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }

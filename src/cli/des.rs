@@ -6,11 +6,8 @@ use crate::cli::out::Out;
 use conclaude_core::exit::Exit;
 
 mod check;
-mod phase;
 mod project;
-mod prompt;
 mod run;
-mod short;
 mod status;
 mod step;
 
@@ -19,11 +16,11 @@ use project::DesProject;
 #[derive(clap::Subcommand)]
 pub(super) enum DesSubcommand {
     /// Start a phase
-    Start(phase::StartArgs),
+    Start(step::StartArgs),
     /// Finish a phase that was started, without a command to prove it
-    Finish(phase::FinishArgs),
+    Finish(step::FinishArgs),
     /// Skip a phase, with a reason that counts
-    Skip(phase::SkipArgs),
+    Skip(step::SkipArgs),
     /// Run a command and record the phase from its exit code, as proof
     ///
     /// Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that
@@ -37,7 +34,7 @@ pub(super) enum DesSubcommand {
     /// Create a step file
     New(step::NewArgs),
     /// Print the start of a prompt for a step: all markers, and instructions
-    Prompt(prompt::PromptArgs),
+    Prompt(step::PromptArgs),
     /// Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
     ///
     /// With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its
@@ -51,7 +48,7 @@ impl DesSubcommand {
     pub(super) fn run(mut self) -> anyhow::Result<Exit> {
         let project = DesProject::find()?;
         if let Some(step) = self.step() {
-            *step = short::resolve(&project, step)?;
+            *step = status::resolve(&project, step)?;
         }
         match self {
             DesSubcommand::New(_) | DesSubcommand::Prompt(_) => project.require_valid_config()?,
@@ -60,13 +57,13 @@ impl DesSubcommand {
         }
         let mut out = Out::stdout();
         let done = match self {
-            DesSubcommand::Start(args) => phase::start(&project, &args, &mut out),
-            DesSubcommand::Finish(args) => phase::finish(&project, args, &mut out),
-            DesSubcommand::Skip(args) => phase::skip(&project, args, &mut out),
+            DesSubcommand::Start(args) => step::start(&project, &args, &mut out),
+            DesSubcommand::Finish(args) => step::finish(&project, args, &mut out),
+            DesSubcommand::Skip(args) => step::skip(&project, args, &mut out),
             DesSubcommand::Fail(args) => step::fail(&project, &args, &mut out),
             DesSubcommand::Done(args) => step::done(&project, &args, &mut out),
             DesSubcommand::New(args) => step::new(&project, &args, &mut out),
-            DesSubcommand::Prompt(args) => prompt::print(&project, &args, &mut out),
+            DesSubcommand::Prompt(args) => step::print_prompt(&project, &args, &mut out),
             DesSubcommand::Status(args) => status::list(&project, &args, &mut out),
             // These two have exit codes of their own.
             DesSubcommand::Run(args) => return run::run(&project, &args),

@@ -4,38 +4,52 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
+use clap::Args;
 
-use super::diff;
-use super::install;
+use super::{diff, install};
+use crate::cli::install::ScopeArgs;
 use crate::cli::out::Out;
-use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::install::agents;
 use conclaude_engine::install::change::Change;
 use conclaude_engine::install::duplicates::duplicates;
 use conclaude_engine::install::import::{self, Fate};
-use conclaude_engine::install::schema_file;
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::ORIGINAL;
 use conclaude_engine::install::user_file::UserFile;
+use conclaude_engine::install::{agents, first_cases, schema_file, step_command};
 use conclaude_engine::lint;
 use conclaude_os::files;
-use conclaude_store::load;
 use conclaude_store::root::{FILE_NAMES, Root};
-use conclaude_store::store;
+use conclaude_store::{load, store};
 use draft::Draft;
 
-mod cases;
 mod draft;
-mod request;
-mod steps;
 
-pub(super) use request::InitRequest;
-use request::free_name;
+#[derive(Args)]
+pub(super) struct InitRequest {
+    #[command(flatten)]
+    which: ScopeArgs,
+    /// Switch the lint and test commands on that were found, instead of commenting them out
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
+    #[arg(long)]
+    import: bool,
+    /// Also write .claude/commands/step.md: `/step 01` starts a gated step in Claude Code
+    #[arg(long)]
+    steps: bool,
+    /// Replace a config that exists; it is kept as a copy
+    #[arg(long)]
+    force: bool,
+    /// Show what would change, and change nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
 
 pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let folder = project()?;
@@ -44,7 +58,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     if exists && !request.force && !request.import {
         if request.steps {
-            steps::write(request, &folder, &mut out)?;
+            write_step_command(request, &folder, &mut out)?;
             return Ok(Exit::Success);
         }
         bail!(
@@ -59,21 +73,21 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
-        cases::write(request, &folder, &mut out)?;
+        write_cases(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, true)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
-        cases::write(request, &folder, &mut out)?;
+        write_cases(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, false)?;
         install::beyond(&mut out, scope, &Root::find(None, &folder), &folder)?;
     }
     if request.steps {
-        steps::write(request, &folder, &mut out)?;
+        write_step_command(request, &folder, &mut out)?;
     }
     if !request.dry_run {
         writeln!(out, "next: {}", draft.next(request))?;
@@ -201,4 +215,67 @@ fn project() -> io::Result<PathBuf> {
 
 fn existing(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
+}
+
+/// A name for the copy that nothing has yet.
+fn free_name(path: &Path) -> PathBuf {
+    let name = |n: u32| {
+        let number = if n == 1 { String::new() } else { format!("-{n}") };
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".before-init{number}"));
+        PathBuf::from(name)
+    };
+    let mut n = 1;
+    while name(n).symlink_metadata().is_ok() {
+        n += 1;
+    }
+    name(n)
+}
+
+/// Writes them where there are none: cases are worth more than what we suggest.
+fn write_cases(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let [name, _] = TEST_FILES;
+    if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
+        return Ok(());
+    }
+    let file = UserFile { path: folder.join(name) };
+    if request.dry_run {
+        diff::print(out, &file.path, "", first_cases::TEXT)?;
+        return Ok(());
+    }
+    file.write(Some(first_cases::TEXT))?;
+    writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())?;
+    Ok(())
+}
+
+/// Writes it, but never over another one without `--force`, and then with a copy.
+fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let file = UserFile { path: folder.join(step_command::PATH) };
+    let path = file.path.display();
+    match file.read()? {
+        Some(text) if text == step_command::TEXT => {
+            writeln!(out, "{path} is there already")?;
+            return Ok(());
+        }
+        Some(_) if !request.force => {
+            writeln!(
+                out,
+                "warning: {path} is another command, and is left as it is; `--force` replaces it, and keeps a copy"
+            )?;
+            return Ok(());
+        }
+        before if request.dry_run => {
+            diff::print(out, &file.path, before.as_deref().unwrap_or_default(), step_command::TEXT)?;
+            return Ok(());
+        }
+        Some(before) => {
+            let copy = free_name(&file.path);
+            files::write_atomically(&copy, before.as_bytes())?;
+            writeln!(out, "the command as it was is kept in {}", copy.display())?;
+        }
+        None => {}
+    }
+    file.write(Some(step_command::TEXT))?;
+    writeln!(out, "wrote {path}: `/step 01` in Claude Code starts the step whose file name starts with 01")?;
+    Ok(())
 }

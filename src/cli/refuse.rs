@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::failure::fail;
+use super::fail;
 use super::out::Out;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean;

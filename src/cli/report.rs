@@ -11,9 +11,7 @@ use crate::report::{self, Report, Scope};
 use conclaude_core::config::Patterns;
 use conclaude_core::exit::Exit;
 use conclaude_os::files;
-use conclaude_store::load;
-use conclaude_store::root;
-use conclaude_store::store;
+use conclaude_store::{load, root, store};
 
 #[derive(clap::Args)]
 pub(super) struct ReportRequest {

@@ -1,6 +1,7 @@
 //! `conclaude run`: the commands of the config now, without a session, as the hooks would run them.
 
 use std::io;
+use std::path::Path;
 
 use anyhow::{anyhow, bail};
 
@@ -9,22 +10,65 @@ use conclaude_core::agent::MAIN;
 use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
+use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::text::nearest;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
+use conclaude_os::git::{self, Listed};
 use conclaude_os::process;
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::{FILE_NAMES, Root};
-
-mod files;
-mod plan;
-mod report;
-mod request;
-
+use conclaude_store::store;
 use plan::{EventPlan, ProjectConfig};
 use report::RunReport;
-pub(super) use request::RunRequest;
+
+mod plan;
+mod report;
+
+#[derive(clap::Args, Clone)]
+pub(super) struct RunRequest {
+    /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
+    event: Option<String>,
+    /// Run what would run for this subagent; without EVENT, at its stop. `main` is the main thread
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
+    #[arg(long, value_name = "GLOB", num_args = 1.., conflicts_with = "all_files")]
+    files: Vec<String>,
+    /// Pretend that all files have changed
+    #[arg(long)]
+    all_files: bool,
+    /// Fail also if a command fails that only warns
+    #[arg(long)]
+    strict: bool,
+    /// The main thread alone is meant.
+    #[arg(skip)]
+    is_main: bool,
+}
+
+impl RunRequest {
+    /// What was typed as what it means: an event behind the patterns of `--files`, and the name of the main thread.
+    ///
+    /// # Errors
+    /// When an agent without a name is meant.
+    fn resolved(&self, work: &Path) -> anyhow::Result<RunRequest> {
+        let mut request = self.clone();
+        let is_event = |name: &str| EventKind::named(name).or_else(|| EventKind::of_section(name)).is_some();
+        let is_behind = |name: &String| is_event(name) && !work.join(name).exists();
+        if request.event.is_none() && request.files.len() > 1 && request.files.last().is_some_and(is_behind) {
+            request.event = request.files.pop();
+        }
+        match request.agent.as_deref().map(str::trim) {
+            Some("") => {
+                bail!("--agent needs the name of a subagent, or `main` for the main thread");
+            }
+            Some(MAIN) => (request.agent, request.is_main) = (None, true),
+            _ => {}
+        }
+        Ok(request)
+    }
+}
 
 pub(super) fn run(request: &RunRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
@@ -116,4 +160,64 @@ fn execute(request: &RunRequest, planned: &[EventPlan]) -> anyhow::Result<Exit> 
         }
     }
     Ok(report.finish(request.strict)?)
+}
+
+/// The files that count as changed.
+#[derive(Default)]
+struct InputFiles {
+    files: Vec<Location>,
+    /// Patterns that match nothing.
+    warnings: Vec<String>,
+}
+
+/// The files that are given to commands, relative to the folder of the config.
+fn input_files(request: &RunRequest, work: &Path) -> anyhow::Result<InputFiles> {
+    let is_all = request.all_files || !request.files.is_empty();
+    let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
+    let listed = match listed.map_err(anyhow::Error::msg)? {
+        Some(listed) => listed,
+        None if is_all => store::files_below(work)?,
+        None => {
+            bail!(
+                "{} is not in a git repository, so it is not known what has changed: use --files or --all-files",
+                work.display()
+            );
+        }
+    };
+    let patterns = patterns(&request.files)?;
+    let locations = listed.into_iter().map(|name| Location {
+        absolute: work.join(&name).to_string_lossy().into_owned(),
+        relative: Some(name),
+        ..Location::default()
+    });
+    let mut is_used = vec![false; patterns.len()];
+    let mut is_meant = |file: &Location| {
+        let mut is_covered = patterns.is_empty();
+        for (pattern, is_used) in patterns.iter().zip(&mut is_used) {
+            let covers = pattern.covers(file);
+            *is_used |= covers;
+            is_covered |= covers;
+        }
+        is_covered
+    };
+    let found: Vec<Location> = locations.filter(|file| is_meant(file)).collect();
+    if found.is_empty() && !patterns.is_empty() {
+        bail!(
+            "no file of {} matches {}; patterns are those of .gitignore, and ignored files do not count",
+            work.display(),
+            request.files.join(", ")
+        );
+    }
+    let unused = request.files.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+    let warnings = unused.map(|(glob, _)| format!("--files `{glob}` matches no file")).collect();
+    Ok(InputFiles { files: found, warnings })
+}
+
+fn patterns(globs: &[String]) -> anyhow::Result<Vec<FilePattern>> {
+    let compiled = globs.iter().map(|glob| {
+        // What a shell made of a pattern are paths.
+        let glob = glob.strip_prefix("./").unwrap_or(glob);
+        FilePattern::new(glob, None).map_err(|error| anyhow!("--files `{glob}`: {error}"))
+    });
+    compiled.collect()
 }

@@ -2,8 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use anstyle::AnsiColor;
 use anyhow::anyhow;
 
 use super::out::{ExactText, Out, Paint};
@@ -15,14 +16,8 @@ use conclaude_os::files;
 use conclaude_store::load;
 use conclaude_store::root::{FILE_NAMES as ROOT_FILES, Root};
 
-mod compare;
 mod junit;
 mod play;
-mod suite;
-
-use suite::{CaseResult, Suite};
-
-use anstyle::AnsiColor;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
@@ -49,6 +44,21 @@ pub(super) struct TestRequest {
     /// Write the results as JUnit XML as well
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+}
+
+/// A case that was played.
+struct CaseResult {
+    name: String,
+    line: usize,
+    /// What differs, line by line; nothing if it passed.
+    difference: Vec<String>,
+    took: Duration,
+}
+
+/// The cases of a file.
+struct Suite {
+    path: PathBuf,
+    cases: Vec<CaseResult>,
 }
 
 pub(super) fn run(request: &TestRequest) -> anyhow::Result<Exit> {
@@ -116,10 +126,10 @@ fn suite(path: &Path) -> anyhow::Result<Result<Suite, ConfigError>> {
     }
     let play = |case: &Located<Case>| {
         let started = Instant::now();
-        let impossible = compare::impossible(&case.value);
+        let impossible = play::impossible(&case.value);
         let difference = match play::play(&case.value, &folder) {
             _ if !impossible.is_empty() => impossible,
-            Ok(actual) => compare::difference(&case.value, &actual),
+            Ok(actual) => play::difference(&case.value, &actual),
             Err(why) => vec![format!("it could not be played: {why}")],
         };
         let name = case.value.name.as_str().to_owned();

@@ -12,9 +12,8 @@ use conclaude_core::config::{
 };
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{indent, visible};
-use conclaude_store::load;
-use conclaude_store::store;
 use conclaude_store::store::trust::{self, TrustStatus};
+use conclaude_store::{load, store};
 
 #[derive(Args)]
 pub(super) struct TrustRequest {

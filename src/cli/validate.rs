@@ -6,20 +6,16 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 
 use crate::cli::out::{ColouredText, Out, Paint};
-use conclaude_core::config::{self, Patterns};
+use conclaude_core::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
+use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
+use conclaude_core::text::count;
 use conclaude_engine::install::{local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
-use conclaude_store::load;
+use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::{FILE_NAMES, Root};
 
-mod checked;
-mod contents;
 mod machine;
-
-use checked::{CheckedConfig, no_config};
-use contents::NO_RULES;
-pub(super) use contents::contents;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default().bold());
 const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
@@ -46,6 +42,33 @@ enum ValidateFormat {
     Text,
     Json,
     Github,
+}
+
+/// What was found in a config.
+struct CheckedConfig {
+    /// The file that was asked for, or the project's; none if there is no config at all.
+    path: Option<PathBuf>,
+    loaded: Loaded,
+    warnings: Vec<Remark>,
+    /// Warnings about something beside the values of the config.
+    others: Vec<String>,
+}
+
+impl CheckedConfig {
+    fn has_warnings(&self) -> bool {
+        !self.warnings.is_empty() || !self.others.is_empty()
+    }
+
+    fn is_valid(&self) -> bool {
+        self.path.is_some() && self.loaded.errors.is_empty()
+    }
+
+    /// The files that are valid, the outermost first.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let is_broken = |path: &Path| self.loaded.errors.iter().any(|error| error.path() == path);
+        let paths = self.loaded.origins.sources().iter().map(|source| source.path.as_path());
+        paths.filter(move |path| !is_broken(path))
+    }
 }
 
 pub(super) fn run(request: &ValidateRequest) -> anyhow::Result<Exit> {
@@ -142,4 +165,60 @@ fn second_file(path: &Path) -> Option<String> {
         return Some(format!("{} is not read: {preferred} comes first", other.display()));
     }
     None
+}
+
+fn no_config() -> String {
+    format!("no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))
+}
+
+/// What is said of a config without any.
+const NO_RULES: &str = "no rules configured";
+
+/// What the config does, in one line per section.
+pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
+    let sections = config.sections.iter();
+    let mut lines: Vec<String> =
+        sections.map(|(event, section)| section_line(*event, section, config)).collect();
+    if config.notifications.as_ref().is_some_and(|notifications| notifications.enabled == Some(true)) {
+        lines.push("notifications: on".into());
+    }
+    if let Some(des) = &config.des {
+        lines.push(des_line(des));
+    }
+    if lines.is_empty() {
+        lines.push(NO_RULES.into());
+    }
+    lines
+}
+
+fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfig) -> String {
+    let mut parts = Vec::new();
+    let mut add = |number: usize, noun: &str| parts.push((number, count(number as u64, noun)));
+    add(section.entries().len(), "pattern");
+    add(section.commands().count(), "command");
+    match event {
+        EventKind::PreToolUse => add(config.guards.count(), "guard"),
+        EventKind::PermissionRequest => add(config.permissions.count(), "rule"),
+        EventKind::UserPromptSubmit => {
+            add(config.prompts.rules().count(), "context rule");
+            add(config.prompts.slash_commands().count(), "slash command");
+        }
+        _ => {}
+    }
+    // What there is none of is only worth a word where there is nothing at all.
+    if parts.iter().any(|(number, _)| *number > 0) {
+        parts.retain(|(number, _)| *number > 0);
+    }
+    let parts: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    format!("{}: {}", event.row().section, parts.join(", "))
+}
+
+fn des_line(des: &DesConfig) -> String {
+    if !des.is_enabled() {
+        return "des: off".into();
+    }
+    let phases = count(des.phase_names().len() as u64, "phase");
+    let findings = if des.blocks() { "block" } else { "warn" };
+    let judge = if des.judge.is_some() { ", with a judge" } else { "" };
+    format!("des: gates for prompts with markers, {phases}, findings {findings}{judge}")
 }

@@ -28,11 +28,8 @@ pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::Sources;
 pub use open_questions::{UncheckedCall, unusable_rules};
-pub use resolve::external_lookup;
-pub use resolve::{Effects, Ground, Touch, Uncertainty};
-pub use rules::RuleOrigin;
-pub use rules::{Action, AgentFilter, GuardRules};
-pub use rules::{InputPattern, is_about};
+pub use resolve::{Effects, Ground, Touch, Uncertainty, external_lookup};
+pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
 pub use search::EntryCount;
 pub use tool_rule::pipeline;
 

@@ -3,19 +3,17 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::filter::FilterArgs;
-use super::known;
-use super::show::follow;
+use super::filter::{FilterArgs, check_known};
+use super::show::wait_for_more;
 use crate::cli::out::Out;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_store::audit::{Entry, Filter, Reader, Trail};
 use conclaude_store::export::Csv;
 use conclaude_store::root::Root;
+use otlp::OtlpExport;
 
 mod otlp;
-
-use otlp::OtlpExport;
 
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("format").args(["otlp", "csv", "jsonl"]).required(true))]
@@ -80,7 +78,7 @@ fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) ->
         ExportFormat::Csv => writer.write_all(Csv::line(entry).as_bytes()),
         ExportFormat::Jsonl => writeln!(writer, "{}", entry.line),
     })?;
-    known::check(filter, &reader)?;
+    check_known(filter, &reader)?;
     writer.flush().map_err(named)?;
     drop(writer);
     file.persist(path).map_err(|error| named(error.error))?;
@@ -104,14 +102,14 @@ fn to_stdout(
         print(&mut out, format, entry)
     })?;
     // Nothing was printed, if there is no such word.
-    known::check(filter, &reader)?;
+    check_known(filter, &reader)?;
     out.document(&heading.unwrap_or_default())?;
     loop {
         out.flush()?;
         if !is_following {
             return Ok(reader.doubtful);
         }
-        follow::wait_for_more()?;
+        wait_for_more()?;
         reader.each(filter, |entry| print(&mut out, format, entry))?;
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 use serde_json::{Value, json};
 
-use super::project::DesProject;
+use super::DesProject;
 use crate::cli::out::{Out, Paint};
 use conclaude_checks::des::gates::{self, Opened};
 use conclaude_checks::des::offline::{self, Work};

@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::project::DesProject;
+use super::DesProject;
 use crate::cli::out::Out;
 use conclaude_checks::des::evidence::{self, Ran};
 use conclaude_checks::des::record::{self, Change};

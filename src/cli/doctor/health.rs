@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::check::Check;
-use super::installation::Installation;
+use super::{Check, Installation};
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::Bounded;
 use conclaude_core::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
@@ -12,9 +11,8 @@ use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::switch;
 use conclaude_engine::install::registration::on_path;
 use conclaude_engine::install::settings::SWITCH;
-use conclaude_os::deadline;
-use conclaude_os::files;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
+use conclaude_os::{deadline, files};
 use conclaude_store::audit::{self, Trail};
 use conclaude_store::store;
 

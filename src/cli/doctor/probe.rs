@@ -1,21 +1,21 @@
 //! Calls this program as it is registered, and as Claude Code would: through `/bin/sh -c`, with a payload on stdin. Settings may
 //! come with a clone, so that nothing of what they say is run: where they name this program, it is called by its own path.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use std::{fmt, io};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::check::Check;
-use super::installation::Installation;
+use super::{Check, Installation};
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
-use conclaude_core::text::clean_line;
+use conclaude_core::text::{clean_line, count};
+use conclaude_engine::install::registration;
+use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::{CommandLine, IF_TRUSTED, SWITCH, make_line, short};
 use conclaude_os::deadline;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
@@ -190,4 +190,50 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, 
     }
     let text = format!("`{}` fails: {}", short(command), clean_line(&answer.stderr));
     (answer, Some(Check::problem("call", text, fix)))
+}
+
+#[derive(Serialize)]
+pub(super) struct Arrival {
+    pub(super) event: &'static str,
+    pub(super) last: Option<String>,
+    #[serde(skip)]
+    pub(super) words: String,
+}
+
+/// When each event that is needed last arrived. Before conclaude is registered none can: that is one problem, not many.
+pub(super) fn arrivals(installation: &Installation) -> Vec<Arrival> {
+    if installation.locations().is_empty() {
+        return Vec::new();
+    }
+    let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
+    let folder = installation.root.folder.join(store::FOLDER).join("state/last");
+    let one = |event: EventKind| {
+        let time = folder.join(event.name()).metadata().and_then(|metadata| metadata.modified()).ok();
+        let stamp = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
+        let last = stamp.map(|stamp| stamp.strftime("%FT%TZ").to_string());
+        Arrival { event: event.name(), last, words: time.map_or_else(|| "never".into(), ago) }
+    };
+    needed.iter().map(|need| one(need.event)).collect()
+}
+
+fn ago(time: SystemTime) -> String {
+    let seconds = time.elapsed().map_or(0, |age| age.as_secs());
+    match seconds {
+        0..60 => format!("{} ago", count(seconds, "second")),
+        60..3_600 => format!("{} ago", count(seconds / 60, "minute")),
+        3_600..86_400 => format!("{} ago", count(seconds / 3_600, "hour")),
+        _ => format!("{} ago", count(seconds / 86_400, "day")),
+    }
+}
+
+pub(super) fn check_arrivals(installation: &Installation, arrivals: &[Arrival]) -> Option<Check> {
+    if arrivals.is_empty() || arrivals.iter().any(|arrival| arrival.last.is_some()) {
+        return None;
+    }
+    store::expect_arrivals(&installation.root.folder);
+    Some(Check::warning(
+        "arrivals",
+        "no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here",
+        "start a session of Claude Code in this project, then look again",
+    ))
 }

@@ -2,17 +2,15 @@
 
 use std::path::Path;
 
-use super::check::{Check, short};
-use super::installation::Installation;
+use super::{Check, Installation, short};
 use crate::cli::validate;
 use conclaude_core::config::{ConfigError, Layer, Located, Remark};
 use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::pattern::Pattern;
 use conclaude_core::text::count;
-use conclaude_engine::install::agents;
 use conclaude_engine::install::registration::{asks_for_trust, on_path};
 use conclaude_engine::install::scope::Scope;
-use conclaude_engine::install::{local_file, schema_file};
+use conclaude_engine::install::{agents, local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, State, Target};

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::check::{Check, short};
-use super::installation::{Installation, own_program};
 use super::rules::untrusted;
+use super::{Check, Installation, own_program, short};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
 use conclaude_core::order::sorted;

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::explanation::Explanation;
-use super::{cases, words};
+use super::{Explanation, words};
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Command;
@@ -46,7 +45,7 @@ pub(in crate::cli) fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
         .not_run
         .iter()
         .map(|one| json!({"run": one.script, "rule": one.rule, "why": one.after_rule()}));
-    let answers = cases::all(rehearsal).into_iter().map(|case| {
+    let answers = words::cases(rehearsal).into_iter().map(|case| {
         let answered = case.answered;
         json!({
             "when": case.when, "decision": words::decision(rehearsal, &answered),

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use anstyle::{AnsiColor, Style};
+
 use crate::cli::out::{Out, Paint};
 use conclaude_core::text::printable;
 
@@ -58,6 +60,12 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     }
     lines
 }
+
+pub(in crate::cli) const BOLD: Paint = Paint(Style::new().bold());
+pub(in crate::cli) const FAINT: Paint = Paint(Style::new().dimmed());
+pub(in crate::cli) const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+pub(in crate::cli) const BAD: Paint = Paint(AnsiColor::Red.on_default());
+pub(in crate::cli) const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 #[cfg(test)]
 mod tests {

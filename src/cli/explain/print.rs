@@ -2,10 +2,8 @@
 
 use std::io;
 
-use super::explanation::Explanation;
-use super::layout::{marked, paragraph};
-use super::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
-use super::{cases, rules, words};
+use super::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
+use super::{Explanation, rules, words};
 use crate::cli::out::Out;
 use conclaude_core::config::Reaction;
 use conclaude_core::event::Blocking;
@@ -210,7 +208,7 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
 
 fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     section(out, "Answer")?;
-    for case in cases::all(rehearsal) {
+    for case in words::cases(rehearsal) {
         let answered = &case.answered;
         let code = answered.answer.exit.code();
         let word = words::decision(rehearsal, answered);

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 
-use super::event;
-use conclaude_core::dialect::claude::fields;
 use conclaude_core::dialect::claude::sample::{AGENT, Sample};
-use conclaude_core::dialect::claude::tools;
-use conclaude_core::event::{Changes, EventKind};
+use conclaude_core::dialect::claude::{fields, tools};
+use conclaude_core::event::{ALL, Changes, EventKind};
+use conclaude_core::text::nearest;
 use conclaude_os::files;
 
 /// A payload is never this large.
@@ -103,8 +102,8 @@ fn of_payload(path: &Path, request: &ExplainRequest) -> anyhow::Result<ExplainEv
     let mut payload = object(&text, &format!("the payload {}", path.display()))?;
     let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
     let event = match (&request.event, &own) {
-        (Some(typed), own) => not_another(event::named(typed)?, own.as_deref())?,
-        (None, Some(own)) => event::named(own)?,
+        (Some(typed), own) => not_another(named_event(typed)?, own.as_deref())?,
+        (None, Some(own)) => named_event(own)?,
         (None, None) => {
             bail!("the payload has no `hook_event_name` that is a text: name the event");
         }
@@ -148,7 +147,7 @@ fn folder(request: &ExplainRequest) -> anyhow::Result<String> {
 
 fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     let typed = request.event.as_deref();
-    let event = event::named(
+    let event = named_event(
         typed.ok_or_else(|| anyhow!("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
     )?;
     let mut notes = Vec::new();
@@ -261,4 +260,19 @@ fn object(text: &str, what: &str) -> anyhow::Result<Map<String, Value>> {
         Ok(_) => Err(anyhow!("{what} is JSON, but not an object: {{…}} is expected")),
         Err(error) => Err(anyhow!("{what} is not JSON: {error}")),
     }
+}
+
+pub(super) fn named_event(typed: &str) -> anyhow::Result<EventKind> {
+    let folded = |text: &str| text.replace(['-', '_', ' '], "").to_lowercase();
+    let wanted = folded(typed);
+    if let Some(event) = ALL.iter().find(|event| folded(event.name()) == wanted) {
+        return Ok(*event);
+    }
+    if let Some(near) = nearest(typed, ALL.iter().map(|event| event.name())) {
+        bail!("unknown event `{typed}`; did you mean `{near}`?");
+    }
+    // A newer Claude Code may have it; its commands run.
+    EventKind::named_or_future(typed)
+        .or_else(|| EventKind::of_section_or_future(typed))
+        .ok_or_else(|| anyhow!("unknown event `{typed}`; `conclaude events` lists them"))
 }

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use super::layout::{marked, paragraph};
-use super::paint::{BAD, FAINT, GOOD, WARNING};
+use super::layout::{BAD, FAINT, GOOD, WARNING, marked, paragraph};
 use super::words;
 use crate::cli::out::{Out, Paint};
 use conclaude_checks::guard::Comparison;

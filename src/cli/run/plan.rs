@@ -5,8 +5,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use serde_json::{Map, json};
 
-use super::RunRequest;
-use super::files::{self, InputFiles};
+use super::{InputFiles, RunRequest, input_files};
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConclaudeConfig, Origins};
 use conclaude_core::dialect::claude::{self, fields};
@@ -75,7 +74,7 @@ pub(super) fn plan(
     // Git runs filters that a repository configures: nothing is asked of it for a config that may not run.
     let is_trusted = selected.iter().all(|one| one.plan.untrusted.is_none());
     let changed = if is_trusted && asks_for_files(request, events, config) {
-        files::input_files(request, &root.work)?
+        input_files(request, &root.work)?
     } else {
         InputFiles::default()
     };

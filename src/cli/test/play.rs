@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use serde_json::{Map, Value};
 
-use conclaude_core::config::{Case, CommandResult, Ended, Fields, NonBlank};
+use conclaude_core::config::{Case, CommandResult, Ended, Expect, Fields, NonBlank, Said};
 use conclaude_core::decide::{Count, Word};
 use conclaude_core::dialect::claude::sample::Sample;
-use conclaude_core::event::{Changes, EventKind};
+use conclaude_core::event::{Blocking, Changes, EventKind};
 use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::text::clean;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
 
@@ -149,4 +150,112 @@ fn outcome(event: EventKind, answered: &Answered, json: &Value) -> AnswerKind {
         Some(Word::Blocked) => AnswerKind::Blocks,
         _ => AnswerKind::Allows,
     }
+}
+
+/// What differs, as lines of a diff; empty if nothing does.
+pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
+    let expect = &case.expect;
+    let mut found = Vec::new();
+    if let Some(allows) = expect.allows
+        && allows != (actual.outcome == AnswerKind::Allows)
+    {
+        found.push(format!("- allows: {allows}"));
+        found.extend(happened(actual));
+    }
+    let outcomes = [
+        (AnswerKind::Denies, &expect.denies),
+        (AnswerKind::Asks, &expect.asks),
+        (AnswerKind::Blocks, &expect.blocks),
+    ];
+    for (outcome, said) in outcomes {
+        let Some(said) = said else { continue };
+        let text = if actual.outcome == outcome { Some(actual.reason.as_str()) } else { None };
+        if !holds(said, text) {
+            found.extend(lines('-', &format!("{}: ", outcome.word()), &shown(said)));
+            found.extend(happened(actual));
+        }
+    }
+    if let Some(runs) = &expect.runs {
+        found.extend(commands(runs, &actual.runs));
+    }
+    for (key, said, text) in
+        [("context", &expect.context, &actual.context), ("shows", &expect.shows, &actual.shown)]
+    {
+        let Some(said) = said else { continue };
+        let text = Some(text.as_str()).filter(|text| !text.is_empty());
+        if !holds(said, text) {
+            found.extend(lines('-', &format!("{key}: "), &shown(said)));
+            found.extend(lines('+', &format!("{key}: "), text.unwrap_or("nothing")));
+        }
+    }
+    // A result that nobody asks for is a case that tests something else than it says.
+    found.extend(actual.unused.iter().map(|run| format!("- results: `{run}` is no command that runs here")));
+    if !found.is_empty() && case.changed.is_none() {
+        found.extend(actual.without_files.iter().map(|why| format!("  {why}: give `changed: […]`")));
+    }
+    found
+}
+
+fn holds(said: &Said, text: Option<&str>) -> bool {
+    match said {
+        Said::Anything(expected) => *expected == text.is_some(),
+        // Answers are cleaned of tags; what is expected is written as the config has it.
+        Said::Text(part) => text.is_some_and(|text| text.contains(part) || text.contains(&clean(part))),
+    }
+}
+
+fn shown(said: &Said) -> String {
+    match said {
+        Said::Anything(flag) => flag.to_string(),
+        Said::Text(text) => text.clone(),
+    }
+}
+
+fn happened(actual: &ActualAnswer) -> Vec<String> {
+    match actual.outcome {
+        AnswerKind::Allows => vec!["+ allows: true".into()],
+        other if actual.reason.is_empty() => vec![format!("+ {}: true", other.word())],
+        other => lines('+', &format!("{}: ", other.word()), &actual.reason),
+    }
+}
+
+fn lines(sign: char, key: &str, text: &str) -> Vec<String> {
+    let indent = " ".repeat(key.len());
+    let numbered = text.lines().enumerate();
+    numbered
+        .map(|(number, line)| format!("{sign} {}{line}", if number == 0 { key } else { &indent }))
+        .collect()
+}
+
+/// What is expected and cannot happen at this event, whatever the config says.
+pub(super) fn impossible(case: &Case) -> Vec<String> {
+    let event = case.event.0;
+    let blocking = event.blocking();
+    let decides_tool = matches!(blocking, Blocking::Tool | Blocking::Permission);
+    let blocks = !decides_tool && blocking != Blocking::Never;
+    let Expect { denies, asks, blocks: blocked, .. } = &case.expect;
+    let instead = match (decides_tool, blocks) {
+        (true, _) => "write `denies`, `asks` or `allows`",
+        (_, true) => "write `blocks` or `allows`",
+        (false, false) => "it always goes on: write `runs`, `context` or `shows`",
+    };
+    let expected =
+        [("denies", denies, decides_tool), ("asks", asks, decides_tool), ("blocks", blocked, blocks)];
+    let is_wrong = |said: &Option<Said>| said.as_ref().is_some_and(|said| *said != Said::Anything(false));
+    let wrong = expected.iter().filter(|(_, said, can)| !can && is_wrong(said));
+    wrong.map(|(key, ..)| format!("`{key}` cannot happen at {event}: {instead}")).collect()
+}
+
+/// The lists side by side, as a diff of their entries.
+fn commands(expected: &[NonBlank], actual: &[String]) -> Vec<String> {
+    let expected: Vec<String> = expected.iter().map(|run| run.as_str().trim().to_owned()).collect();
+    if expected == actual {
+        return Vec::new();
+    }
+    let changes = similar::capture_diff_slices(similar::Algorithm::Myers, &expected, actual);
+    let mut found = vec!["  runs:".to_owned()];
+    for change in changes.iter().flat_map(|change| change.iter_changes(&expected, actual)) {
+        found.push(format!("{}   {}", change.tag(), change.value()));
+    }
+    found
 }

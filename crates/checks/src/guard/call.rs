@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use super::comparison_log::ComparisonLog;
 use super::resolve::Ground;
-use super::rules::Action;
-use super::rules::RuleOrigin;
+use super::rules::{Action, RuleOrigin};
 use super::search::EntryCount;
 use crate::des::protected::Protected;
 use conclaude_core::rule::Rule;

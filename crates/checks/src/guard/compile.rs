@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
-use super::rules::InputPattern;
-use super::rules::RuleOrigin;
-use super::rules::{Action, AgentFilter, FileRule, FileRules, GuardRules, Switch, ToolRule};
+use super::rules::{
+    Action, AgentFilter, FileRule, FileRules, GuardRules, InputPattern, RuleOrigin, Switch, ToolRule,
+};
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,

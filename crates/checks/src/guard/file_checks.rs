@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use super::call::{Finding, OwnFiles, ToolCall, doing, named, shown};
 use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Touch, Uncertainty};
-use super::rules::RuleOrigin;
-use super::rules::{Action, FileRule, FileRules, GuardRules};
+use super::rules::{Action, FileRule, FileRules, GuardRules, RuleOrigin};
 use super::search::first_below;
 use crate::des::protected::{Protected, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
-use conclaude_os::git;
+use conclaude_os::{deadline, git};
 use shell_effects::{Access, Extent, Simple};
 
 /// All that is against it.

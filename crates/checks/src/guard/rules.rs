@@ -254,6 +254,7 @@ impl GuardRules {
     }
 }
 
+/// Where a rule is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleOrigin {
     /// The key, such as `uneditableFiles`.

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::rules::RuleOrigin;
-use super::rules::{AgentFilter, FileRule, FileRules, ToolRule};
+use super::rules::{AgentFilter, FileRule, FileRules, RuleOrigin, ToolRule};
 use super::*;
 use crate::des::paths::Links;
 use conclaude_core::config::Layer;

@@ -8,9 +8,8 @@ use crate::guard::{AgentFilter, CommandPattern, InputPattern, RuleOrigin, Source
 use conclaude_core::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
-use conclaude_core::dialect::claude::host;
 use conclaude_core::dialect::claude::notation::ToolPattern;
-use conclaude_core::dialect::claude::tools;
+use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::FilePattern;
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;

@@ -1,16 +1,15 @@
 //! Requests against rules: which rule answers, and what it compares.
 
-mod shell;
-
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::des::paths::Links;
-use crate::guard::Ground;
-use crate::guard::Sources;
+use crate::guard::{Ground, Sources};
 use conclaude_core::config::{ConclaudeConfig, Layer};
+
+mod shell;
 
 const ROOT: &str = "/nowhere/project";
 

@@ -7,8 +7,7 @@ mod sync;
 pub use current::{
     ScopeSettings, asks_for_trust, current, locations, on_path, program_in, project_has, runs_unasked,
 };
-pub use needed::over_limit;
-pub use needed::{config_for, in_order, needed, reasons};
+pub use needed::{config_for, in_order, needed, over_limit, reasons};
 pub use sync::{Problem, fixes, out_of_sync};
 
 #[cfg(test)]

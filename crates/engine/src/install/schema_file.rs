@@ -7,8 +7,7 @@ use std::path::Path;
 use super::starter::SCHEMA;
 use conclaude_core::config;
 use conclaude_os::files;
-use conclaude_store::root;
-use conclaude_store::store;
+use conclaude_store::{root, store};
 
 /// A schema is never this large.
 const MAX_BYTES: u64 = 4 << 20;

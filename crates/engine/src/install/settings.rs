@@ -7,11 +7,9 @@ mod edit;
 mod read;
 mod user_hooks;
 
-pub use command_line::IF_TRUSTED;
-pub use command_line::{AGENT, CommandLine, ORIGINAL, make as make_line, short};
+pub use command_line::{AGENT, CommandLine, IF_TRUSTED, ORIGINAL, make as make_line, short};
 pub use edit::{install, keep_only, uninstall};
-pub use read::{Refusal, Registration};
-pub use read::{SWITCH, Settings, read};
+pub use read::{Refusal, Registration, SWITCH, Settings, read};
 pub use user_hooks::{UserHook, user_hooks, without};
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! A file of the user that is to be changed: read with care, replaced whole or not at all.
 
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use super::error::InstallError;
 use conclaude_os::files;

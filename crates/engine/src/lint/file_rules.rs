@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::coverage::may_overlap;
-use super::coverage::{covers, is_literal};
+use super::coverage::{covers, is_literal, may_overlap};
 use super::{LintContext, files, names};
 use conclaude_core::config::{FileRuleConfig, Layer, NameGlob, Remark};
 use conclaude_core::yaml::Located;

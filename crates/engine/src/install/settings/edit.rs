@@ -4,8 +4,7 @@ use jsonc_parser::ast::{Array, Object, Value as Node};
 use serde_json::{Value, json};
 
 use super::document::{Container, Document};
-use super::read::{BOM, Refusal, Registration};
-use super::read::{hooks_of, is_ours};
+use super::read::{BOM, Refusal, Registration, hooks_of, is_ours};
 
 /// The text with all registrations in it. One that is there already in the same form stays; one of ours in another form is
 /// replaced in its place.

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::document::{Container, Document, options};
 use super::edit::{edit, hooks_member, list_of};
-use super::read::{BOM, Refusal};
-use super::read::{calls_us, hooks_of, is_ours};
+use super::read::{BOM, Refusal, calls_us, hooks_of, is_ours};
 
 /// One hook that is not ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +91,7 @@ fn without_one(text: &str, gone: &UserHook) -> Result<String, Refusal> {
 
 /// Removes the innermost member, and each container that has nothing else; but no comments, which are not ours.
 fn outermost(document: &Document<'_>, levels: &[(Container, usize)]) -> String {
-    let mut gone = None;
+    let mut gone: Option<(_, bool)> = None;
     for (container, index) in levels.iter().rev() {
         let Some(range) = container.member(*index) else { break };
         if let Some((inner, is_only)) = gone
