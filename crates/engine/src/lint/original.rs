@@ -184,8 +184,8 @@ fn overlap(patterns: &[&str]) -> bool {
 pub(super) fn bash_remarks(config: &ConclaudeConfig) -> Vec<Remark> {
     let remark = |entry: CommandEntry<'_>| {
         let what = needs_bash(entry.command.run.as_str())?;
-        let section = entry.event.row().section;
-        let keys = command_keys(section, entry.pattern, &entry.index.to_string(), "run");
+        let (section, index) = (entry.event.row().section, entry.index.to_string());
+        let keys = command_keys(section, entry.pattern, &index, "run");
         let remark = Remark::new(keys, format!("{section}: `/bin/sh` may not know `{what}`"));
         Some(remark.because("conclaude 0.2 ran commands by bash").help("add `shell: bash`"))
     };
@@ -208,7 +208,7 @@ pub(super) fn with_shell(text: &str) -> (String, Option<String>) {
         changed.insert_str(*start, &added);
     }
     let has_them = |text: &str| {
-        ConclaudeConfig::parse(text, Path::new("")).is_ok_and(|config| remarks(&config).is_empty())
+        ConclaudeConfig::parse(text, Path::new("")).is_ok_and(|config| bash_remarks(&config).is_empty())
     };
     if starts.is_empty() || !has_them(&changed) {
         return (text.to_owned(), None);
