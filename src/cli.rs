@@ -265,7 +265,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Prints a text that has nothing of others in it.
+/// Prints a text that is all ours.
 fn print(text: &str) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     out.document(text)?;

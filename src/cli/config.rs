@@ -20,7 +20,7 @@ pub(super) enum ConfigSubcommand {
     /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
     /// it extends. Exits with 1 if one of them cannot be used.
     Show {
-        /// Say behind each value which line of which file it came from
+        /// Say after each value which line of which file it came from
         #[arg(long)]
         origin: bool,
         /// Print JSON

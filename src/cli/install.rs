@@ -138,8 +138,8 @@ pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Pat
     Ok(())
 }
 
-/// What is the user's alone should not be committed: whoever registers for themselves has git ignore the local config, others are
-/// shown where it does not.
+/// The local config should not be committed. Registering for oneself makes git ignore it; otherwise a warning says where git does
+/// not.
 pub(super) fn exclude(out: &mut Out<'_>, scope: Scope, folder: &Path, dry_run: bool) -> io::Result<()> {
     let exclusion = if scope == Scope::Local { Exclusion::needed(folder) } else { Ok(None) };
     match exclusion {

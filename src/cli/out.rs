@@ -68,7 +68,7 @@ impl fmt::Display for ColouredText<'_> {
     }
 }
 
-/// A text of others in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
+/// A foreign text in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
 pub(super) struct ExactText<'a>(pub(super) &'a str);
 
 impl fmt::Display for ExactText<'_> {
@@ -80,7 +80,7 @@ impl fmt::Display for ExactText<'_> {
 /// One of our streams. Colours are removed where it does not show them.
 pub(super) struct Out<'a> {
     to: Box<dyn Write + 'a>,
-    /// Who reads it is no model, for which tags would mean something.
+    /// The reader is not a model, to which tags would mean something.
     keeps_tags: bool,
     /// The message that is being written, before and after it is cleaned.
     parts: MessageParts,
@@ -137,7 +137,7 @@ impl<'a> Out<'a> {
         self.to.write_all(self.cleaned.as_bytes())
     }
 
-    /// Whether tags of others are shown as they are.
+    /// Whether foreign tags are shown as they are.
     pub(super) fn keeps_tags(&self) -> bool {
         self.keeps_tags
     }
@@ -153,7 +153,7 @@ impl<'a> Out<'a> {
         self.to.write_all(format!("{}\n", escaped_json(json)).as_bytes())
     }
 
-    /// A document that has nothing of others in it: a schema, a script, a help text.
+    /// A document without foreign text: a schema, a script, a help text.
     pub(super) fn document(&mut self, text: &str) -> io::Result<()> {
         self.to.write_all(text.as_bytes())
     }

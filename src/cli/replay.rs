@@ -97,7 +97,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         },
         transcripts: (threads.len() as u64).saturating_sub(seen.not_replayed.old_files),
         not_listed,
-        // Whoever names a file wants it compared with all of them.
+        // A config that is named is compared with all sessions.
         other_configs: if request.config.is_none() { projects.other_configs } else { Elsewhere::default() },
         gone: projects.gone,
         seconds: started.elapsed().as_secs_f64(),

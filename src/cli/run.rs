@@ -48,7 +48,7 @@ pub(super) struct RunRequest {
 }
 
 impl RunRequest {
-    /// What was typed as what it means: an event behind the patterns of `--files`, and the name of the main thread.
+    /// What was typed as what it means: an event after the patterns of `--files`, and the name of the main thread.
     ///
     /// # Errors
     /// When an agent without a name is meant.

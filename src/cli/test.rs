@@ -22,7 +22,7 @@ mod play;
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
 
-/// A file of cases is no larger than a config may be.
+/// The limit of a file of cases is that of a config.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(super) const EXAMPLE: &str = "A case of .conclaude.test.yaml:
@@ -145,7 +145,7 @@ fn invalid(out: &mut Out<'_>, error: &ConfigError) -> io::Result<()> {
     match error.path().file_name().is_some_and(|name| ROOT_FILES.iter().any(|known| name == *known)) {
         true => writeln!(out, "{BAD}error{BAD:#}: {}", error.summary()),
         false => {
-            writeln!(out, "{BAD}error{BAD:#}: {} is no file of cases: {problems}", error.path().display())
+            writeln!(out, "{BAD}error{BAD:#}: {} is not a file of cases: {problems}", error.path().display())
         }
     }
 }

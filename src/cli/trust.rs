@@ -46,7 +46,7 @@ pub(super) fn run(request: &TrustRequest) -> anyhow::Result<Exit> {
     }
     if request.revoke {
         for source in files {
-            let word = if trust::revoke(&source.path)? { "is trusted no longer" } else { "was not trusted" };
+            let word = if trust::revoke(&source.path)? { "is no longer trusted" } else { "was not trusted" };
             writeln!(out, "{} {word}", source.path.display())?;
         }
         return Ok(Exit::Success);

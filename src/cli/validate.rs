@@ -205,7 +205,7 @@ fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfi
         }
         _ => {}
     }
-    // What there is none of is only worth a word where there is nothing at all.
+    // Zeros are shown only if there is nothing else.
     if parts.iter().any(|(number, _)| *number > 0) {
         parts.retain(|(number, _)| *number > 0);
     }

@@ -67,9 +67,9 @@ fn once(watch: &Watch<'_>) -> io::Result<Exit> {
 
 fn require_terminal() -> anyhow::Result<()> {
     let problem = if !Out::is_terminal() {
-        "its output is no terminal"
+        "its output is not a terminal"
     } else if !io::stdin().is_terminal() {
-        "its input is no terminal, so it could not be quit"
+        "its input is not a terminal, so it could not be quit"
     } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
         "this terminal (TERM=dumb) has no screen to draw on"
     } else {

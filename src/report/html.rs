@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// # Errors
-/// When the report is no JSON.
+/// When the report cannot be written as JSON.
 pub(crate) fn page(report: &Report) -> serde_json::Result<String> {
     let data = in_script(&serde_json::to_string(report)?);
     // Nothing is loaded, and nothing runs but what is named by its hash.

@@ -32,7 +32,7 @@ pub(super) struct Lanes {
     counts: Counts,
     errors: Vec<String>,
     left_out: u64,
-    /// The newest sign of each agent's lane, and those of which there is a recent one.
+    /// The newest sign of each agent's lane, and the agents with a recent one.
     signs: HashMap<usize, (i64, Sign)>,
     recent: HashSet<usize>,
 }

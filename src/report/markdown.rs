@@ -1,4 +1,4 @@
-//! The report as Markdown, for a pull request. Text of others is always in a code span, where it is neither a link, nor a tag, nor a mention.
+//! The report as Markdown, for a pull request. Foreign text is always in a code span, where it is neither a link, nor a tag, nor a mention.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -247,7 +247,7 @@ fn changed(out: &mut String, report: &Report) {
 
 fn findings(out: &mut String, report: &Report) {
     let mut kinds: BTreeMap<String, (u64, BTreeSet<String>)> = BTreeMap::new();
-    // What a rule allowed is no finding.
+    // A permission is not a finding.
     let is_against = |finding: &Value| text(finding, "code") != Code::PermissionAllowed.as_str();
     for finding in report.records.iter().flat_map(Record::findings).filter(is_against) {
         let (count, phases) = kinds.entry(text(&finding, "code").to_owned()).or_default();

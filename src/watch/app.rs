@@ -72,7 +72,7 @@ impl App {
         self.selected = id;
     }
 
-    /// The first row to draw, so that the selected one is among so many.
+    /// The first row to draw, so that the selected one is visible.
     pub(crate) fn top(&mut self, height: usize, rows: usize) -> usize {
         self.page = height.max(1);
         let last = rows.saturating_sub(height);

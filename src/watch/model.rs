@@ -243,7 +243,7 @@ impl Model {
             known.and_then(|known| known.threads.iter().find(|thread| thread.id.as_deref() == Some(agent)));
         let last = known.map_or(Timestamp::MIN, |thread| thread.last);
         let Some(thread) = self.thread(session, Some(agent), time) else { return };
-        // When a file was written to is no sign of the agent: it may have been copied.
+        // The time of a file says nothing about the agent: it may have been copied.
         thread.last = last;
         let text = |text: &Option<String>| {
             text.as_deref().map(|text| cut(text, MAX_TEXT)).filter(|text| !text.trim().is_empty())

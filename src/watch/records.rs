@@ -63,7 +63,7 @@ fn read(record: &str) -> Value {
     serde_json::from_str(record).unwrap_or_default()
 }
 
-/// What a decision means for whoever looks.
+/// What a decision means to the user.
 fn mark_of(record: &Value) -> Mark {
     match text(record, "decision") {
         "allowed" if list(record, "findings").chain(list(record, "commands")).any(reasons::warns) => {

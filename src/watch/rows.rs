@@ -39,7 +39,7 @@ pub(crate) struct TimelineRow {
     pub(crate) task: Option<String>,
     /// What is shown at the end of the row: a duration, a date.
     pub(crate) right: String,
-    /// When it came, for whoever follows the newest.
+    /// When it came. Following selects the newest.
     pub(crate) came: Option<Timestamp>,
 }
 

@@ -25,7 +25,7 @@ use conclaude_store::transcript::stream::{Position, Stream};
 /// How long one call may read.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// The clock is looked at after so many lines.
+/// Lines between two looks at the clock.
 const LINES: u64 = 200;
 
 /// How often new sessions, agents and changed steps are looked for.
@@ -212,7 +212,7 @@ impl<'a> Source<'a> {
         self.transcripts.insert(path, transcript);
     }
 
-    /// Sessions of which nothing but broken lines is known are shown, too.
+    /// Sessions with nothing but broken lines are shown, too.
     fn add_broken(&self, model: &mut Model) {
         for (path, transcript) in &self.transcripts {
             if transcript.counts.unread() + transcript.at_end.unread() > 0 {

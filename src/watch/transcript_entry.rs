@@ -1,4 +1,4 @@
-//! What a line of a transcript says of its thread.
+//! A line of a transcript changes its thread, and may be worth a line of its own.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -163,7 +163,7 @@ fn block_of_others(
     Some(ActivityLine { details: Details::Known(details), ..line(Mark::Bad, text) })
 }
 
-/// A hook that failed, which Claude Code shows nobody.
+/// A hook that failed. Claude Code does not show that.
 fn failed_hook(
     attachment: &Attachment<'_>,
     line: &dyn Fn(Mark, String) -> ActivityLine,

@@ -27,10 +27,10 @@ pub(crate) struct View<'a> {
     pub(crate) has_colours: bool,
 }
 
-/// Below so many rows the details take the place of the list.
+/// With fewer rows the details replace the list.
 const MIN_SPLIT: u16 = 12;
 
-/// Below so many columns the names of details have no column of their own.
+/// With fewer columns the names of details have no column of their own.
 const MIN_COLUMNS: u16 = 60;
 
 /// So many columns of the text at the start of a row are left, at least.
@@ -311,7 +311,7 @@ fn fit(text: &str, room: usize) -> String {
     fitted
 }
 
-/// A text in lines of at most so many columns, broken at spaces where there are any.
+/// A text in lines of at most `width` columns, broken at spaces where there are any.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = Vec::new();

@@ -68,7 +68,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     found
 }
 
-/// Nobody waits for an answer that took too long.
+/// Out of time the answer is a denial: Claude Code may have stopped waiting.
 fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     Finding {
         action: Action::Block,

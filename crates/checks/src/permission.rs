@@ -41,7 +41,7 @@ pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Op
     }
     match allowing(rules, &examined) {
         Ok(rule) => Answer::Allow(rule.answer(rule.subject(&examined))),
-        // Nobody means the questions of Claude Code with it, and the plan that the user should accept.
+        // `default` does not answer questions to the user, such as whether to accept a plan.
         Err(_) if tools::asks_user(request.tool) => {
             Answer::Ask(format!("{} asks the user, and `default` does not answer that", request.tool))
         }
@@ -53,7 +53,7 @@ pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Op
     }
 }
 
-/// A request as the rules saw it, for whoever explains an answer.
+/// A request as the rules saw it, for explanations.
 pub struct PermissionExplanation {
     /// Every rule, and why it does not match, where it does not.
     pub rules: Vec<(record::Rule, Option<String>)>,

@@ -74,7 +74,7 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
     Ok(())
 }
 
-/// Until the user stops it, or nobody reads any more.
+/// Until the user stops it, or the reader closes the pipe.
 fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &ShowArgs) -> io::Result<()> {
     loop {
         out.flush()?;
@@ -158,7 +158,7 @@ impl TimeDisplay {
         }
     }
 
-    /// The time of a record. What is no time stays as it is.
+    /// The time of a record. A text that is not a time stays as it is.
     fn show(&self, recorded: &str) -> String {
         let TimeDisplay::Local { now, zone } = self else { return recorded.to_owned() };
         let Ok(time) = recorded.parse::<Timestamp>() else { return recorded.to_owned() };
@@ -180,7 +180,7 @@ fn relative(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// Pauses; an error once nobody reads our output any more, so that `audit show --follow | head -1` comes to an end.
+/// Pauses. Returns an error once the reader has closed the pipe, so that `audit show --follow | head -1` ends.
 #[cfg(unix)]
 pub(in crate::cli::audit) fn wait_for_more() -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

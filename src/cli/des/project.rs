@@ -80,7 +80,7 @@ impl DesProject {
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
         // Agents may call us where they may not write: the config and the settings are no step files.
         if is_protected(&name) {
-            bail!("{name} belongs to the gates: it is no step file");
+            bail!("{name} belongs to the gates: it is not a step file");
         }
         Ok((paths::real_path(&cwd.join(path)), name))
     }
@@ -150,7 +150,7 @@ impl DesProject {
         })
     }
 
-    /// Notes that a phase's command runs, for whoever watches.
+    /// Notes that a phase's command runs, for `conclaude watch`.
     pub(super) fn note_running(
         &self,
         step: &Path,

@@ -167,7 +167,7 @@ pub(super) fn resolve(project: &DesProject, typed: &Path) -> anyhow::Result<Path
     // A whole name is meant, even if others start with it.
     match if exact.is_empty() { found } else { exact }.as_slice() {
         [(path, _)] => Ok(path.clone()),
-        // A path that is not there is reported as such by whoever reads it.
+        // A missing file is reported when it is read.
         [] if typed.extension().is_some() => Ok(typed.to_owned()),
         [] => Err(anyhow!(
             "no step file {text}, and none whose name starts with that; `conclaude des status` lists them"

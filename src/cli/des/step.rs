@@ -85,7 +85,7 @@ pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> an
     Ok(())
 }
 
-/// What `des status` and `/step` would not find is no name for a step.
+/// Refuses names that `des status` and `/step` would not find.
 fn check_name(real: &Path, name: &str) -> anyhow::Result<()> {
     let shown = clean_line(name);
     if real.is_dir() {

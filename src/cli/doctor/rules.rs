@@ -41,7 +41,7 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
         checks.extend(remarks.iter().map(|remark| of_remark(remark, &installation.loaded, &fix)));
         let local = local_file::not_ignored(folder);
         checks.extend(local.map(|problem| Check::warning("config", problem.what, problem.fix)));
-        // For whoever cloned the project: git ignores it.
+        // A fresh clone lacks it: git ignores it.
         let schema = schema_file::refreshed(installation.root.config.as_deref());
         let fix = format!("ls -ld {}", folder.join(store::FOLDER).display());
         checks.extend(schema.map(|what| Check::warning("config", what, fix)));

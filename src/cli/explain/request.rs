@@ -137,7 +137,7 @@ fn folder(request: &ExplainRequest) -> anyhow::Result<String> {
         Some(named) => {
             let real = named.canonicalize().map_err(|why| anyhow!("--cwd {}: {why}", named.display()))?;
             if !real.is_dir() {
-                bail!("--cwd {} is no folder", named.display());
+                bail!("--cwd {} is not a folder", named.display());
             }
             real
         }

@@ -95,7 +95,7 @@ pub(super) fn stdout(answer: &Answer) -> Value {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|_| answer.stdout.clone().into())
 }
 
-/// What the answer says, whoever reads it.
+/// The texts of the answer, for the model and for the user.
 pub(super) fn text_of(answer: &Answer) -> Option<String> {
     let json = stdout(answer);
     let pointers = [

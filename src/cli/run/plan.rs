@@ -1,4 +1,4 @@
-//! The plan of an event that nobody has sent: the same as at a hook, with a payload that has what is known.
+//! The plan of an event without a session: the same as at a hook, with a payload of what is known.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use conclaude_store::root::Root;
 /// The session and the agent, where a payload must name some.
 const NOBODY: &str = "conclaude-run";
 
-/// A subagent or a tool that nobody has named.
+/// A subagent or a tool without a name.
 const UNKNOWN: &str = "unknown";
 
 const TOOL_NAME: &str = "CONCLAUDE_TOOL_NAME";

@@ -76,7 +76,7 @@ pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
 }
 
-/// The work tree of the moment is no part of a case: without `changed` a stop has no changed files, and a tool those that it writes.
+/// A case does not depend on the current work tree: without `changed` a stop has no changed files, and a tool those that it writes.
 fn changed(case: &Case) -> Option<Vec<String>> {
     let is_stop = matches!(case.event.0.row().changes, Changes::SincePrompt | Changes::Agent);
     match &case.changed {
@@ -188,8 +188,10 @@ pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
             found.extend(lines('+', &format!("{key}: "), text.unwrap_or("nothing")));
         }
     }
-    // A result that nobody asks for is a case that tests something else than it says.
-    found.extend(actual.unused.iter().map(|run| format!("- results: `{run}` is no command that runs here")));
+    // With an unused result, the case tests something else than it says.
+    found.extend(
+        actual.unused.iter().map(|run| format!("- results: `{run}` is not a command that runs here")),
+    );
     if !found.is_empty() && case.changed.is_none() {
         found.extend(actual.without_files.iter().map(|why| format!("  {why}: give `changed: […]`")));
     }

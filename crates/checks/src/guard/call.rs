@@ -76,7 +76,7 @@ pub(super) fn start(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_START)).unwrap_or(text)
 }
 
-/// A command in a message. A carriage return is no reason to show only what is behind it.
+/// A command in a message. A carriage return must not hide the text before it.
 pub(super) fn shown(command: &str) -> String {
     clean_line(command.replace('\r', " ").trim())
 }

@@ -35,7 +35,7 @@ pub enum Match<'a> {
 pub struct CommandForms<'a> {
     pub plain: Plain<'a>,
     environment: Vec<String>,
-    /// The whole text, of which it is the only command.
+    /// The whole text, if this is its only command.
     pub whole: Option<&'a str>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> CommandForms<'a> {
             let directory = normalise(&ground.cwd.join(directory));
             let is_inside = directory.starts_with(ground.root)
                 || ground.worktree.is_some_and(|worktree| directory.starts_with(worktree));
-            // Whoever has a project around the home directory does not mean all of that.
+            // A project that contains the home directory does not make the home its own.
             let is_home = ground.home.is_some_and(|home| directory == Path::new(home));
             if !is_inside || is_home {
                 self.environment.push(self.plain.command.as_if_in(&directory, ground.home));
@@ -131,8 +131,8 @@ impl CommandPattern {
         if has_option { Some(Match::As(text)) } else { None }
     }
 
-    /// Whether it denies a command, in whatever form. What is unknown of it may be an option only where that is `blocked`: a
-    /// question about each `git tag $NAME` is no help.
+    /// Whether it denies a command, in any form. Only for a rule that blocks, an unknown word counts as a possible option: asking
+    /// about each `git tag $NAME` would not help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
         let CommandForms { plain, environment, whole } = forms;
         let matching = |text: &'f str| if self.matches(text, true) { Some(text) } else { None };

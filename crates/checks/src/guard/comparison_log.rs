@@ -1,4 +1,4 @@
-//! What was compared with what, for whoever explains a decision. In a hook nobody watches, and nothing is noted.
+//! Records which rule was compared with what, for explanations. A hook records only what it needs for its audit record.
 
 use std::cell::RefCell;
 

@@ -83,9 +83,8 @@ fn contains(own: &Protected, call: &ToolCall<'_>, directory: &Touch) -> bool {
     if own.is_below(&directory.path, links) {
         return true;
     }
-    // Anything else is the config of a folder below, which is not in force here, or behind a link. Outside of the project it is
-    // nobody's concern; of a directory with too many files it is not known, and that is no reason to ask whenever dependencies are
-    // deleted.
+    // What remains is the config of a folder below, or a link to one of our files. Outside of the project neither matters. A
+    // directory with too many files is not searched to the end: asking whenever dependencies are deleted would help nobody.
     let nested = || {
         first_below(&directory.path, call.visited, |path, kind| {
             path.file_name().is_some_and(is_config_name)
@@ -95,7 +94,7 @@ fn contains(own: &Protected, call: &ToolCall<'_>, directory: &Touch) -> bool {
     !directory.names.iter().all(Location::is_outside) && matches!(nested(), Some(Some(_)))
 }
 
-/// Nobody waits for an answer that took too long.
+/// Out of time the answer is a denial: Claude Code may have stopped waiting for a question.
 fn too_many(touch: &Touch) -> Finding {
     Finding {
         action: if deadline::is_over() { Action::Block } else { Action::Ask },
@@ -236,7 +235,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             call.log.missed(rule, subject, || format!("leaves {subject} free: it exists"));
         } else if touch.names.iter().any(is_in_root) {
             call.log.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
-            let advice = "new files belong into a directory below the project's root";
+            let advice = "new files belong in a directory below the project's root";
             add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
             call.log.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
@@ -257,7 +256,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         let rule = (&switch.origin, "");
         if (call.is_ignored)(&touch.path) {
             call.log.matched(rule, subject, || format!("covers {subject}: git ignores it"));
-            let advice = "git ignores this file, so it is made by something: change that instead";
+            let advice = "this file is ignored by git and probably generated: change its source instead";
             add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
             call.log.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));

@@ -122,7 +122,7 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         Ok(Some(files)) => {
             Some(files.into_iter().find(|file| deadline::is_over() || is_protected(file, false)))
         }
-        // Where git cannot say which files are its own, all count. What it keeps itself is no part of the work tree.
+        // If git cannot list its files, all files count. `.git` is not part of the work tree.
         Ok(None) | Err(_) => {
             let is_kept = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
             first_below(call.ground.root, call.visited, |path, kind| {

@@ -73,7 +73,7 @@ impl FileRules {
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
             let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
-            // Our own folder has locks and logs that nobody means who protects such files.
+            // `.conclaude/` has locks and logs. A rule for `*.lock` or `*.log` does not mean those.
             if is_state && !rule.written.contains(store::FOLDER) {
                 log.missed(named, subject, || {
                     format!("leaves {subject} to conclaude's protection of its own files")

@@ -14,11 +14,11 @@ use conclaude_core::order;
 use conclaude_core::text::clean_line;
 use shell_effects::{Access, Simple};
 
-/// In a script of so many commands it is not worth looking for those that are repeated.
+/// Shorter scripts are not searched for repeated commands.
 const SHORT_SCRIPT: usize = 32;
 
 pub(super) fn tools(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
-    // Whoever watches is shown every rule.
+    // An explanation shows every rule.
     let applies = |rule: &&ToolRule| call.log.shows_all() || is_for(rule, call).is_ok();
     let rules = &LayeredRules::of(rules.tools.iter().filter(applies));
     if rules.0.is_empty() {
@@ -60,7 +60,7 @@ pub(super) fn allowing_layer(rules: &GuardRules, call: &ToolCall<'_>) -> Option<
     }
     let named = named_files(call);
     let touches = Touches::from([(None, named.iter().collect())]);
-    // Whoever watches is shown these rules elsewhere.
+    // An explanation shows these rules elsewhere.
     let call = &ToolCall { log: ComparisonLog::default(), ..*call };
     let decided = deciding(&rules, call, &RuleTarget::call(&touches))?;
     if decided.action == Action::Allow { Some(decided.rule.origin.layer) } else { None }
@@ -165,7 +165,7 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
         let unknown = clean_line(forms.plain.unknown());
         found.rule +=
             &format!(", which could match: what `{unknown}` stands for is not known before it runs");
-        found.advice = "write it out; one name or path in quotes is no option".into();
+        found.advice = "write it out; one name or path in quotes is not an option".into();
     }
     Some(found)
 }
@@ -209,7 +209,7 @@ fn first_match<'a>(
             }),
             (None, Ok(Match::Perhaps)) => {
                 call.log.matched(named, subject, || {
-                    format!("could match {subject}, of which a part is not known: it asks")
+                    format!("could match {subject}, part of which is not known: it asks")
                 });
                 perhaps = perhaps.or(Some(rule));
             }

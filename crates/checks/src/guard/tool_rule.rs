@@ -92,7 +92,7 @@ impl<'a> RuleTarget<'a> {
         }
     }
 
-    /// How a rule matches that is for this tool and agent; whoever watches is shown others, too.
+    /// How a rule matches. It is for this tool and agent, except in an explanation, which shows all rules.
     pub(super) fn compare(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
         if call.log.shows_all() {

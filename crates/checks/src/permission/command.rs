@@ -61,7 +61,7 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
 pub(super) enum NotAllowed {
     #[error("{0}")]
     Unreadable(String),
-    #[error("`{0}` is no command, and may change what the others do")]
+    #[error("`{0}` is not a command, and may change what the others do")]
     NotACommand(String),
     #[error("it opens a connection by a redirection")]
     Connection,

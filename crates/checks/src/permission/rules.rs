@@ -275,7 +275,7 @@ impl PermissionRule {
         self.origin.key.ends_with("deny")
     }
 
-    /// The pattern of commands that it allows to whoever asks.
+    /// Its pattern of commands, if the rule is for the agent and the tool of the request.
     pub(super) fn command_pattern(&self, request: &PermissionRequest<'_>) -> Option<&CommandPattern> {
         match &self.compared {
             InputPattern::Command(pattern)
@@ -295,7 +295,7 @@ impl PermissionRule {
         Some(format!("{why}, and `{}` could match it", self.written))
     }
 
-    /// The field of the input that it compares and that is no text, as only another client sends it.
+    /// The field that it compares, if the input lacks it or has something else than a text. Claude Code always sends it.
     pub(super) fn lacks(&self, examined: &ExaminedRequest<'_>) -> Option<&'static str> {
         let request = examined.request;
         let malformed = || tools::malformed(request.tool, request.input);

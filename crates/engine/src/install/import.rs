@@ -169,7 +169,7 @@ struct ImportedCommand {
 enum ImportError {
     #[error("conclaude knows no event of this name; it stays where it is")]
     UnknownEvent,
-    #[error("it is no command; it stays where it is")]
+    #[error("it is not a command; it stays where it is")]
     NotACommand,
     #[error("it has `{0}`, which a command cannot have; it stays where it is")]
     UnsupportedKey(&'static str),

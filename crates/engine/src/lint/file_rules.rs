@@ -1,4 +1,4 @@
-//! Lists of protected files: what a later `!pattern` frees again, and `!pattern` that frees nothing.
+//! Lists of protected files: patterns that a later `!pattern` frees again, and `!pattern` without an effect.
 
 use std::path::Path;
 
@@ -106,10 +106,10 @@ impl FileRuleList<'_> {
         let remark = self.remark(index, format!("{}: `{written}` protects nothing", self.key));
         let why =
             format!("`{}` in line {} frees all of it again: the last match decides", pattern(by), by.line);
-        Some(remark.because(why).help("remove one of the two, or move this one behind it"))
+        Some(remark.because(why).help("remove one of the two, or move this one after it"))
     }
 
-    /// A pattern of which all is protected by another one of the same file, with nothing freed between them.
+    /// A pattern that another one of the same file covers, with no exception between them.
     fn repeated(&self, index: usize) -> Option<Remark> {
         let rule = self.rules.get(index)?;
         let fields = &rule.value.0;
@@ -138,13 +138,13 @@ impl FileRuleList<'_> {
         let earlier: Vec<&FileRule> =
             self.rules.iter().take(index).filter(|rule| freed(rule).is_none()).collect();
         let remark = |why: String, help: String| {
-            let title = format!("{}: `!{free}` frees nothing", self.key);
+            let title = format!("{}: `!{free}` has no effect", self.key);
             Some(self.remark(index, title).because(why).help(help))
         };
         if earlier.is_empty() {
             let later = self.rules.iter().skip(index + 1).any(|rule| freed(rule).is_none());
             let help =
-                if later { "move it behind the patterns that it is an exception to" } else { "remove it" };
+                if later { "move it after the patterns that it is an exception to" } else { "remove it" };
             return remark("no pattern before it protects anything".into(), help.into());
         }
         // In a large project it is not looked for.

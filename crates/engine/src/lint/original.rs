@@ -73,7 +73,7 @@ fn flat(text: &str) -> Vec<EventKind> {
 
 /// What this config, taken as one of conclaude 0.2, did there and does not do here.
 fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
-    let mut found = remarks(config);
+    let mut found = bash_remarks(config);
     for (event, section) in &config.sections {
         let name = event.row().section;
         if ran_first_alone(section) && !flat.contains(event) {

@@ -27,7 +27,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(15);
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct Collector {
-    /// Send them to a collector of OpenTelemetry, each once; without a URL to that of the config (telemetry.endpoint) or of
+    /// Send them to an OpenTelemetry collector, each once; without a URL to that of the config (telemetry.endpoint) or of
     /// OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     otlp: Option<String>,
@@ -101,11 +101,11 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Ta
         origins.check_trust(load::why_untrusted);
     }
     match origins.untrusted_endpoint() {
-        // Whoever types it has chosen it.
+        // The user typed it, and so has chosen it.
         Some(why) if url.is_some() => {
             if config.telemetry.is_some_and(|telemetry| telemetry.headers.is_some()) {
                 let what = format!("{why}: none of its `telemetry.headers` are sent");
-                // A closed stderr is no reason not to send.
+                // Records are sent even if stderr is closed.
                 let _ = writeln!(Out::stderr(), "conclaude: warning: {what}");
             }
             Target::of_environment(url).map_err(anyhow::Error::msg)
@@ -134,7 +134,7 @@ fn note_failure(root: &Root, trail: &Trail, why: &str) -> io::Result<()> {
     target.map_or(Ok(()), |target| export::note_failure(trail, &target, why))
 }
 
-/// Nobody reads what it prints: what went wrong is noted, and shown by `doctor` and when a session starts.
+/// Its output is not shown. A failure is noted; `doctor` and the start of a session report it.
 fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
     let until = Instant::now() + deadline::at_least(background::LIMIT);
     loop {
@@ -148,7 +148,7 @@ fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
         if !report.refused.is_empty() {
             return Ok(Exit::Failure);
         }
-        // Whoever recorded something meanwhile saw that we are at work, and left it to us.
+        // A hook that recorded something meanwhile saw that we are at work, and left it to us.
         if trail.last_number() == before || Instant::now() >= until {
             return Ok(Exit::Success);
         }
@@ -242,7 +242,7 @@ impl ExportProgress {
         ExportProgress { is_shown: false, is_terminal: Out::stderr_is_terminal() }
     }
 
-    /// A terminal that does not take it is no reason to stop.
+    /// An error of the terminal does not stop the export.
     fn show(&mut self, base: &str, signal: Signal, sent: Sent) {
         if self.is_terminal {
             self.is_shown = true;

@@ -43,7 +43,7 @@ fn a_hook_becomes_a_command_for_the_same_agents() {
           - run: "make"
             onFailure: "warn"
     left: the hook `regex` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
-    left: the hook `prompt` of SubagentStop: it is no command; it stays where it is
+    left: the hook `prompt` of SubagentStop: it is not a command; it stays where it is
     left: the hook `bg` of SubagentStop: it has `async`, which a command cannot have; it stays where it is
     left: the hook `x` of Unheard: conclaude knows no event of this name; it stays where it is
     "#);

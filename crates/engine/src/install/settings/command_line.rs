@@ -27,7 +27,7 @@ pub struct CommandLine<'a> {
     pub program: &'a str,
     pub event: &'a str,
     pub if_trusted: bool,
-    /// Where the program is missing, it is no error.
+    /// A missing program is not an error.
     pub is_guarded: bool,
     /// The form of conclaude 0.2.
     pub is_original: bool,

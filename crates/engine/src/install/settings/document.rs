@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
 
     fn append_after(&self, open: usize, last: Range, addition: &str) -> String {
         let comma = self.comma_after(last.end);
-        // A comment behind the last member stays with it.
+        // A comment after the last member stays with it.
         let at = self.after_comments(comma.map_or(last.end, |comma| comma.end));
         let line_comment = self.token_before(at).is_some_and(|token| is_line_comment(&token.token));
         let added = if self.line_start(last.start) > open || line_comment {

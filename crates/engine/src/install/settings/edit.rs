@@ -121,7 +121,7 @@ pub(super) fn hooks_member<'o, 'a>(
     }
 }
 
-/// With a duplicate key nobody knows which of the two counts.
+/// With a duplicate key it is not known which of the two counts.
 fn check_duplicates(object: &Object<'_>, what: &str) -> Result<(), Refusal> {
     let mut names: Vec<&str> = object.properties.iter().map(|property| property.name.as_str()).collect();
     names.sort_unstable();

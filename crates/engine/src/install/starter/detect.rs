@@ -179,7 +179,7 @@ fn node(package: &Package<'_>) -> Option<ProjectKind> {
         known.iter().find(|(name, _)| depends(name)).map(|(_, command)| format!("{execute} {command}"))
     };
     let lint = script("lint").map(|_| format!("{manager} run lint")).or_else(linter);
-    // What `npm init` writes is no test.
+    // The script that `npm init` writes is not a test.
     let test = script("test").filter(|script| !script.contains("no test specified"));
     // `bun test` is another thing than the script of that name.
     let test = test.map(|_| format!("{manager} run test"));

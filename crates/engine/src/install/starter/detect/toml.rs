@@ -95,7 +95,7 @@ pub(super) fn of_just(text: &str) -> Vec<&str> {
         let (head, rest) = line.split_once(':')?;
         let mut words = head.split_whitespace();
         let name = words.next()?.trim_start_matches('@');
-        // A word behind the name is a parameter; one with a default or a star may be left out.
+        // A word after the name is a parameter. One with a default or a star is optional.
         let needs_argument = words.any(|word| !word.contains('=') && !word.starts_with('*'));
         if rest.starts_with('=') || needs_argument { None } else { Some(name) }
     });
