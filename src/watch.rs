@@ -20,7 +20,6 @@ mod model;
 mod records;
 mod rows;
 mod screen;
-mod session;
 mod source;
 mod terminal;
 mod thread;

@@ -20,8 +20,9 @@ use conclaude_engine::install::duplicates::duplicates;
 use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::ORIGINAL;
+use conclaude_engine::install::templates::{FIRST_CASES, STEP_COMMAND, STEP_COMMAND_PATH};
 use conclaude_engine::install::user_file::UserFile;
-use conclaude_engine::install::{agents, first_cases, schema_file, step_command};
+use conclaude_engine::install::{agents, schema_file};
 use conclaude_engine::lint;
 use conclaude_os::files;
 use conclaude_store::root::{FILE_NAMES, Root};
@@ -240,20 +241,20 @@ fn write_cases(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyho
     }
     let file = UserFile { path: folder.join(name) };
     if request.dry_run {
-        diff::print(out, &file.path, "", first_cases::TEXT)?;
+        diff::print(out, &file.path, "", FIRST_CASES)?;
         return Ok(());
     }
-    file.write(Some(first_cases::TEXT))?;
+    file.write(Some(FIRST_CASES))?;
     writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())?;
     Ok(())
 }
 
 /// Writes it, but never over another one without `--force`, and then with a copy.
 fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
-    let file = UserFile { path: folder.join(step_command::PATH) };
+    let file = UserFile { path: folder.join(STEP_COMMAND_PATH) };
     let path = file.path.display();
     match file.read()? {
-        Some(text) if text == step_command::TEXT => {
+        Some(text) if text == STEP_COMMAND => {
             writeln!(out, "{path} is there already")?;
             return Ok(());
         }
@@ -265,7 +266,7 @@ fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -
             return Ok(());
         }
         before if request.dry_run => {
-            diff::print(out, &file.path, before.as_deref().unwrap_or_default(), step_command::TEXT)?;
+            diff::print(out, &file.path, before.as_deref().unwrap_or_default(), STEP_COMMAND)?;
             return Ok(());
         }
         Some(before) => {
@@ -275,7 +276,7 @@ fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -
         }
         None => {}
     }
-    file.write(Some(step_command::TEXT))?;
+    file.write(Some(STEP_COMMAND))?;
     writeln!(out, "wrote {path}: `/step 01` in Claude Code starts the step whose file name starts with 01")?;
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;
 use super::rows::{RowId, ThreadState};
-use super::session::WatchedSession;
 use super::thread::AgentThread;
+use super::thread::WatchedSession;
 use super::words::{Clock, elapsed, took};
 use conclaude_core::text::count;
 use conclaude_store::store::running::Running;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
-use super::session::{UnreadParts, WatchedSession};
 use super::thread::AgentThread;
+use super::thread::{UnreadParts, WatchedSession};
 use conclaude_core::dialect::claude::transcript::Entry;
 use conclaude_core::order::sorted;
 use conclaude_store::store::running::Running;

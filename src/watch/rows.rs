@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::line::{ActivityLine, MAX_TEXT, Mark, Part, cut};
 use super::model::{Model, StepState};
-use super::session::{UnreadParts, WatchedSession};
 use super::thread::AgentThread;
+use super::thread::{UnreadParts, WatchedSession};
 use super::words::{Clock, elapsed, named, step_name, took};
 use conclaude_core::order::sorted;
 use conclaude_core::text::count;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::line::{MAX_TEXT, cut};
 use super::model::{Model, StepKey, StepState};
-use super::session::UnreadParts;
+use super::thread::UnreadParts;
 use conclaude_checks::des::step;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::order::sorted;

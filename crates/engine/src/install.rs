@@ -4,11 +4,9 @@
 //! brings the two together in a file.
 
 pub mod agents;
-pub mod backups;
 pub mod change;
 pub mod duplicates;
 mod error;
-pub mod first_cases;
 pub mod import;
 pub mod local_file;
 pub mod purge;
@@ -18,7 +16,7 @@ pub mod scope;
 mod scripts;
 pub mod settings;
 pub mod starter;
-pub mod step_command;
+pub mod templates;
 pub mod user_file;
 
 pub use error::InstallError;

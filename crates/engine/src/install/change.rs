@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::backups::{BackupKind, Backups};
 use super::error::InstallError;
 use super::registration;
 use super::scope::{Scope, is_users_own};
 use super::settings::{self, Refusal, Registration, Settings, UserHook};
-use super::user_file::UserFile;
+use super::user_file::{BackupKind, Backups, UserFile};
 use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::variables;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::backups::Backups;
 use super::error::InstallError;
 use super::scope::Scope;
+use super::user_file::Backups;
 use conclaude_checks::des::call::Call;
 use conclaude_os::files;
 use conclaude_store::audit::Trail;

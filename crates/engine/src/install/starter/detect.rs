@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use conclaude_os::files;
 
-mod toml;
+mod manifests;
 mod workspaces;
 
 /// A build file is never this large.
@@ -80,7 +80,7 @@ fn in_subfolders(root: &Path) -> Vec<ProjectKind> {
 
 fn rust_in(package: &Package<'_>) -> Option<ProjectKind> {
     let text = package.read("Cargo.toml")?;
-    Some(cargo(if toml::has_table(&text, "workspace") { " --workspace" } else { "" }))
+    Some(cargo(if manifests::has_table(&text, "workspace") { " --workspace" } else { "" }))
 }
 
 /// The kind of each member that has the file.
@@ -191,10 +191,10 @@ fn rust_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let patterns = workspaces::of_toml(&text, "workspace");
     let members = members(package.root, &patterns, "Cargo.toml", rust);
     if members.is_empty() || members.len() > MAX_MEMBERS {
-        let all = if toml::has_table(&text, "workspace") { " --workspace" } else { "" };
+        let all = if manifests::has_table(&text, "workspace") { " --workspace" } else { "" };
         return vec![cargo(all)];
     }
-    let root = if toml::has_table(&text, "package") { Some(cargo("")) } else { None };
+    let root = if manifests::has_table(&text, "package") { Some(cargo("")) } else { None };
     root.into_iter().chain(members).collect()
 }
 
@@ -271,12 +271,12 @@ fn go(package: &Package<'_>) -> Option<ProjectKind> {
 fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<ProjectKind> {
     type Read = fn(&str) -> Vec<&str>;
     let known: [(&'static str, &str, Read); 6] = [
-        ("justfile", "just", toml::of_just),
-        ("Justfile", "just", toml::of_just),
-        (".justfile", "just", toml::of_just),
-        ("GNUmakefile", "make", toml::of_make),
-        ("Makefile", "make", toml::of_make),
-        ("makefile", "make", toml::of_make),
+        ("justfile", "just", manifests::of_just),
+        ("Justfile", "just", manifests::of_just),
+        (".justfile", "just", manifests::of_just),
+        ("GNUmakefile", "make", manifests::of_make),
+        ("Makefile", "make", manifests::of_make),
+        ("makefile", "make", manifests::of_make),
     ];
     // The first of them that helps.
     known.into_iter().find_map(|(file, program, read)| {

@@ -1,5 +1,5 @@
-//! The little of TOML that is looked at: whether a table is there, and lists of strings in it. A reader for all of it
-//! would be a dependency for nothing else.
+//! The little that is read of manifests: whether a TOML table is there, lists of strings in it, the targets of a Makefile and the
+//! recipes of a justfile. A reader for all of TOML would be a dependency for nothing else.
 
 /// The lines of a table, without those of its own tables.
 fn table<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
