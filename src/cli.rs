@@ -278,6 +278,6 @@ fn fail(what: &str) -> Exit {
     Exit::Failure
 }
 
-fn root() -> std::io::Result<Root> {
+fn root() -> io::Result<Root> {
     Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }

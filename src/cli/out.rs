@@ -217,7 +217,7 @@ pub(super) fn table<const N: usize>(
     out: &mut Out<'_>,
     rows: &[[String; N]],
     heading: Paint,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };

@@ -166,7 +166,7 @@ fn ends(one: &Command, end: End) -> impl Fn(&Command) -> End {
 }
 
 fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case {
-    let when = format!("if `{}` {what}", messages::short(&command.script));
+    let when = format!("if `{}` {what}", short(&command.script));
     Case { when, answered: rehearsal.answer(ends(command, end), Count::Blocks(1)) }
 }
 

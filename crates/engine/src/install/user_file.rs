@@ -1,7 +1,9 @@
-//! A file of the user that is to be changed: read with care, replaced whole or not at all.
+//! A file of the user that is to be changed: read with care, replaced whole or not at all. Copies of settings as they were are in
+//! the user's own state: settings may hold secrets, and a project's folder is shared.
 
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use super::error::InstallError;
 use conclaude_os::files;
