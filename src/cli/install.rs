@@ -8,7 +8,7 @@ use clap::Args;
 use super::{diff, root};
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns};
-use conclaude_core::event::Registered;
+use conclaude_core::event::Registration;
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::{Change, Removal};
@@ -70,7 +70,7 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let change = Change::of(scope, &project, &config)?;
     let mut out = Out::stdout();
     for event in
-        config.notified_events().iter().filter(|event| event.row().registered == Registered::WithCommands)
+        config.notified_events().iter().filter(|event| event.row().registered == Registration::WithCommands)
     {
         writeln!(
             out,

@@ -30,8 +30,8 @@ fn record(seconds: i64, fields: Value) -> Value {
 fn say(model: &mut Model, agent: Option<&str>, seconds: i64, mut line: Value) {
     line["timestamp"] = json!(time(seconds).to_string());
     let line = line.to_string();
-    match transcript::Line::read(line.as_bytes()) {
-        transcript::Line::Entry(entry) => assert!(model.entry("s1", agent, &entry)),
+    match transcript::TranscriptLine::read(line.as_bytes()) {
+        transcript::TranscriptLine::Entry(entry) => assert!(model.entry("s1", agent, &entry)),
         other => panic!("{other:?}"),
     }
 }
