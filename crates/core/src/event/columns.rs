@@ -26,7 +26,7 @@ pub struct Row {
     pub failure_denies: bool,
     /// Which files it is about, for `files` of its commands.
     pub changes: Changes,
-    pub registered: Registration,
+    pub registered: RegistrationRule,
     /// The seconds that the client gives a hook without `timeout`.
     pub default_timeout: u64,
     /// The most seconds that it gives one.
@@ -50,7 +50,7 @@ impl Row {
         takes_context: false,
         failure_denies: false,
         changes: Changes::Named,
-        registered: Registration::WhenUsed,
+        registered: RegistrationRule::WhenUsed,
         default_timeout: 600,
         max_timeout: 3_600,
         system: false,
@@ -160,7 +160,7 @@ pub enum Changes {
 
 /// When an event is registered with the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Registration {
+pub enum RegistrationRule {
     /// conclaude needs it whatever the config says.
     Always,
     /// Gates are on, or the config has commands: it delivers what they have to show where nobody sees it.

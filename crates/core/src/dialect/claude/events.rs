@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::event::columns::Example::{Cwd, Flag, List, Map, Number, Text};
 use crate::event::columns::{
-    BlockCounter, Blocking, Changes, Field, Registration, Row, Shape, Subject, Values, always, maybe,
+    BlockCounter, Blocking, Changes, Field, RegistrationRule, Row, Shape, Subject, Values, always, maybe,
 };
 
 mod future;
@@ -80,14 +80,14 @@ events! {
         values: Values::Only(&["startup", "resume", "clear", "compact", "fork"]),
         fields: &[always("source", Text("startup")), maybe("model"), maybe("agent_type")],
         is_shown: true, takes_context: true,
-        registered: Registration::Always, system: true,
+        registered: RegistrationRule::Always, system: true,
     }
     PreToolUse {
         section: "preToolUse", subject: Subject::Field("tool_name"), payload: Shape::PreToolUse,
         fields: &[TOOL_NAME, always("tool_use_id", Text("toolu_sample"))],
         blocking: Blocking::Tool,
         in_agents: true, is_shown: true, takes_context: true, failure_denies: true, changes: Changes::Tool,
-        registered: Registration::WithGates,
+        registered: RegistrationRule::WithGates,
     }
     PostToolUse {
         section: "postToolUse", subject: Subject::Field("tool_name"), payload: Shape::PostToolUse,
@@ -97,19 +97,19 @@ events! {
         ],
         blocking: Blocking::Feedback,
         in_agents: true, is_shown: true, takes_context: true, changes: Changes::Tool,
-        registered: Registration::ToDeliver,
+        registered: RegistrationRule::ToDeliver,
     }
     UserPromptSubmit {
         section: "userPromptSubmit", subject: Subject::Nothing, payload: Shape::UserPromptSubmit,
         fields: &[always("permission_mode", Text("default")), always("prompt", Text("a prompt"))],
         blocking: Blocking::Action { says: "conclaude blocks this prompt", effect: "the prompt is rejected" },
         is_shown: true, takes_context: true, failure_denies: true,
-        registered: Registration::ToDeliver, default_timeout: 30, system: true,
+        registered: RegistrationRule::ToDeliver, default_timeout: 30, system: true,
     }
     SubagentStart {
         section: "subagentStart", subject: Subject::Agent, payload: Shape::SubagentStart,
         in_agents: true, takes_context: true,
-        registered: Registration::WithGates, system: true,
+        registered: RegistrationRule::WithGates, system: true,
     }
     SubagentStop {
         section: "subagentStop", subject: Subject::Agent, payload: Shape::SubagentStop,
@@ -120,7 +120,7 @@ events! {
         ],
         blocking: Blocking::Stop(BlockCounter::Agent),
         in_agents: true, changes: Changes::Agent,
-        registered: Registration::WithGates, system: true,
+        registered: RegistrationRule::WithGates, system: true,
     }
     Stop {
         section: "stop", subject: Subject::Nothing, payload: Shape::Stop,
@@ -130,13 +130,13 @@ events! {
         ],
         blocking: Blocking::Stop(BlockCounter::Main),
         is_shown: true, changes: Changes::SincePrompt,
-        registered: Registration::ToDeliver,
+        registered: RegistrationRule::ToDeliver,
     }
     SessionEnd {
         section: "sessionEnd", subject: Subject::Field("reason"),
         values: Values::Known(&["clear", "resume", "logout", "prompt_input_exit", "other"]),
         fields: &[always("reason", Text("other"))],
-        registered: Registration::Always, default_timeout: 1, max_timeout: 60, system: true,
+        registered: RegistrationRule::Always, default_timeout: 1, max_timeout: 60, system: true,
     }
     PostToolUseFailure {
         section: "postToolUseFailure", subject: Subject::Field("tool_name"),
@@ -299,7 +299,7 @@ events! {
     FileChanged {
         section: "fileChanged", subject: Subject::File("file_path"),
         fields: &[always("file_path", Text("a-file")), always("event", Text("change"))],
-        registered: Registration::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
     DirectoryAdded {
         section: "directoryAdded", subject: Subject::Field("source"),
@@ -310,12 +310,12 @@ events! {
         section: "worktreeCreate", subject: Subject::Nothing,
         fields: &[always("name", Text("a-worktree"))],
         blocking: Blocking::Worktree,
-        registered: Registration::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
     WorktreeRemove {
         section: "worktreeRemove", subject: Subject::Nothing,
         fields: &[always("worktree_path", Text("/tmp/a-worktree"))],
-        registered: Registration::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
     MessageDisplay {
         section: "messageDisplay", subject: Subject::Nothing,
@@ -323,7 +323,7 @@ events! {
             maybe("turn_id"), maybe("message_id"), maybe("index"), maybe("final"),
             always("delta", Text("A message.")),
         ],
-        registered: Registration::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
 }
 
