@@ -22,7 +22,7 @@ pub(crate) enum RowId {
     /// The line and the number of its command.
     Part(u64, usize),
     /// When it was started, and what it is.
-    RunningCommand(String, String),
+    Running(String, String),
     LeftOut(String, Option<String>),
     /// What could not be read of a session.
     Unread(String),
