@@ -15,7 +15,7 @@ use conclaude_core::text::nearest;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
-use conclaude_os::git::{self, Listed};
+use conclaude_os::git::{self, FileSelection};
 use conclaude_os::process;
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::{FILE_NAMES, Root};
@@ -173,7 +173,7 @@ struct InputFiles {
 /// The files that are given to commands, relative to the folder of the config.
 fn input_files(request: &RunRequest, work: &Path) -> anyhow::Result<InputFiles> {
     let is_all = request.all_files || !request.files.is_empty();
-    let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
+    let listed = git::list(work, if is_all { FileSelection::All } else { FileSelection::Changed });
     let listed = match listed.map_err(anyhow::Error::msg)? {
         Some(listed) => listed,
         None if is_all => store::files_below(work)?,

@@ -11,7 +11,7 @@ use crate::cli::out::Out;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::exit::Exit;
 use conclaude_store::audit::fields::{list, text};
-use conclaude_store::audit::{Entry, Filter, Reader, Trail, newest, reasons as words};
+use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest, reasons as words};
 use reassessment::Reassessment;
 
 mod reassessment;
@@ -50,7 +50,7 @@ pub(super) fn run(request: &WhyRequest) -> anyhow::Result<Exit> {
 }
 
 /// The record with this number, or the newest.
-fn find(trail: &Trail, number: Option<u64>) -> anyhow::Result<Entry> {
+fn find(trail: &Trail, number: Option<u64>) -> anyhow::Result<TrailEntry> {
     let Some(number) = number else {
         return newest(trail)?.ok_or_else(|| {
             anyhow!(
@@ -62,9 +62,9 @@ fn find(trail: &Trail, number: Option<u64>) -> anyhow::Result<Entry> {
     numbered(trail, number)
 }
 
-fn numbered(trail: &Trail, number: u64) -> anyhow::Result<Entry> {
+fn numbered(trail: &Trail, number: u64) -> anyhow::Result<TrailEntry> {
     let mut reader = Reader::new(trail);
-    let mut found: Option<Entry> = None;
+    let mut found: Option<TrailEntry> = None;
     let mut last = 0;
     reader.each(&Filter::default(), |entry| {
         let seq = entry.record.get("seq").and_then(Value::as_u64).unwrap_or(0);
@@ -87,7 +87,7 @@ fn numbered(trail: &Trail, number: u64) -> anyhow::Result<Entry> {
     })
 }
 
-fn print_record(out: &mut Out<'_>, entry: &Entry, today: &Reassessment) -> io::Result<()> {
+fn print_record(out: &mut Out<'_>, entry: &TrailEntry, today: &Reassessment) -> io::Result<()> {
     let record = &entry.record;
     head(out, record)?;
     if let Some(doubt) = &entry.doubt {

@@ -9,7 +9,7 @@ use super::thread::{UnreadParts, WatchedSession};
 use super::words::{Clock, elapsed, named, step_name, took};
 use conclaude_core::order::sorted;
 use conclaude_core::text::count;
-use conclaude_store::store::running::Running;
+use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
 
 /// The same row the next time, whatever comes before it.
@@ -128,7 +128,7 @@ impl Model {
         &'a self,
         session: &'a WatchedSession,
         thread: &'a AgentThread,
-    ) -> impl Iterator<Item = &'a Running> {
+    ) -> impl Iterator<Item = &'a RunningCommand> {
         self.running.iter().filter(move |running| {
             running.session.as_deref().unwrap_or_default() == session.id
                 && self.agent_of(running) == thread.id
@@ -293,7 +293,7 @@ fn part_row(number: u64, at: usize, part: &Part) -> TimelineRow {
     }
 }
 
-fn running_row(running: &Running, clock: &Clock) -> TimelineRow {
+fn running_row(running: &RunningCommand, clock: &Clock) -> TimelineRow {
     let started = running.started.parse().ok();
     TimelineRow {
         id: RowId::Running(running.started.clone(), running.command.clone()),

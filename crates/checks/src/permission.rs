@@ -7,7 +7,7 @@ use crate::guard::{CommandPattern, Effects, Ground, Uncertainty};
 use command::NotAllowed;
 use conclaude_core::config::PermissionDefault;
 use conclaude_core::dialect::claude::host;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
 use conclaude_core::text::clean_line;
@@ -181,18 +181,18 @@ pub struct ExaminedRequest<'a> {
 impl<'a> ExaminedRequest<'a> {
     fn new(request: &'a PermissionRequest<'a>, home: Option<&str>) -> ExaminedRequest<'a> {
         let (mut effects, script) = match tools::what(request.tool, request.input) {
-            Use::File { access, path } => {
+            ToolUse::File { access, path } => {
                 (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
             }
-            Use::Shell(command) => {
+            ToolUse::Shell(command) => {
                 let script = shell_effects::read(command, home);
                 (request.ground.on_files(&script), Some((script, command)))
             }
-            Use::PowerShell(command) => {
+            ToolUse::PowerShell(command) => {
                 let script = shell_effects::read_powershell(command);
                 (request.ground.on_files(&script), Some((script, command)))
             }
-            Use::Other => (Effects::default(), None),
+            ToolUse::Other => (Effects::default(), None),
         };
         let searched = tools::searched(request.tool, request.input);
         effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::DesProject;
 use crate::cli::out::{Out, Paint};
-use conclaude_checks::des::gates::{self, Opened};
-use conclaude_checks::des::offline::{self, Work};
+use conclaude_checks::des::gates::{self, OpenStep};
+use conclaude_checks::des::offline::{self, OfflineStep};
 use conclaude_checks::des::{DesContext, check as des_check};
 use conclaude_core::config::{DesConfig, PhaseList};
 use conclaude_core::exit::Exit;
@@ -63,9 +63,9 @@ fn of_step(step: String, findings: Vec<Finding>) -> StepReport {
     StepReport { step, findings, context: None, is_ad_hoc: false }
 }
 
-fn of_transcript(project: &DesProject, opened: &Opened, transcript: &Path) -> anyhow::Result<StepReport> {
+fn of_transcript(project: &DesProject, opened: &OpenStep, transcript: &Path) -> anyhow::Result<StepReport> {
     let des = project.config.des.clone().unwrap_or_default();
-    let judged = offline::judge(&Work {
+    let judged = offline::judge(&OfflineStep {
         step: &opened.name,
         transcript,
         root: &project.root.folder,

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use super::DesProject;
 use crate::cli::out::{LiteralText, Out};
 use conclaude_checks::des::boundaries::boundaries;
-use conclaude_checks::des::gates::{self, Opened};
-use conclaude_checks::des::record::{self, Change, NewStep};
+use conclaude_checks::des::gates::{self, OpenStep};
+use conclaude_checks::des::record::{self, NewStep, PhaseChange};
 use conclaude_checks::des::scope::{self, Scope};
 use conclaude_checks::des::step;
 use conclaude_core::text::clean_line;
@@ -60,7 +60,7 @@ pub(crate) struct FailArgs {
 
 pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
-    scope::Allowed::new(allow.clone()).map_err(anyhow::Error::msg)?;
+    scope::AllowedFiles::new(allow.clone()).map_err(anyhow::Error::msg)?;
     let (real, step_name) = project.step(path)?;
     check_name(&real, &step_name)?;
     if real.exists() && !force {
@@ -164,7 +164,7 @@ pub(crate) struct SkipArgs {
 }
 
 pub(super) fn start(project: &DesProject, args: &StartArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
-    project.record_phase(&args.step, &args.phase, &Change::Start)?;
+    project.record_phase(&args.step, &args.phase, &PhaseChange::Start)?;
     writeln!(out, "{} is IN_PROGRESS", args.phase)?;
     Ok(())
 }
@@ -172,7 +172,7 @@ pub(super) fn start(project: &DesProject, args: &StartArgs, out: &mut Out<'_>) -
 pub(super) fn finish(project: &DesProject, args: FinishArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let FinishArgs { step, phase, pass, details, turns, .. } = args;
     project.refuse_without_proof(&phase)?;
-    let change = Change::Finish { pass, details, turns, evidence: None };
+    let change = PhaseChange::Finish { pass, details, turns, evidence: None };
     project.record_phase(&step, &phase, &change)?;
     writeln!(out, "{phase} is EXECUTED: {}", if pass { "PASS" } else { "FAIL" })?;
     Ok(())
@@ -183,7 +183,7 @@ pub(super) fn skip(project: &DesProject, args: SkipArgs, out: &mut Out<'_>) -> a
     if !reason.trim_start().starts_with("APPROVED_SKIP:") {
         project.refuse_without_proof(&phase)?;
     }
-    project.record_phase(&step, &phase, &Change::Skip { reason })?;
+    project.record_phase(&step, &phase, &PhaseChange::Skip { reason })?;
     writeln!(out, "{phase} is SKIPPED")?;
     Ok(())
 }
@@ -214,7 +214,7 @@ pub(super) fn print_prompt(project: &DesProject, args: &PromptArgs, out: &mut Ou
     Ok(())
 }
 
-fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
+fn markers(opened: &OpenStep, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
     writeln!(out, "{OPEN} DES-VALIDATION: required -->")?;
     writeln!(out, "{OPEN} DES-STEP-FILE: {name} -->")?;
     writeln!(out, "{OPEN} DES-AGENT: {} -->", args.agent)?;
@@ -227,7 +227,7 @@ fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) ->
     Ok(())
 }
 
-fn task(opened: &Opened, name: &str, agent: &str, out: &mut Out<'_>) -> io::Result<()> {
+fn task(opened: &OpenStep, name: &str, agent: &str, out: &mut Out<'_>) -> io::Result<()> {
     let step = &opened.step;
     let task = clean_line(&step.task_id().unwrap_or_else(|| name.to_owned()));
     let project = step.project_id().map(|id| format!(" {}", clean_line(&id))).unwrap_or_default();

@@ -7,7 +7,7 @@ use conclaude_core::config::Reaction;
 use conclaude_core::decide::{Count, Word};
 use conclaude_core::dialect::claude::Answer;
 use conclaude_core::exit::Exit;
-use conclaude_core::messages::{self, short};
+use conclaude_core::messages::short;
 use conclaude_core::plan::{Action, Command, Report};
 use conclaude_core::rule::Rule;
 use conclaude_core::text;

@@ -10,7 +10,7 @@ use super::comparison_log::ComparisonLog;
 use super::resolve::Ground;
 use super::rules::{Action, RuleOrigin};
 use super::search::EntryCount;
-use crate::des::protected::Protected;
+use crate::des::protected::ProtectedPaths;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use shell_effects::Access;
@@ -40,12 +40,12 @@ pub struct ToolCall<'a> {
 /// They are looked up on the disk by the first who asks for them.
 #[derive(Clone, Copy)]
 pub struct OwnFiles<'a> {
-    pub found: &'a OnceCell<Protected>,
-    pub find: &'a dyn Fn() -> Protected,
+    pub found: &'a OnceCell<ProtectedPaths>,
+    pub find: &'a dyn Fn() -> ProtectedPaths,
 }
 
 impl<'a> OwnFiles<'a> {
-    pub fn files(self) -> &'a Protected {
+    pub fn files(self) -> &'a ProtectedPaths {
         self.found.get_or_init(self.find)
     }
 }

@@ -7,7 +7,7 @@ use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRule, FileRules, GuardRules, RuleOrigin};
 use super::search::first_below;
-use crate::des::protected::{Protected, is_config_name};
+use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_os::{deadline, git};
@@ -78,7 +78,7 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
 }
 
 /// Whether files of ours are below a directory.
-fn contains(own: &Protected, call: &ToolCall<'_>, directory: &Touch) -> bool {
+fn contains(own: &ProtectedPaths, call: &ToolCall<'_>, directory: &Touch) -> bool {
     let links = call.ground.links;
     if own.is_below(&directory.path, links) {
         return true;

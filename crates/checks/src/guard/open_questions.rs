@@ -9,7 +9,7 @@ use super::rules::{Action, GuardRules, ToolRule};
 use super::search::first_below;
 use super::tool_checks::allows;
 use conclaude_core::config::{About, Lost, file_name};
-use conclaude_core::dialect::claude::tools::{SHELL, Use, is_ruled_as_shell};
+use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use conclaude_os::{deadline, git};
@@ -214,7 +214,7 @@ fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &
 /// A call that rules might be against which cannot be used.
 pub struct UncheckedCall<'a> {
     pub tool: &'a str,
-    pub used: Use<'a>,
+    pub used: ToolUse<'a>,
     pub effects: &'a Effects,
     /// The user is asked for permission already, and a rule might answer.
     pub is_request: bool,
@@ -231,9 +231,9 @@ pub fn unusable_rules(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> 
         more => format!(" (and {more} more like it)"),
     };
     let (what, matched) = match call.used {
-        Use::File { access, path } => (format!("{} {path}", doing(access)), path),
-        Use::Shell(command) | Use::PowerShell(command) => ("running this command".into(), command),
-        Use::Other => (format!("using {}", call.tool), call.tool),
+        ToolUse::File { access, path } => (format!("{} {path}", doing(access)), path),
+        ToolUse::Shell(command) | ToolUse::PowerShell(command) => ("running this command".into(), command),
+        ToolUse::Other => (format!("using {}", call.tool), call.tool),
     };
     Some(Finding {
         action: Action::Ask,
@@ -252,14 +252,14 @@ fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
             Uncertainty::Input { access, .. } => access.is_none_or(wanted),
             Uncertainty::WorkTree { .. } | Uncertainty::Doubt(_) => true,
         };
-        matches!(call.used, Use::File { access, .. } if wanted(access))
+        matches!(call.used, ToolUse::File { access, .. } if wanted(access))
             || call.effects.touches.iter().any(|touch| wanted(touch.access))
             || call.effects.unclear.iter().any(is_wanted)
     };
     match about {
         About::Writing => touches(|access| access != Access::Read),
         About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
-        About::Anything => call.used != Use::Other || touches(|_| true),
+        About::Anything => call.used != ToolUse::Other || touches(|_| true),
         About::Tools(glob) => {
             let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
             matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)

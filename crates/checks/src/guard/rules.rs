@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::command_pattern::CommandPattern;
 use super::comparison_log::ComparisonLog;
 use conclaude_core::config::{Layer, NameGlob, PACK};
-use conclaude_core::dialect::claude::notation::Input;
+use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::rule::Rule;
 use conclaude_os::deadline;
@@ -293,18 +293,20 @@ pub enum InputPattern {
 impl InputPattern {
     /// # Errors
     /// Names a broken pattern, which the config would not have been read with.
-    pub fn of(input: &Input, home: Option<&str>) -> Result<InputPattern, GlobError> {
+    pub fn of(input: &ToolInputPattern, home: Option<&str>) -> Result<InputPattern, GlobError> {
         let name = |glob: &str| Glob::new(glob, Kind::Name);
         Ok(match input {
-            Input::Any => InputPattern::Any,
-            Input::Command { glob, prefix } => {
+            ToolInputPattern::Any => InputPattern::Any,
+            ToolInputPattern::Command { glob, prefix } => {
                 InputPattern::Command(CommandPattern::new(name(glob)?, *prefix))
             }
-            Input::File { pattern, writes } => {
+            ToolInputPattern::File { pattern, writes } => {
                 InputPattern::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
             }
-            Input::Domain(glob) => InputPattern::Domain(name(glob)?),
-            Input::Field { name: field, glob } => InputPattern::Field { name: field, glob: name(glob)? },
+            ToolInputPattern::Domain(glob) => InputPattern::Domain(name(glob)?),
+            ToolInputPattern::Field { name: field, glob } => {
+                InputPattern::Field { name: field, glob: name(glob)? }
+            }
         })
     }
 }

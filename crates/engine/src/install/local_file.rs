@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::InstallError;
 use super::user_file::UserFile;
 use conclaude_checks::des::gates::shell_quote;
-use conclaude_os::git::{self, Taken};
+use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
 
 /// A local config that git would take for one of the project's, and the command that fixes it.
@@ -29,15 +29,15 @@ pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
         return None;
     }
     let list = git::exclude_file(folder)?;
-    match git::taken(folder, &file) {
-        Some(Taken::Ignored) => None,
-        Some(Taken::Tracked) => Some(IgnoreProblem {
+    match git::tracking(folder, &file) {
+        Some(Tracking::Ignored) => None,
+        Some(Tracking::Tracked) => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
             fix: format!("git rm --cached {LOCAL}"),
         }),
         // Without git only this list is known.
         None if is_named(&list) => None,
-        Some(Taken::Untracked) | None => Some(IgnoreProblem {
+        Some(Tracking::Untracked) | None => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
             fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
         }),
