@@ -92,7 +92,7 @@ fn without_one(text: &str, gone: &UserHook) -> Result<String, Refusal> {
 
 /// Removes the innermost member, and each container that has nothing else; but no comments, which are not ours.
 fn outermost(document: &Document<'_>, levels: &[(Container, usize)]) -> String {
-    let mut gone = None;
+    let mut gone: Option<(_, bool)> = None;
     for (container, index) in levels.iter().rev() {
         let Some(range) = container.member(*index) else { break };
         if let Some((inner, is_only)) = gone
