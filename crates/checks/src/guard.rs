@@ -33,7 +33,7 @@ pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_ab
 pub use search::EntryCount;
 pub use tool_rule::pipeline;
 
-/// All that the rules have against a call; empty if it is free.
+/// Compares a call with the rules. No finding means that the guards allow it.
 pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -80,8 +80,9 @@ fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     }
 }
 
-/// What is against a file that another tool is given: only its server knows what is done to it, so the user is asked. A rule that
-/// allows the tool is an answer to that, unless the rule for the file is of an outer layer. Whether there was time for all of them.
+/// Checks the files that the input of a foreign tool names. Only its server knows what it does to them, so a finding asks the user.
+/// A rule that allows the tool is an answer, unless the rule for the file belongs to an outer layer. Returns whether there was time
+/// for all files.
 fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) -> bool {
     let mut named = effects.unclear.iter().filter_map(|unclear| match unclear {
         Uncertainty::Named { access, path } => Some((*access, path)),

@@ -1,4 +1,4 @@
-//! The rules of `permissionRequest`: what is allowed, denied or left to the user. Denials come before permissions, and what
+//! The rules of `permissionRequest`: a request is allowed, denied or left to the user. `deny` comes before `allow`. A request that
 //! cannot be evaluated is never allowed.
 
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub use rules::PermissionRules;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Allow(RuleAnswer),
-    /// By each of these rules.
+    /// All rules that deny it.
     Deny(Vec<RuleAnswer>),
     /// The user is asked, for this reason.
     Ask(String),
@@ -55,13 +55,13 @@ pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Op
 
 /// A request as the rules saw it, for explanations.
 pub struct PermissionExplanation {
-    /// Every rule, and why it does not match, where it does not.
+    /// Every rule, with the reason if it does not match.
     pub rules: Vec<(record::Rule, Option<String>)>,
-    /// Why the user is asked, where that is so.
+    /// Why the user is asked. None if the rules answer.
     pub asked: Option<String>,
 }
 
-/// What each rule says to a request.
+/// Compares a request with every rule, for explanations.
 pub fn explained(
     rules: &PermissionRules,
     request: &PermissionRequest<'_>,
@@ -96,7 +96,7 @@ pub fn matching(
     deny.chain(allow).map(PermissionRule::named).collect()
 }
 
-/// What a rule of `deny` says, unless an inner layer may and does allow it.
+/// The answer of a `deny` rule, unless it is overridable and an inner layer allows the request.
 fn denial(
     rule: &PermissionRule,
     rules: &PermissionRules,
@@ -110,7 +110,7 @@ fn denial(
     Some(rule.answer(subject))
 }
 
-/// Why nothing may be allowed without the user.
+/// Why the user must be asked, whatever `allow` says.
 fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Option<String> {
     if deadline::is_over() {
         return Some(format!("the rules could not be compared: {}", deadline::exceeded()));
@@ -214,7 +214,7 @@ impl<'a> ExaminedRequest<'a> {
     }
 }
 
-/// What a rule is compared with: in a few words, and as it is.
+/// What a rule is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub what: String,
@@ -227,11 +227,11 @@ impl Subject {
     }
 }
 
-/// One rule's word.
+/// The answer of one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleAnswer {
     pub subject: Subject,
-    /// The rule, in words.
+    /// The rule, for messages.
     pub shown: String,
     pub rule: record::Rule,
     pub advice: String,

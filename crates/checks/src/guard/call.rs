@@ -15,7 +15,7 @@ use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use shell_effects::Access;
 
-/// How much of a text that cannot be parsed is shown and recorded.
+/// The part of an unparsable text that is shown and recorded, in bytes.
 const MAX_START: usize = 200;
 
 pub struct ToolCall<'a> {
@@ -28,16 +28,16 @@ pub struct ToolCall<'a> {
     pub is_subagent: bool,
     /// The worktree that the agent works in.
     pub worktree: Option<&'a Path>,
-    /// Our own files, and what registers us; none where something else protects them.
+    /// Conclaude's own files and its registration. None if a gate protects them already.
     pub own: Option<OwnFiles<'a>>,
     /// Whether git ignores a path.
     pub is_ignored: &'a dyn Fn(&Path) -> bool,
     pub log: ComparisonLog<'a>,
-    /// How much was searched for it.
+    /// Counts the directory entries that were searched for this call.
     pub visited: &'a EntryCount,
 }
 
-/// They are looked up on the disk by the first who asks for them.
+/// Conclaude's own files. They are looked up when they are first needed.
 #[derive(Clone, Copy)]
 pub struct OwnFiles<'a> {
     pub found: &'a OnceCell<ProtectedPaths>,
@@ -70,7 +70,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The start of a text that was not taken apart, which may be long.
+/// The start of a text that could not be parsed.
 pub(super) fn start(text: &str) -> &str {
     let text = text.trim();
     text.get(..text.floor_char_boundary(MAX_START)).unwrap_or(text)

@@ -1,4 +1,4 @@
-//! The pattern of a rule for commands, against one simple command in each form that it has.
+//! The command pattern of a rule. It is compared with a simple command in each of its forms.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,20 +14,20 @@ use shell_effects::{Given, Plain, Simple};
 #[derive(Clone, Debug)]
 pub struct CommandPattern {
     glob: Glob,
-    /// Whether anything may follow at the end of a word, for `matchMode: prefix`.
+    /// `matchMode: prefix`: further words may follow.
     is_prefix: bool,
-    /// The pattern of that, which few commands need.
+    /// The pattern for further words. Few commands need it.
     longer: OnceLock<Option<Glob>>,
     ignores_case: bool,
-    /// One of these must be given as well.
+    /// The command must have one of these as well.
     options: Option<OptionNames>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match<'a> {
-    /// In this form.
+    /// The form that matches.
     As(&'a str),
-    /// If what is unknown of it has a certain value.
+    /// It would match if the unknown parts had certain values.
     Perhaps,
 }
 
@@ -45,7 +45,7 @@ impl<'a> CommandForms<'a> {
         CommandForms { environment: plain.with_environment(), plain, whole }
     }
 
-    /// With what it deletes outside of the project by whole paths, however it got there.
+    /// Adds forms with absolute paths for directories outside of the project: `cd / && rm -rf *` becomes `rm -rf /*`.
     pub fn elsewhere(mut self, ground: &Ground<'_>) -> CommandForms<'a> {
         for directory in &self.plain.command.directories {
             let directory = normalise(&ground.cwd.join(directory));
@@ -66,13 +66,13 @@ impl CommandPattern {
         CommandPattern { glob, is_prefix, longer: OnceLock::new(), ignores_case: false, options: None }
     }
 
-    /// The pattern with anything that may follow it; none if that is too long.
+    /// The pattern with further words. None if it would be too long.
     fn longer(&self) -> Option<&Glob> {
         let longer = || Glob::new(&format!("{} *", self.glob.as_str()), Kind::Name).ok();
         if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
     }
 
-    /// The same whatever the case.
+    /// The same pattern without regard to case.
     ///
     /// # Errors
     /// Says what is wrong with the pattern.
@@ -90,39 +90,39 @@ impl CommandPattern {
         CommandPattern { options, ..self }
     }
 
-    /// Whether it is about several commands, since it has an operator of the shell.
+    /// Whether it has a shell operator, and so is about several commands.
     pub fn joins(&self) -> bool {
         joins(self.glob.as_str())
     }
 
-    /// Whether an option is written in it.
+    /// Whether the pattern names an option.
     pub fn names(&self, option: &str) -> bool {
         self.glob.as_str().split([' ', '=']).any(|word| word.trim_end_matches('*') == option)
     }
 
-    /// Whether it matches whatever command there is.
+    /// Whether it matches every command.
     pub fn is_any(&self) -> bool {
         self.glob.as_str() == "*" && self.options.is_none()
     }
 
-    /// Out of time it matches, unless that would allow the command.
+    /// `if_out_of_time` is the answer once the time is over.
     pub fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
-        // Of many rules few are for the program at hand.
+        // Most rules are about other programs.
         if !self.glob.could_start(command, false, self.ignores_case) {
             return false;
         }
         let command =
             if self.ignores_case { Cow::Owned(command.to_ascii_lowercase()) } else { Cow::Borrowed(command) };
         let matches = |glob: &Glob| {
-            // The clock is asked where a comparison takes time.
+            // The cheap test comes before the look at the clock.
             !glob.rules_out(&command)
                 && if deadline::is_over() { if_out_of_time } else { glob.matches_long(&command) }
         };
-        // A pattern that is too long to be made longer counts as one that cannot be compared in time.
+        // A pattern that cannot be extended counts as one that cannot be compared in time.
         matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
     }
 
-    /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the
+    /// Whether it allows a command. The command is compared as written: another program of the same name, or an option before the
     /// subcommand, may do something else.
     pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
@@ -159,7 +159,7 @@ impl CommandPattern {
         if plain.command.unknown.is_empty() {
             return false;
         }
-        // Any program could be any other: it is one that is meant only if the pattern knows more of it.
+        // An unknown program could be any. It counts only if the pattern compares more than the program.
         let knows_more = |pattern: &str| {
             let program = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}'));
             let pattern = program.map_or(pattern, |(_, rest)| rest);
@@ -195,7 +195,7 @@ fn lowercase(part: &Part<'_>) -> String {
     }
 }
 
-/// Whether a pattern has an operator of the shell, which no simple command has.
+/// Whether a pattern has a shell operator. A simple command has none.
 pub fn joins(pattern: &str) -> bool {
     let is_operator = |byte| matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`');
     pattern.bytes().any(is_operator) || pattern.contains("$(")

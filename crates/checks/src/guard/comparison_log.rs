@@ -12,7 +12,7 @@ pub struct Comparison {
     /// The path, the simple command or the tool.
     pub subject: String,
     pub is_match: bool,
-    /// In words that follow the rule.
+    /// Follows the rule's name in a sentence.
     pub why: String,
 }
 
@@ -33,7 +33,7 @@ impl<'a> ComparisonLog<'a> {
         ComparisonLog::All(seen)
     }
 
-    /// Whether also what decides nothing is compared.
+    /// Whether comparisons that decide nothing are recorded, too.
     pub fn shows_all(self) -> bool {
         matches!(self, ComparisonLog::All(_))
     }
@@ -50,7 +50,7 @@ impl<'a> ComparisonLog<'a> {
         self.note(rule, subject, true, why);
     }
 
-    /// A rule decided, and allows.
+    /// Records a rule that decided and allows.
     pub fn allowed(self, (origin, written): (&RuleOrigin, &str), subject: &str) {
         if let ComparisonLog::Allowed(seen) = self {
             let found = (origin.rule(written), subject.to_owned());

@@ -1,4 +1,4 @@
-//! The rules for files against one that a call touches.
+//! Compares a file that a call touches with the rules for files.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use conclaude_core::rule::Rule;
 use conclaude_os::{deadline, git};
 use shell_effects::{Access, Extent, Simple};
 
-/// All that is against it.
+/// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
     let mut found = Vec::new();
     own_files(call, touch, &mut found);
@@ -77,7 +77,7 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
     Some(against_own(call, format!("running `{}`", shown(command)), rule, command))
 }
 
-/// Whether files of ours are below a directory.
+/// Whether a directory contains own files.
 fn contains(own: &ProtectedPaths, call: &ToolCall<'_>, directory: &Touch) -> bool {
     let links = call.ground.links;
     if own.is_below(&directory.path, links) {
@@ -106,8 +106,8 @@ fn too_many(touch: &Touch) -> Finding {
     }
 }
 
-/// Whether a symbolic link is made to it, and nothing is written through that. The link itself is where it is made, and once it is
-/// there, what is written through it is seen where it leads.
+/// Whether the command only makes a symbolic link to the file, and nothing is written through the link. Later writes through it are
+/// resolved to the file.
 fn is_only_linked(effects: &Effects, touch: &Touch) -> bool {
     let is_symbolic = |command: &Simple| {
         let is_ln = command.words.first().is_some_and(|word| word.rsplit('/').next() == Some("ln"));
@@ -157,7 +157,7 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
     })
 }
 
-/// Whether it may be read, or changed.
+/// Whether the file may be read or changed.
 pub(super) fn files(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Vec<Finding> {
     let mut found = Vec::new();
     if writes(touch.access) || touch.access == Access::Delete {
@@ -184,7 +184,7 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str) -
     if rules.is_empty(call.agent) {
         return None;
     }
-    // What is unpacked outside of the project is not searched for names that are protected everywhere.
+    // Files that are unpacked outside of the project are not searched.
     let is_outside = touch.names.iter().all(Location::is_outside);
     if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
         return None;
@@ -219,7 +219,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         });
     };
     if let Some(switch) = &rules.root_additions {
-        // `mkdir -p new/x` is there to make `new`; a file in a new directory is not in the root.
+        // `mkdir -p new/x` creates `new` in the root. A file in a new directory is not in the root.
         let is_in_root = |location: &Location| {
             let is_new = |path: &str, first: &str| {
                 let top = Path::new(location.absolute.strip_suffix(path).unwrap_or_default());

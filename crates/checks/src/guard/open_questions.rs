@@ -1,4 +1,4 @@
-//! What cannot be decided is asked about, where a rule could have something against it.
+//! Questions to the user: what cannot be decided, if a rule could be against it, and rules that cannot be used.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use conclaude_core::text::clean_line;
 use conclaude_os::{deadline, git};
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
-/// What is asked about, why, and what to do instead.
+/// A question to the user, with the reason and an alternative.
 struct UserQuestion {
     what: String,
     matched: String,
@@ -36,7 +36,7 @@ pub(super) fn open_question(
         }
         Uncertainty::Doubt(doubt) => doubtful(rules, call, effects, doubt),
         Uncertainty::Input { field, access } => malformed(rules, call, field, *access),
-        // Compared with the rules for files.
+        // `check` compares it with the rules for files.
         Uncertainty::Named { .. } => None,
     };
     let UserQuestion { what, matched, rule, advice } = question?;
@@ -69,7 +69,7 @@ fn unknown_path(
     })
 }
 
-/// A call that names no file and no command where the tool needs one, as only another client makes it.
+/// A call without the file or the command that its tool needs. Claude Code does not make such calls.
 fn malformed(
     rules: &GuardRules,
     call: &ToolCall<'_>,
@@ -135,7 +135,7 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         Some(Some(path)) => format!(", such as {}", call.ground.location(&path, false).shown()),
         None => String::new(),
     };
-    // Files that another command lists are not written in this one.
+    // `git ls-files | xargs …`: the command itself does not name the files, so the whole text is shown.
     let is_listed = command.split(' ').any(|word| word == WORK_TREE);
     let written = if is_listed { start(call.command.unwrap_or(command)) } else { command };
     Some(UserQuestion {
@@ -163,7 +163,7 @@ fn doubtful(
             })
         }
         Doubt::UnknownProgram { words, bases } => {
-            // A word with blanks is a text, such as a title.
+            // A word with spaces is prose, such as a title.
             let mut arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
             let word = arguments.find_map(|word| guarded_word(rules, call, bases, word))?;
             Some(UserQuestion {
@@ -195,7 +195,7 @@ fn doubtful(
     }
 }
 
-/// The first word of a text that is a protected file for what runs there.
+/// The first word of a text that names a protected file in one of the directories.
 fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
     let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
@@ -211,16 +211,16 @@ fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &
     candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
 }
 
-/// A call that rules might be against which cannot be used.
+/// A call, for rules that cannot be used.
 pub struct UncheckedCall<'a> {
     pub tool: &'a str,
     pub used: ToolUse<'a>,
     pub effects: &'a Effects,
-    /// The user is asked for permission already, and a rule might answer.
+    /// It is a `PermissionRequest`: the user is asked already, and a rule might answer.
     pub is_request: bool,
 }
 
-/// The question, if any of these rules might be against the call.
+/// Asks the user if any of these rules might be against the call.
 pub fn unusable_rules(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
     let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
     let first = concerned.next()?;

@@ -1,4 +1,4 @@
-//! The rules of `preToolUse`, compiled: what they cover, for agents, and where they were written.
+//! The compiled rules of `preToolUse`: what they cover, for which agents, and where they are written.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use conclaude_store::store;
 use shell_effects::Access;
 use shell_effects::glob::{Glob, GlobError, Kind};
 
-/// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
+/// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. None means all agents.
 #[derive(Clone, Debug, Default)]
 pub struct AgentFilter(Option<Glob>);
 
@@ -26,7 +26,7 @@ impl AgentFilter {
         self.0.as_ref().is_none_or(|glob| glob.matches(agent).unwrap_or(true))
     }
 
-    /// Why a rule does not count for an agent.
+    /// Why a rule does not apply to an agent.
     pub fn other(agent: &str) -> String {
         format!("is for other agents than {agent}")
     }
@@ -49,15 +49,15 @@ pub struct FileRule {
 }
 
 impl FileRule {
-    /// Whether its exception counts against what the other one protects: not against an outer layer, unless that lets it; and one
-    /// of a pack is about that pack alone.
+    /// Whether this exception applies to what another rule protects. It does not apply to a rule of an outer layer that is not
+    /// overridable. An exception of a pack applies to that pack only.
     fn may_free(&self, held: &FileRule) -> bool {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;
         is_let && (!self.origin.is_of_pack() || self.origin.file == held.origin.file)
     }
 }
 
-/// A list of files that are protected in one way.
+/// The entries of one list, such as `uneditableFiles`.
 #[derive(Clone, Debug, Default)]
 pub struct FileRules(pub Vec<FileRule>);
 
@@ -67,7 +67,7 @@ impl FileRules {
     }
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
-    /// only what an outer one lets it.
+    /// only what an outer layer permits.
     pub fn protecting(&self, location: &Location, agent: &str, log: ComparisonLog<'_>) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
@@ -84,7 +84,7 @@ impl FileRules {
                 log.missed(named, subject, || AgentFilter::other(agent));
                 continue;
             }
-            // Out of time, everything is protected that is not certain to be free.
+            // Out of time, a location counts as protected unless it is certainly free.
             if rule.pattern.rules_out(location) || (!deadline::is_over() && !rule.pattern.covers(location)) {
                 log.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
@@ -111,7 +111,7 @@ impl FileRules {
         protecting.last().copied()
     }
 
-    /// Of the rules those that may protect something below a directory with these names; none if all of it is free.
+    /// The rules that may protect something below a directory with these names. None if all of it is free.
     pub fn below(&self, names: &[Location], agent: &str) -> Option<FileRules> {
         let may_protect = |at: usize, rule: &FileRule, name: &Location| {
             let mut later = self.0.iter().skip(at + 1);
@@ -131,7 +131,7 @@ impl FileRules {
         if kept.is_empty(agent) { None } else { Some(kept) }
     }
 
-    /// As `protecting`, for something with several names: one protected name is enough.
+    /// As `protecting`, for a file with several names: one protected name is enough.
     pub fn protecting_any(
         &self,
         names: &[Location],
@@ -142,7 +142,7 @@ impl FileRules {
     }
 }
 
-/// Whether a path from the root is our own folder or in it.
+/// Whether a path from the root is `.conclaude` or below it.
 fn is_own_state(path: &str) -> bool {
     path.strip_prefix(store::FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -158,7 +158,7 @@ pub enum Action {
 #[derive(Clone, Debug)]
 pub struct ToolRule {
     pub tool: Glob,
-    /// What is compared of the call's input.
+    /// Compared with the call's input.
     pub input: InputPattern,
     /// None compares no file.
     pub pattern: Option<FilePattern>,
@@ -166,7 +166,7 @@ pub struct ToolRule {
     pub command: Option<CommandPattern>,
     /// None compares no SQL.
     pub sql: Option<CommandPattern>,
-    /// How it is written, for messages.
+    /// As written in the config, for messages.
     pub written: String,
     pub action: Action,
     pub message: Option<String>,
@@ -176,7 +176,7 @@ pub struct ToolRule {
     pub origin: RuleOrigin,
 }
 
-/// A rule that is only switched on.
+/// A rule that is only on or off.
 #[derive(Clone, Debug)]
 pub struct Switch {
     pub origin: RuleOrigin,
@@ -184,7 +184,7 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// What to do instead, about this file and tool.
+    /// The message of the config with its placeholders filled in, or the default.
     pub fn advice(&self, path: &str, tool: &str, default: &str) -> String {
         let message = self.message.as_ref();
         message.map_or_else(
@@ -223,7 +223,7 @@ impl GuardRules {
         all.into_iter().flatten().collect()
     }
 
-    /// The rules that this layer, which is an inner one, cannot relax.
+    /// The rules of outer layers that this layer cannot relax.
     pub fn of_outer(&self, layer: Layer) -> GuardRules {
         let files = |rules: &FileRules| {
             let is_held = |rule: &&FileRule| rule.allows || (rule.origin.layer < layer && !rule.overridable);
@@ -241,12 +241,12 @@ impl GuardRules {
         }
     }
 
-    /// Whether anything can be against a tool that reads a file.
+    /// Whether a rule could be against reading a file.
     pub fn concern_reading(&self, agent: &str) -> bool {
         !self.unreadable.is_empty(agent) || !self.tools.is_empty()
     }
 
-    /// Whether files or commands are guarded at all: only then something can be undecidable.
+    /// Whether files or commands are guarded at all. If not, nothing needs to be decided.
     pub fn has_guards(&self, agent: &str) -> bool {
         !self.uneditable.is_empty(agent)
             || !self.unreadable.is_empty(agent)
@@ -292,7 +292,7 @@ pub enum InputPattern {
 
 impl InputPattern {
     /// # Errors
-    /// Names a broken pattern, which the config would not have been read with.
+    /// Names an invalid pattern. A config that was read has none.
     pub fn of(input: &ToolInputPattern, home: Option<&str>) -> Result<InputPattern, GlobError> {
         let name = |glob: &str| Glob::new(glob, Kind::Name);
         Ok(match input {
@@ -311,7 +311,7 @@ impl InputPattern {
     }
 }
 
-/// Whether a shell command that touches a file so does what a rule for reading or writing is about.
+/// Whether an access is what a rule for writing, or one for reading, is about.
 pub fn is_about(access: Access, writes: bool) -> bool {
     match access {
         Access::Read => !writes,

@@ -37,7 +37,7 @@ pub(super) fn tools(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, 
     let is_long = effects.commands.len() > SHORT_SCRIPT;
     let mut seen = BTreeMap::new();
     for (index, command) in effects.commands.iter().enumerate() {
-        // A long script does the same again and again.
+        // Long scripts repeat themselves.
         if is_long && !compares_files && seen.insert(command.text.as_str(), command) == Some(command) {
             continue;
         }
@@ -83,7 +83,7 @@ fn joined(rules: &LayeredRules<'_>, call: &ToolCall<'_>, effects: &Effects, foun
         found.extend(judged(rules, call, &RuleTarget::pipeline(&commands, call.ground.home)));
     }
     let whole = call.command.and_then(|text| judged(rules, call, &RuleTarget::whole(text)));
-    // What is found in a pipeline is found in the whole text as well.
+    // A finding about a pipeline is repeated by the whole text.
     let is_new = |one: &Finding| !found.iter().skip(before).any(|known| known.origin == one.origin);
     let whole = whole.filter(is_new);
     found.extend(whole);
@@ -105,7 +105,7 @@ pub(super) fn allows(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects,
     pipelines.any(of_pipeline) || call.command.is_some_and(|text| is_allowed(&RuleTarget::whole(text)))
 }
 
-/// Rules, those of outer layers before those of inner ones.
+/// Rules in the order of their layers, outer layers first.
 struct LayeredRules<'a>(Vec<&'a ToolRule>);
 
 impl<'a> LayeredRules<'a> {
@@ -118,7 +118,7 @@ impl<'a> LayeredRules<'a> {
     }
 }
 
-/// What a rule decided, and for certain or not.
+/// The decision of a rule, and whether it is certain.
 #[derive(Clone, Copy)]
 struct ToolDecision<'a> {
     rule: &'a ToolRule,
@@ -131,7 +131,7 @@ impl<'a> ToolDecision<'a> {
         ToolDecision { rule, action: rule.action, is_certain: true }
     }
 
-    /// It depends on what is not known before the command runs.
+    /// The rule would match if unknown parts of the command had certain values.
     fn perhaps(rule: &'a ToolRule) -> ToolDecision<'a> {
         ToolDecision { rule, action: Action::Ask, is_certain: false }
     }
@@ -149,7 +149,7 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
         TargetKind::Command(_) => format!("running `{}`", shown(subject)),
         TargetKind::Call | TargetKind::Joined { .. } => format!("running `{}`", shown(start(subject))),
     };
-    // What is not to be seen in the command.
+    // The file is named if the command does not show it.
     if let Some(file) = target.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str())) {
         what += &format!(" on {file}");
     }
@@ -170,8 +170,8 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
     Some(found)
 }
 
-/// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
-/// one relaxes only where that is `overridable`.
+/// The rule that decides: the first match of each layer, and of these the strictest. An inner layer relaxes the decision of an outer
+/// one only if that is `overridable`.
 fn deciding<'a>(
     rules: &LayeredRules<'a>,
     call: &ToolCall<'_>,
@@ -186,7 +186,7 @@ fn prevailing<'a>(outer: Option<ToolDecision<'a>>, inner: ToolDecision<'a>) -> T
     outer.filter(|outer| !outer.rule.overridable && outer.action >= inner.action).unwrap_or(inner)
 }
 
-/// The first rule that matches; before it one that could match, unless the first denies as well.
+/// The first rule that matches. If it allows, an earlier rule that could match decides instead.
 fn first_match<'a>(
     rules: &[&'a ToolRule],
     outer: Option<ToolDecision<'a>>,

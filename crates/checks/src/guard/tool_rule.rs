@@ -1,4 +1,4 @@
-//! What one rule for tools decides: a simple command, several that are joined, or the call itself.
+//! Compares a rule of `toolUsageValidation` with a simple command, a pipeline, the whole text, or the call itself.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub(super) struct RuleTarget<'a> {
 
 pub(super) enum TargetKind<'a> {
     Command(Box<CommandForms<'a>>),
-    /// A pipeline, or the whole text of several commands: only patterns with an operator of the shell are about it.
+    /// A pipeline, or the whole text of several commands. Only patterns with a shell operator are compared with it.
     Joined {
         shown: String,
-        /// As it is written, for what allows it.
+        /// As written, for rules that allow.
         written: String,
     },
-    /// Without a simple command.
+    /// A call without simple commands.
     Call,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Mismatch {
     Input,
 }
 
-/// By the simple command that touches them.
+/// The touched files, by the index of the simple command.
 pub(super) type Touches<'a> = BTreeMap<Option<usize>, Vec<&'a Touch>>;
 
 pub(super) fn touches(effects: &Effects) -> Touches<'_> {
@@ -68,7 +68,7 @@ impl<'a> RuleTarget<'a> {
         RuleTarget { kind: TargetKind::Call, touched: touched(touches, None) }
     }
 
-    /// Commands that hand their output to each other.
+    /// A pipeline.
     pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> RuleTarget<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
@@ -87,7 +87,7 @@ impl<'a> RuleTarget<'a> {
         match &self.kind {
             TargetKind::Command(forms) => &forms.plain.command.text,
             TargetKind::Joined { shown, .. } => shown,
-            // Such as a text that cannot be parsed.
+            // An unparsable text, for example.
             TargetKind::Call => call.command.map_or(call.tool, start),
         }
     }
@@ -103,7 +103,7 @@ impl<'a> RuleTarget<'a> {
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
             let covers = |name: &Location| pattern.covers(name);
-            // Every file must be allowed by each of its names, any file can be blocked.
+            // To allow, the pattern must cover each name of each file. To block, one name is enough.
             if is_allowing {
                 !self.touched.is_empty() && self.touched.iter().all(|touch| touch.names.iter().all(covers))
             } else {
@@ -121,7 +121,7 @@ impl<'a> RuleTarget<'a> {
         let found = match (&self.kind, call.command) {
             (TargetKind::Command(forms), _) if is_allowing => pattern.allows(forms),
             (TargetKind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
-            // Nothing is known of it but its text.
+            // Only its text is known.
             (_, Some(text)) if pattern.matches(text.trim(), !is_allowing) => Some(Match::As("")),
             _ => None,
         };
@@ -159,7 +159,7 @@ impl RuleTarget<'_> {
             }
             (InputPattern::Domain(glob), _) => match host::of(call.input) {
                 Some(host) => certainly(glob.matches_long(&host)),
-                // What two readers could understand differently may be that host.
+                // A URL that two parsers read differently may have that host.
                 None if !is_allowing => Ok(Match::Perhaps),
                 None => Err(Mismatch::Input),
             },
@@ -170,7 +170,7 @@ impl RuleTarget<'_> {
         }
     }
 
-    /// The file that a rule denies or asks about, as its path was understood.
+    /// The resolved path of the file that a rule denies or asks about.
     pub(super) fn file(&self, rule: &ToolRule) -> Option<&str> {
         let (pattern, writes) = match (&rule.pattern, &rule.input) {
             (Some(pattern), _) => (pattern, None),
@@ -184,7 +184,7 @@ impl RuleTarget<'_> {
         self.touched.iter().find(is_meant).map(|touch| touch.shown())
     }
 
-    /// Whether the pattern matches a statement of SQL; to allow, it must match each.
+    /// Whether the pattern matches an SQL statement. To allow, it must match all statements.
     fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
         let TargetKind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
@@ -197,7 +197,7 @@ impl RuleTarget<'_> {
     }
 }
 
-/// The plain forms of commands that hand their output to each other, without those that only run another one.
+/// The plain forms of the commands of a pipeline, without wrappers such as `env`.
 pub fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
     let run = commands.iter().filter(|command| !command.wraps && !command.text.is_empty());
     run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
@@ -227,7 +227,7 @@ impl ToolRule {
         self.pattern.is_some() || matches!(self.input, InputPattern::File { .. })
     }
 
-    /// Whether it is about pipelines and the whole text: it allows all, or has a pattern for them.
+    /// Whether it is compared with pipelines and the whole text: it allows everything, or its pattern has a shell operator.
     pub(super) fn is_for_joined(&self) -> bool {
         if !matches!(self.input, InputPattern::Any) {
             return false;
@@ -240,7 +240,7 @@ impl ToolRule {
     }
 }
 
-/// Whether a rule for them matches what is joined.
+/// Compares a rule with a pipeline or a whole text.
 fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match<'u>, Mismatch> {
     let is_allowing = rule.action == Action::Allow;
     let Some(pattern) = &rule.command else { return Ok(Match::As("")) };

@@ -5,7 +5,7 @@ use crate::guard::{CommandForms, CommandPattern, Match, pipeline};
 use conclaude_core::messages::short;
 use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
 
-/// Shells, and what runs text as one does: code of theirs that is not known may be any command.
+/// Programs that run a text as shell commands. Unknown code of theirs may be any command.
 const SHELLS: [&str; 15] = [
     "PowerShell",
     "sh",
@@ -43,7 +43,7 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
         Doubt::UnknownScript { .. } => Some(doubt.to_string()),
         _ => None,
     });
-    // Of its code a part is known, which is among the commands.
+    // The known part of its code is among the commands.
     let partly = || {
         let runs = script.commands.iter().filter(|command| command.runs_unknown);
         let mut programs = runs.filter_map(|command| command.words.first());
@@ -79,7 +79,7 @@ pub(super) enum NotAllowed {
     NoMatch,
 }
 
-/// Whether every simple command is allowed by one of the patterns; the one that allowed the last, or why not.
+/// Whether each simple command is allowed by one of the patterns. Returns the index of the pattern that allowed the last one.
 pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, NotAllowed> {
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
         return Err(NotAllowed::Unreadable(why));
@@ -93,7 +93,7 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
     }
     let mut by = Err(NotAllowed::Empty);
     for (index, command) in script.commands.iter().enumerate() {
-        // Its words are part of the command before it, which is compared as a whole.
+        // Its words are part of the previous command, which is compared as a whole.
         if command.inside {
             continue;
         }
@@ -119,7 +119,7 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
     by
 }
 
-/// The option by which a command changes a file, where the pattern does not name it.
+/// The option by which a command changes a file, unless the pattern names it.
 fn unnamed_option<'s>(
     pattern: &CommandPattern,
     script: &'s Script,
@@ -132,7 +132,7 @@ fn unnamed_option<'s>(
     options.find(|(_, option)| !pattern.names(option))
 }
 
-/// What loops and conditions are made of, and what only limits another command: it touches no file.
+/// Whether a command only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.
 fn only_steers(command: &Simple) -> bool {
     let Some((name, words)) = command.words.split_first() else { return false };
     let is_plain = command.assigned.is_empty();
@@ -146,13 +146,13 @@ fn only_steers(command: &Simple) -> bool {
                 && command.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
                 && words.iter().all(is_harmless)
         }
-        // What it runs is compared by itself.
+        // The command that it runs is compared on its own.
         "nice" | "timeout" => is_plain && command.wraps && command.unknown.is_empty(),
         _ => false,
     }
 }
 
-/// The simple command or the pipeline that a pattern denies, in whatever form.
+/// The simple command or the pipeline that a pattern denies, in any form.
 pub(super) fn denied(
     pattern: &CommandPattern,
     script: &Script,
@@ -182,7 +182,7 @@ pub(super) fn denied(
     Some(Subject::command(&pipelines.find(|one| pattern.matches(one, true))?))
 }
 
-/// Why a pattern that does not deny could do so.
+/// Why a pattern could deny a command with unknown parts.
 pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
     script.commands.iter().find_map(|command| {
         let forms = CommandForms::of(command, home, None);
@@ -204,8 +204,7 @@ fn evaluates(command: &Simple) -> bool {
     is_evaluating && command.words.iter().any(|word| is_evaluated(word))
 }
 
-/// The command as one would write it: with the variables that are set for it, and quotes where a word has blanks, so that
-/// one word is not taken for several.
+/// The command as a user would type it: with its variables, and with quotes around words that contain spaces.
 fn as_written(command: &Simple) -> String {
     let words = command.assigned.iter().chain(&command.words);
     let quoted = |word: &String| {

@@ -1,4 +1,4 @@
-//! One rule, compiled, against one request.
+//! The compiled rules of `permissionRequest`, and how one is compared with a request.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use conclaude_core::text::clean_line;
 use conclaude_core::yaml::Located;
 use shell_effects::glob::GlobError;
 
-/// What to do about a rule that says nothing itself.
+/// The advice of a rule without a message.
 const ADVICE: &str = "do it another way, or ask the user";
 
 pub struct PermissionRules {
@@ -42,7 +42,7 @@ pub(super) struct PermissionRule {
 
 impl PermissionRules {
     /// # Errors
-    /// Names a broken pattern, which the config would not have been read with.
+    /// Names an invalid pattern. A config that was read has none.
     pub fn of(
         config: &PermissionRequestConfig,
         sources: &Sources<'_>,
@@ -74,7 +74,7 @@ impl PermissionRules {
         })
     }
 
-    /// The rules of `allow` that count: where an outer layer denies by default, an inner one allows only what it may.
+    /// The rules of `allow` that apply. If an outer layer denies by default, rules of inner layers need its permission.
     pub(super) fn allowing(&self) -> impl Iterator<Item = &PermissionRule> {
         self.allow.iter().filter(|rule| {
             self.default != PermissionDefault::Deny
@@ -138,7 +138,7 @@ impl PermissionRule {
         RuleAnswer { subject, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
     }
 
-    /// What of the request the rule is against.
+    /// The part of the request that the rule denies.
     pub(super) fn denies(&self, examined: &ExaminedRequest<'_>) -> Option<Subject> {
         let request = examined.request;
         if !self.agents.include(request.agent) {
@@ -172,7 +172,7 @@ impl PermissionRule {
         if is_denied { Some(self.subject(examined)) } else { None }
     }
 
-    /// What of the request it compares.
+    /// The part of the request that it compares.
     pub(super) fn subject(&self, examined: &ExaminedRequest<'_>) -> Subject {
         let matched = match &self.compared {
             InputPattern::Domain(_) => host::of(examined.request.input).map(|host| host.to_string()),
@@ -183,8 +183,7 @@ impl PermissionRule {
         Subject { matched: matched.unwrap_or(subject.matched), ..subject }
     }
 
-    /// Whether the rule alone allows the request. Patterns of commands are compared for each command: see
-    /// [`command::allowed`].
+    /// Whether the rule alone allows the request. For several command patterns together, see [`command::allowed`].
     pub(super) fn allows(&self, examined: &ExaminedRequest<'_>) -> bool {
         let request = examined.request;
         if !self.agents.include(request.agent) || !self.tool.names(request.tool) {
@@ -210,14 +209,14 @@ impl PermissionRule {
         }
     }
 
-    /// Why a rule that does not match does not, in words that follow its name.
+    /// Why the rule does not match. The text follows the rule's name.
     pub(super) fn why_not(&self, examined: &ExaminedRequest<'_>) -> String {
         let request = examined.request;
         let tool = clean_line(request.tool);
         if !self.agents.include(request.agent) {
             return AgentFilter::other(&clean_line(request.agent));
         }
-        // What a shell command does to files is compared whatever tool the rule names.
+        // Files that a shell command touches are compared with all rules about files.
         let is_compared =
             self.tool.names(request.tool) || self.compares_files(request) && examined.script.is_some();
         if !is_compared {
@@ -287,7 +286,7 @@ impl PermissionRule {
         }
     }
 
-    /// Why it could deny a command, if what is unknown of that had a certain value.
+    /// Why it could deny a command with unknown parts.
     pub(super) fn could_deny(&self, examined: &ExaminedRequest<'_>) -> Option<String> {
         let (script, _) = examined.script.as_ref()?;
         let pattern = self.command_pattern(examined.request)?;
@@ -302,7 +301,7 @@ impl PermissionRule {
         let (field, is_compared) = match &self.compared {
             InputPattern::Any | InputPattern::Domain(_) => return None,
             InputPattern::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
-            // What a shell command does to files is compared whatever tool the rule names.
+            // Files that a shell command touches are compared with all rules about files.
             InputPattern::File { .. } => {
                 let (field, access) = malformed()?;
                 (field, access.is_none() || self.tool.names(request.tool))
