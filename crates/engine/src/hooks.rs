@@ -21,6 +21,7 @@ mod finish;
 mod gate_facts;
 mod gates;
 mod guards;
+mod live;
 mod not_run;
 mod panics;
 mod permissions;
@@ -43,6 +44,7 @@ pub use conclaude_core::error::{HookError, Result};
 use context::Context;
 pub use context::inherited_variables;
 pub use environment::Environment;
+use live::Live;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -119,16 +121,16 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     };
     let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
-    let mut outcomes = run::run(&plan, &context);
+    panics::panic_here_in_tests("plan");
+    let mut run = run::run(&plan, &mut Live::new(&plan, &context));
     if let Some(signal) = process::stop_signal() {
-        return Err(finish::interrupted(&context, &plan, &outcomes, signal));
+        return Err(finish::interrupted(&context, &plan, &run, signal));
     }
-    let count = || context.count_block(plan.gates.max_blocks, &Cause::of(&outcomes));
-    let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), count);
-    let problem = record::write(&context, &plan, &mut outcomes, &decided);
+    let count = || context.count_block(plan.gates.max_blocks, &Cause::of(&run.outcomes));
+    let decided = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
+    let problem = record::write(&context, &plan, &mut run, &decided);
+    let outcomes = run.outcomes;
     let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
     let result = finish::finish(&context, &plan, &outcomes, decided, problem);
-    // The process ends now: freeing thousands of small values takes longer than a rule does.
-    std::mem::forget(context);
     Ok(Trace { plan, outcomes, result })
 }

@@ -64,12 +64,14 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
         return Err(error.to_string());
     }
     let end = |command: &Command| {
-        let Some(result) = result(case, command) else { return End::Exits(0).into() };
+        let Some(result) = result(case, command) else {
+            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+        };
         let end = match result.exit {
             Ended::Exits(code) => End::Exits(code),
             Ended::TimesOut => End::TimesOut,
         };
-        Played { end, printed: Printed { stdout: &result.stdout, stderr: &result.stderr } }
+        Played { end, printed: Some(Printed { stdout: &result.stdout, stderr: &result.stderr }) }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
 }

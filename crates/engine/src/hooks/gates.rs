@@ -199,21 +199,8 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
     findings.into_iter().map(|finding| Outcome::finding(finding, des.blocks())).chain(failure).collect()
 }
 
-/// The judge can only add a block, so it is asked last, and only if nothing else blocks. An admitted failure is not judged.
-pub(super) fn judge(
-    config: &JudgeConfig,
-    plan: &Plan,
-    context: &Context<'_>,
-    so_far: &[Outcome],
-) -> Option<Outcome> {
-    let is_settled = |outcome: &Outcome| {
-        outcome.verdict == Verdict::Block
-            || outcome.evidence == Evidence::HonestFailure
-            || outcome.as_finding().is_some_and(Finding::blocks)
-    };
-    if so_far.iter().any(is_settled) {
-        return None;
-    }
+/// What the judge says.
+pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) -> Option<Outcome> {
     let known = context.gate.as_ref()?;
     let HookPayload::SubagentStop(stop) = context.payload() else { return None };
     let opened = known.judged.get().and_then(Option::as_ref);

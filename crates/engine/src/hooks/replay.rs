@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{changes, gate_facts};
+use super::{changes, gate_facts, run};
 use conclaude_checks::des::markers::Markers;
 use conclaude_core::decide::{self, Count, Decided, Decision, Word};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
+use conclaude_core::outcome::Evidence;
 use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan};
 use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::deadline;
@@ -21,7 +22,7 @@ mod config;
 mod past;
 mod rules;
 
-use check::called;
+use check::{PastWorld, called};
 pub use config::Replayer;
 pub use past::{Because, Judged, Past, Planned, Stage, Would};
 
@@ -35,10 +36,11 @@ impl Replayer {
         deadline::start();
         let gate = self.gate(past.event);
         let plan = self.plan(past, gate.as_ref()).map_err(|error| error.to_string())?;
-        let mut judged = Judged { has_gate: gate.is_some(), ..Judged::default() };
-        let mut outcomes = Vec::new();
-        for step in &plan.steps {
-            outcomes.extend(self.check(&step.action, past, &mut judged.matched));
+        let mut world = PastWorld { replayer: self, past, matched: Vec::new() };
+        let outcomes = run::run(&plan, &mut world).outcomes;
+        let mut judged = Judged { has_gate: gate.is_some(), matched: world.matched, ..Judged::default() };
+        if outcomes.iter().any(|outcome| outcome.evidence == Evidence::Continue) {
+            judged.matched.push(rules::infinite(&self.loaded, &self.base));
         }
         judged.commands = plan.commands().map(planned).collect();
         judged.matched.extend(judged.commands.iter().map(|command| command.rule.clone()));
