@@ -5,7 +5,7 @@ use conclaude_core::dialect::claude;
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process;
 
 mod block_summary;
@@ -45,6 +45,7 @@ use context::Context;
 pub use context::inherited_variables;
 pub use environment::Environment;
 use live::Live;
+use unread::Unread;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -108,15 +109,18 @@ pub struct Trace {
 /// # Errors
 /// When the payload is invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
-    deadline::start();
+    let budget = Budget::of_hook();
     let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
     let gathered = claude::parse(event, input)
         .map_err(HookError::from)
-        .and_then(|parsed| Context::gather(parsed, input, environment));
+        .and_then(|parsed| Context::gather(parsed, input, environment, &budget));
     let context = match gathered {
         Ok(Some(context)) => context,
         Ok(None) => return Ok(only(HookResult::success())),
-        Err(HookError::Payload(error)) => return unread::answer(event, input, environment, error).map(only),
+        Err(HookError::Payload(error)) => {
+            let unread = Unread { event, input, environment, budget: &budget };
+            return unread.answer(error).map(only);
+        }
         Err(error) => return Err(error),
     };
     let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;

@@ -12,7 +12,7 @@ use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::switch;
 use conclaude_engine::install::registration::on_path;
 use conclaude_engine::install::settings::SWITCH;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use conclaude_store::audit::{self, Trail};
@@ -123,7 +123,7 @@ pub(super) fn client(installation: &Installation) -> Check {
         cwd: Path::new("/"),
         env: &[],
         stdin: b"",
-        timeout: Some(deadline::at_least(Duration::from_secs(15))),
+        timeout: Some(Budget::unlimited().at_least(Duration::from_secs(15))),
         stdout: Keep::Shown(500),
         stderr: Keep::Nothing,
     };

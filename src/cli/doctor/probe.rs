@@ -17,7 +17,7 @@ use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use conclaude_store::store;
 
@@ -98,7 +98,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
         cwd: project,
         env: &env,
         stdin: input.as_bytes(),
-        timeout: Some(deadline::at_least(Duration::from_secs(30))),
+        timeout: Some(Budget::unlimited().at_least(Duration::from_secs(30))),
         stdout: Keep::Shown(20_000),
         stderr: Keep::Shown(4_000),
     };

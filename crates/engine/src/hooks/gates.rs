@@ -148,7 +148,14 @@ fn shell_writes(
 ) -> Vec<Outcome> {
     let script = shell_effects::read(command, files::home().as_deref());
     let links = Links::default();
-    let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None, worktree: None };
+    let ground = Ground {
+        root: writing.work,
+        cwd: writing.cwd,
+        links: &links,
+        home: None,
+        worktree: None,
+        budget: &context.budget,
+    };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
@@ -239,7 +246,7 @@ pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) ->
 /// look is what a command costs beside itself: `benches/run` holds both to 6 × `git status`.
 pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
     if let Some(before) = before
-        && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before))
+        && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before), &context.budget)
     {
         stop::note_own_files(&context.session, &before.written_until(&after, &context.root.work));
     }

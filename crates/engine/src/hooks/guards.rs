@@ -22,6 +22,7 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_store::root::Root;
@@ -75,7 +76,8 @@ pub(super) fn inspect(
     let own = (!is_gated).then_some(Own { found: &found, find: &find });
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
-    let scene = Scene { root, work, links: &links, own, lost, is_request };
+    let budget = &context.budget;
+    let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
     let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
     Some(Ok(Inspected { rules, effects, findings }))
 }
@@ -91,6 +93,8 @@ pub(super) struct Scene<'a> {
     pub(super) lost: &'a [Lost],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
+    /// How long comparing may take.
+    pub(super) budget: &'a Budget,
 }
 
 /// The call of a tool against the rules.
@@ -101,11 +105,11 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: Watch<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, own, lost, .. } = *scene;
+    let Scene { root, work, links, own, lost, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
-    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
+    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         Use::File { access: Access::Read, .. }
@@ -137,7 +141,7 @@ pub(super) fn compare(
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),
         own,
-        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
+        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
         watch,
         visited: &Visited::default(),
     };

@@ -7,7 +7,6 @@ use super::{commands, config_error, gates, guards, permissions, prompts, remembe
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report, Step};
-use conclaude_os::deadline;
 use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_os::process;
@@ -57,7 +56,7 @@ impl World for Live<'_> {
 
     fn command(&mut self, command: &Command) -> Option<Outcome> {
         let (outcome, output) = commands::run(command, self.context);
-        deadline::start();
+        self.context.budget.restart();
         self.outputs.push(output);
         Some(outcome)
     }
@@ -69,7 +68,7 @@ impl World for Live<'_> {
 
     fn judge(&mut self, config: &JudgeConfig, plan: &Plan) -> Option<Outcome> {
         let judged = gates::judge(config, plan, self.context);
-        deadline::start();
+        self.context.budget.restart();
         judged
     }
 

@@ -21,7 +21,7 @@ use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Outcome};
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process::{Captured, Status};
 
 pub use super::not_run::NotRun;
@@ -181,10 +181,10 @@ impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
 /// # Errors
 /// When the payload is invalid.
 pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Result<Option<Rehearsal>> {
-    deadline::start();
     let environment = Environment { is_rehearsal: true, ..environment.clone() };
     // No command reads the payload.
-    let Some(context) = Context::gather(claude::parse(event, input)?, &[], &environment)? else {
+    let Some(context) = Context::gather(claude::parse(event, input)?, &[], &environment, &Budget::of_hook())?
+    else {
         return Ok(None);
     };
     let plan = context.plan()?;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::user_file::UserFile;
 use conclaude_checks::des::gates::shell_quote;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Taken};
 use conclaude_store::load::LOCAL;
 
@@ -26,7 +27,7 @@ impl fmt::Display for NotIgnored {
 pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
     let file = folder.join(LOCAL);
     let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
-    match git::taken(folder, &file) {
+    match git::taken(folder, &file, &Budget::unlimited()) {
         Some(Taken::Ignored) => None,
         Some(Taken::Tracked) => Some(NotIgnored {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
@@ -54,7 +55,7 @@ impl Exclusion {
     /// When the list is not ours to change.
     pub fn needed(folder: &Path) -> io::Result<Option<Exclusion>> {
         let Some(path) = git::exclude_file(folder) else { return Ok(None) };
-        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL)) {
+        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL), &Budget::unlimited()) {
             return Ok(None);
         }
         let list = UserFile { path };

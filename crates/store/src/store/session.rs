@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{FOLDER, hash, make_folder, make_room, open_new, outside};
 use conclaude_core::agent::Agent;
 use conclaude_core::decide::{Cause, Count};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::log;
 
@@ -49,6 +49,7 @@ pub struct Session {
     /// The folder outside the project; none without a home.
     outside: Option<PathBuf>,
     is_read_only: bool,
+    budget: Budget,
 }
 
 impl Session {
@@ -62,7 +63,20 @@ impl Session {
             outside: outside().map(|folder| folder.join(KEPT).join(&name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
+            budget: Budget::unlimited(),
         }
+    }
+
+    /// The same for a hook, which waits for locks no longer than this.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Session {
+        Session { budget: budget.clone(), ..self }
+    }
+
+    /// How long whoever uses it may wait.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// The same for whoever only looks: what would be written is not.
@@ -229,7 +243,7 @@ impl Session {
     }
 
     fn lock(&self) -> io::Result<File> {
-        files::lock(&self.folder.join("lock"), deadline::at_least(LOCK_WAIT))?
+        files::lock(&self.folder.join("lock"), self.budget.at_least(LOCK_WAIT), &self.budget)?
             .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"))
     }
 }

@@ -24,12 +24,14 @@ use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
 use conclaude_core::rule::Rule;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::budget::Budget;
 
 /// The world of the past: guards and permissions look at the disk of today, Gate 1 at its prompt. How commands ended, and what
 /// later gates looked at, is gone.
 pub(super) struct PastWorld<'a> {
     pub(super) replayer: &'a Replayer,
     pub(super) past: &'a Past<'a>,
+    pub(super) budget: Budget,
     /// The rules that match, also those that decide nothing.
     pub(super) matched: Vec<Rule>,
 }
@@ -43,7 +45,8 @@ impl World for PastWorld<'_> {
         let find = || Protected::new(root, work, links).with(&loaded.extended, root, work);
         let own = Some(Own { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
-        let scene = guards::Scene { root, work, links, own, lost: &loaded.lost, is_request };
+        let scene =
+            guards::Scene { root, work, links, own, lost: &loaded.lost, is_request, budget: &self.budget };
         let seen = RefCell::new(Vec::new());
         let agent = actor(self.past.agent);
         let (_, findings) =
@@ -55,7 +58,9 @@ impl World for PastWorld<'_> {
     fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome> {
         let Past { event, stage, agent, .. } = *self.past;
         let Stage { root, links, .. } = stage;
-        let asking = Asking { event, agent: actor(agent), root, sources: &self.replayer.sources, links };
+        let sources = &self.replayer.sources;
+        let budget = &self.budget;
+        let asking = Asking { event, agent: actor(agent), root, sources, links, budget };
         let matched = &mut self.matched;
         let said = permissions::with_request(config, &asking, |rules, request, home| {
             matched.extend(permission::matching(rules, request, home));
