@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::check::Check;
 use super::installation::Installation;
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::Bounded;
 use conclaude_core::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
 use conclaude_core::text::{clean_line, count};
@@ -17,6 +16,7 @@ use conclaude_os::files;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use conclaude_store::audit::{self, Trail};
 use conclaude_store::store;
+use shell_effects::quoted_if_needed;
 
 pub(super) fn switched_off() -> Option<Check> {
     let value = switch::off()?;
@@ -116,7 +116,7 @@ pub(super) fn client(installation: &Installation) -> Check {
             format!("{} is inside the project: it was not run, so its version is not known", path.display());
         return Check::warning("claude", text, "remove that folder from the PATH, then look again");
     }
-    let script = format!("{} --version", shell_quote(&path.to_string_lossy()));
+    let script = format!("{} --version", quoted_if_needed(&path.to_string_lossy()));
     let spec = CommandSpec {
         script: &script,
         shell: DEFAULT_SHELL,

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::installation::Installation;
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
@@ -20,6 +19,7 @@ use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, s
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use conclaude_store::store;
+use shell_effects::quoted_if_needed;
 
 /// The name of an agent that does not exist.
 const AGENT: &str = "conclaude-doctor";
@@ -82,7 +82,7 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
     let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
     let (own, _) = installation.program(&registered.command).filter(|(_, is_own)| *is_own)?;
     let if_trusted = Line::parse(&registered.command)?.if_trusted;
-    Some(make_line(&shell_quote(&own.to_string_lossy()), event, if_trusted))
+    Some(make_line(&quoted_if_needed(&own.to_string_lossy()), event, if_trusted))
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::resolve::Ground;
-use crate::des::paths::normalise;
+use crate::paths::normalise;
 use conclaude_core::config::OptionNames;
 use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, GlobError, Kind, Part};

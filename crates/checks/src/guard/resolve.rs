@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::search::expand;
-use crate::des::paths::{Links, normalise};
+use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use conclaude_os::files;

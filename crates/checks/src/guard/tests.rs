@@ -5,7 +5,7 @@ use std::path::Path;
 use super::origin::Origin;
 use super::rules::{FileRule, FileRules, ToolRule, Whom};
 use super::*;
-use crate::des::paths::Links;
+use crate::paths::Links;
 use conclaude_core::config::Layer;
 use conclaude_core::file_pattern::FilePattern;
 use shell_effects::glob::{Glob, Kind};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use conclaude_checks::des::paths::{Links, real_path};
 use conclaude_checks::guard::{Ground, Unclear};
+use conclaude_checks::paths::{Links, real_path};
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::fields::FILE_PATH;
 use conclaude_core::dialect::claude::tools::{self, Use};

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::des::protected::Protected;
 use conclaude_checks::guard::{
     self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
 };
+use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
 use conclaude_core::dialect::claude::mcp;

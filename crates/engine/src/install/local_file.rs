@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 
 use super::user_file::UserFile;
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Taken};
 use conclaude_store::load::LOCAL;
+use shell_effects::quoted_if_needed;
 
 /// A local config that git would take for one of the project's, and the command that fixes it.
 pub struct NotIgnored {
@@ -37,7 +37,7 @@ pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
         None if is_named(&list) => None,
         Some(Taken::Untracked) | None => Some(NotIgnored {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
-            fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
+            fix: format!("echo {LOCAL} >> {}", quoted_if_needed(&list.to_string_lossy())),
         }),
     }
 }

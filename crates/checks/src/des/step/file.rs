@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Step;
-use crate::des::paths::real_path;
+use crate::paths::real_path;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
