@@ -1,6 +1,7 @@
 //! The path of one event: read → parse → plan → run → decide → answer.
 
-use conclaude_core::decide::{self, Cause};
+use conclaude_core::blocks::BlockCause;
+use conclaude_core::decide;
 use conclaude_core::dialect::claude;
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
@@ -130,7 +131,7 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(&context, &plan, &run, signal));
     }
-    let count = || context.count_block(plan.gates.max_blocks, &Cause::of(&run.outcomes));
+    let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
     let decided = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
     let problem = record::write(&context, &plan, &mut run, &decided);
     let outcomes = run.outcomes;

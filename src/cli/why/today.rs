@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::cli::explain::{Asked, explain, json as explained};
-use conclaude_core::decide::{Count, Word};
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::{fields, tools};
 use conclaude_core::event::{Changes, EventKind, Subject};
@@ -99,8 +100,8 @@ fn judged(record: &Value) -> Result<Today, String> {
     let blocks =
         record.pointer("/blocks/count").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
     let count = match recorded {
-        "allowed_despite_failure" => Count::Exhausted,
-        _ => Count::Blocks(blocks.unwrap_or(1)),
+        "allowed_despite_failure" => BlockCount::Exhausted,
+        _ => BlockCount::Blocks(blocks.unwrap_or(1)),
     };
     let ends = Ends::of(record);
     let answered = rehearsal.answer(|command| ends.of_command(command), count);

@@ -13,8 +13,8 @@ use super::config::Config;
 use super::gate_facts::GateContext;
 use super::{panics, who};
 use conclaude_core::agent::Agent;
+use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
-use conclaude_core::decide::{Cause, Count};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::{Blocking, Counted, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
@@ -195,12 +195,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn count_block(&self, max: u32, cause: &Cause) -> io::Result<Count> {
+    pub(super) fn count_block(&self, max: u32, cause: &BlockCause) -> io::Result<BlockCount> {
         let agent = self.stopping().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
         let count = self.session.count_block(&agent, max, cause);
         match &count {
-            Ok(Count::Blocks(_)) => {}
-            Ok(Count::Exhausted) => {
+            Ok(BlockCount::Blocks(_)) => {}
+            Ok(BlockCount::Exhausted) => {
                 let times = conclaude_core::text::count(max.into(), "time");
                 log::warn(|| format!("{} may stop: it was blocked {times} already", agent.name));
             }

@@ -6,8 +6,9 @@ use super::context::Context;
 use super::remember;
 use super::run::Run;
 use conclaude_checks::des::DesContext;
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::ConfigError;
-use conclaude_core::decide::{Count, Decided, Word};
+use conclaude_core::decide::{Decided, Word};
 use conclaude_core::dialect::claude::tools::{self, Use};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
@@ -61,8 +62,8 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Deci
     let outcomes = &run.outcomes;
     let blocks = decided.count.map(|count| Blocks {
         count: match count {
-            Count::Blocks(nth) => nth,
-            Count::Exhausted => plan.gates.max_blocks,
+            BlockCount::Blocks(nth) => nth,
+            BlockCount::Exhausted => plan.gates.max_blocks,
         },
         max: plan.gates.max_blocks,
         rule: context.config.rule(&["maxBlocks"], &context.root),

@@ -10,10 +10,11 @@ use super::run::{self, World};
 use super::{Environment, commands, config_error, finish, gates, guards, permissions, prompts};
 use conclaude_checks::guard::{Compared, Effects, Watch};
 use conclaude_checks::permission::Permitted;
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{
     ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source, file_name,
 };
-use conclaude_core::decide::{self, Count, Word};
+use conclaude_core::decide::{self, Word};
 use conclaude_core::dialect::claude::{self, Answer, tools};
 use conclaude_core::error::Result;
 use conclaude_core::event::{Blocking, EventKind};
@@ -224,12 +225,12 @@ impl Rehearsal {
     }
 
     /// What would be answered if the commands ended so, and the agent had been blocked so often.
-    pub fn answer(&self, end: impl Fn(&Command) -> End, count: Count) -> Answered {
+    pub fn answer(&self, end: impl Fn(&Command) -> End, count: BlockCount) -> Answered {
         self.answer_to(|command| end(command).into(), count)
     }
 
     /// The same if they printed something.
-    pub fn answer_to<'p>(&self, end: impl Fn(&Command) -> Played<'p>, count: Count) -> Answered {
+    pub fn answer_to<'p>(&self, end: impl Fn(&Command) -> Played<'p>, count: BlockCount) -> Answered {
         let event = self.plan.event;
         let mut world = RehearsedWorld { context: &self.context, results: &self.results, ends: end };
         let outcomes = run::run(&self.plan, &mut world).outcomes;

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::changes::ChangeSite;
 use super::{gate_facts, run};
 use conclaude_checks::des::markers::Markers;
-use conclaude_core::decide::{self, Count, Decided, Decision, Word};
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::decide::{self, Decided, Decision, Word};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
@@ -46,8 +47,8 @@ impl Replayer {
         judged.commands = plan.commands().map(planned).collect();
         judged.matched.extend(judged.commands.iter().map(|command| command.rule.clone()));
         let count = match past.blocks {
-            blocks if blocks < plan.gates.max_blocks => Count::Blocks(blocks + 1),
-            _ => Count::Exhausted,
+            blocks if blocks < plan.gates.max_blocks => BlockCount::Blocks(blocks + 1),
+            _ => BlockCount::Exhausted,
         };
         let decided = decide::decide(&plan, &outcomes, past.blocks == 0, || Ok(count));
         judged.would = would(&decided, &judged.commands, judged.has_gate || past.is_gated);

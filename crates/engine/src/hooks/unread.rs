@@ -13,8 +13,9 @@ use super::record::findings;
 use conclaude_checks::des::call::Call;
 use conclaude_checks::des::context::{TranscriptPaths, remembered};
 use conclaude_checks::des::markers::Markers;
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::DesConfig;
-use conclaude_core::decide::{self, Count, HookResult};
+use conclaude_core::decide::{self, HookResult};
 use conclaude_core::dialect::{claude, others};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::EventKind;
@@ -71,7 +72,7 @@ impl Unread<'_> {
         let finding = Finding::new(Code::PayloadInvalid, what, fix);
         let outcome = Outcome::finding(finding, true);
         let outcomes = std::slice::from_ref(&outcome);
-        let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(Count::Exhausted));
+        let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(BlockCount::Exhausted));
         let Project { root: Some(root), config } = project else { return Ok(decided.result) };
         let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
         let record = Record {

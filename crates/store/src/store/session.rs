@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FOLDER, hash, make_folder, make_room, open_new, outside};
 use conclaude_core::agent::Agent;
-use conclaude_core::decide::{Cause, Count};
+use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::log;
@@ -89,14 +89,14 @@ impl Session {
     ///
     /// # Errors
     /// When the count cannot be read or written.
-    pub fn count_block(&self, agent: &Agent, max: u32, cause: &Cause) -> io::Result<Count> {
+    pub fn count_block(&self, agent: &Agent, max: u32, cause: &BlockCause) -> io::Result<BlockCount> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
         let path = self.state_file(agent);
         let mut state = read_state(&path)?;
         if state.blocks >= max {
-            return Ok(Count::Exhausted);
+            return Ok(BlockCount::Exhausted);
         }
         state.blocks += 1;
         state.timeout |= cause.timeout;
@@ -104,7 +104,7 @@ impl Session {
             cause.checks.iter().filter(|check| !state.checks.contains(check)).cloned().collect();
         state.checks.extend(more);
         files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
-        Ok(Count::Blocks(state.blocks))
+        Ok(BlockCount::Blocks(state.blocks))
     }
 
     /// Whether a timeout has blocked the agent. What cannot be read is not known: then the count cannot be read either,
