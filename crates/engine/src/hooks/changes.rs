@@ -8,17 +8,17 @@ use conclaude_checks::guard::{Ground, Unclear};
 use conclaude_checks::paths::{Links, real_path};
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::fields::FILE_PATH;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::Changes;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::plan::UnknownChanges;
 use conclaude_core::types::Event;
 use conclaude_os::budget::Budget;
 use conclaude_os::files::{self, expand_home};
-use conclaude_os::git::{self, Listed};
+use conclaude_os::git::{self, FileSelection};
 use conclaude_os::log;
 use conclaude_store::store;
-use conclaude_store::transcript::{self, Change};
+use conclaude_store::transcript::{self, ToolChange};
 use shell_effects::{Access, Script};
 
 /// An event, and the work tree in which files were changed.
@@ -71,11 +71,11 @@ impl ChangeSite<'_> {
 
     /// These files, as they are named at the event.
     pub(super) fn located(&self, names: &[String]) -> Vec<Location> {
-        let changes: Vec<Change> = names.iter().cloned().map(Change::File).collect();
+        let changes: Vec<ToolChange> = names.iter().cloned().map(ToolChange::File).collect();
         self.resolved(&changes).files
     }
 
-    fn resolved(&self, changes: &[Change]) -> Written {
+    fn resolved(&self, changes: &[ToolChange]) -> Written {
         let ChangeSite { event, work, budget } = *self;
         // By the time of a stop the session's folder may be another one.
         let is_stop = event.kind.row().changes == Changes::SincePrompt;
@@ -84,7 +84,7 @@ impl ChangeSite<'_> {
         let mut written = Written::default();
         for change in changes {
             let cwd = match change {
-                Change::Shell { cwd: Some(cwd), .. } => work.join(cwd),
+                ToolChange::Shell { cwd: Some(cwd), .. } => work.join(cwd),
                 _ => own_cwd.to_owned(),
             };
             let other = git::root_in_worktree(work, &cwd);
@@ -92,9 +92,11 @@ impl ChangeSite<'_> {
             let ground = Ground { root: work, cwd: &cwd, links: &links, home: None, worktree, budget };
             match change {
                 // No path has a NUL, and no script could name it.
-                Change::File(name) if name.contains('\0') => {}
-                Change::File(name) => written.add(ground.location(&links.real_path(&cwd.join(name)), false)),
-                Change::Shell { script, .. } => written.add_script(&ground, script),
+                ToolChange::File(name) if name.contains('\0') => {}
+                ToolChange::File(name) => {
+                    written.add(ground.location(&links.real_path(&cwd.join(name)), false))
+                }
+                ToolChange::Shell { script, .. } => written.add_script(&ground, script),
             }
         }
         written
@@ -196,10 +198,10 @@ fn candidates(
         let files = is_trusted.then(|| git::list(work, which).ok().flatten()).flatten().map(inside);
         files.filter(|files| !files.is_empty())
     };
-    if let Some(files) = listed(Listed::Changed) {
+    if let Some(files) = listed(FileSelection::Changed) {
         return (files, false);
     }
-    let all = listed(Listed::All).or_else(|| store::files_below(work).ok().map(inside));
+    let all = listed(FileSelection::All).or_else(|| store::files_below(work).ok().map(inside));
     (all.unwrap_or_default(), true)
 }
 
@@ -207,7 +209,7 @@ fn candidates(
 ///
 /// # Errors
 /// Says why that is not known.
-fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<Change>, bool), String> {
+fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool), String> {
     let fields = &event.fields;
     let written = |path: &Path, since_prompt: bool| {
         transcript::changes(path, since_prompt, files::home().as_deref())
@@ -226,19 +228,19 @@ fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<Change>, bool), St
         Changes::Tool => (of_tool(fields).into_iter().collect(), false),
         Changes::Named => {
             let path = fields.get(FILE_PATH).and_then(Value::as_str);
-            (path.map(|path| Change::File(path.to_owned())).into_iter().collect(), false)
+            (path.map(|path| ToolChange::File(path.to_owned())).into_iter().collect(), false)
         }
     })
 }
 
 /// What a tool writes, or the commands of a shell.
-fn of_tool(call: &serde_json::Map<String, Value>) -> Option<Change> {
+fn of_tool(call: &serde_json::Map<String, Value>) -> Option<ToolChange> {
     let name = call.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     match tools::what(name, call.get("tool_input")?.as_object()?) {
-        Use::File { access: Access::Write, path } => Some(Change::File(path.to_owned())),
-        Use::Shell(command) => {
+        ToolUse::File { access: Access::Write, path } => Some(ToolChange::File(path.to_owned())),
+        ToolUse::Shell(command) => {
             let script = Box::new(shell_effects::writes(command, files::home().as_deref())?);
-            Some(Change::Shell { script, cwd: None })
+            Some(ToolChange::Shell { script, cwd: None })
         }
         _ => None,
     }

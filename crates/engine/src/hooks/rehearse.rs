@@ -23,7 +23,7 @@ use conclaude_core::outcome::{CommandRun, Evidence, Outcome};
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
 use conclaude_core::rule::Rule;
 use conclaude_os::budget::Budget;
-use conclaude_os::process::{Captured, Status};
+use conclaude_os::process::{CapturedOutput, Status};
 
 pub use super::not_run::NotRun;
 use super::not_run::not_run;
@@ -262,7 +262,7 @@ fn played(command: &Command, Played { end, printed }: Played<'_>, event: EventKi
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
         if is_shown {
-            Captured::given(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
+            CapturedOutput::given(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
         } else {
             None
         }
