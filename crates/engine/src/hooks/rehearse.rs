@@ -250,10 +250,11 @@ impl Rehearsal {
 
 /// The outcome of a command that was not run, if it ended so.
 fn played(command: &Command, Played { end, printed }: Played<'_>, event: EventKind) -> Outcome {
-    let printed = match (printed, event.blocking()) {
-        (Some(printed), _) => printed,
-        (None, Blocking::Worktree) => Printed { stdout: SOME_WORKTREE, stderr: "" },
-        (None, _) => Printed::default(),
+    let makes_worktree = event.blocking() == Blocking::Worktree && end == End::Exits(0);
+    let printed = match printed {
+        Some(printed) => printed,
+        None if makes_worktree => Printed { stdout: SOME_WORKTREE, stderr: "" },
+        None => Printed::default(),
     };
     let status = match end {
         End::Exits(code) => Status::Exited(code),
