@@ -29,7 +29,7 @@ fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
         links: &links,
         home: Some("/home/me"),
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     answer(rules, &Request { ground, tool, input: &input, agent }, Some("/home/me"))
 }
