@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use open_questions::open_question;
 use own_commands::own_commands;
 use shell_effects::Access;
@@ -41,14 +41,14 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
         if !seen.insert((touch.access, touch.named(), touch.with_contents)) {
             continue;
         }
-        if deadline::is_over() {
+        if call.ground.budget.is_over() {
             found.push(out_of_time(call, touch.shown()));
             return found;
         }
         found.extend(file_checks::all(rules, call, effects, touch));
     }
     // Out of time, every rule would seem to match.
-    if deadline::is_over() {
+    if call.ground.budget.is_over() {
         if found.is_empty() {
             found.push(out_of_time(call, call.tool));
         }
@@ -73,7 +73,7 @@ fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     Finding {
         action: Action::Block,
         what: format!("using {}", call.tool),
-        rule: format!("the guards could not look at all that it touches: {}", deadline::exceeded()),
+        rule: format!("the guards could not look at all that it touches: {}", Budget::exceeded()),
         advice: "do it in smaller steps, or let the user shorten the guards".into(),
         origin: Rule::built_in("out of time"),
         matched: matched.to_owned(),
@@ -93,7 +93,7 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
     let rules = held.as_ref().unwrap_or(rules);
     let mut seen = HashSet::new();
     for (access, path) in std::iter::once(first).chain(named).filter(|one| seen.insert(*one)) {
-        if deadline::is_over() {
+        if call.ground.budget.is_over() {
             found.push(out_of_time(call, path));
             return false;
         }

@@ -11,7 +11,7 @@ use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
 use conclaude_core::text::clean_line;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use rules::PermissionRule;
 use shell_effects::{Access, Script};
 
@@ -112,8 +112,8 @@ fn denial(
 
 /// Why the user must be asked, whatever `allow` says.
 fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Option<String> {
-    if deadline::is_over() {
-        return Some(format!("the rules could not be compared: {}", deadline::exceeded()));
+    if examined.request.ground.budget.is_over() {
+        return Some(format!("the rules could not be compared: {}", Budget::exceeded()));
     }
     if let Some(field) = rules.deny.iter().find_map(|rule| rule.lacks(examined)) {
         return Some(format!("its `{field}` is missing or cannot be read, so what it does is not known"));
@@ -158,7 +158,7 @@ fn allowing<'r>(
     let of_request = |rule: &'r PermissionRule| Some((rule, rule.command_pattern(examined.request)?));
     let (commands, patterns): (Vec<&PermissionRule>, Vec<&CommandPattern>) =
         rules.allowing().filter_map(of_request).unzip();
-    let index = command::allowed(&patterns, script)?;
+    let index = command::allowed(&patterns, script, examined.request.ground.budget)?;
     commands.get(index).copied().ok_or(NotAllowed::NoMatch)
 }
 

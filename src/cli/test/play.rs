@@ -5,8 +5,9 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use serde_json::{Map, Value};
 
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{Case, CommandResult, Ended, Expect, Fields, NonBlank, Said};
-use conclaude_core::decide::{Count, Word};
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Blocking, Changes, EventKind};
 use conclaude_core::plan::{Command, WhyNot};
@@ -66,14 +67,16 @@ pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
         bail!("{error}");
     }
     let end = |command: &Command| {
-        let Some(result) = result(case, command) else { return End::Exits(0).into() };
+        let Some(result) = result(case, command) else {
+            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+        };
         let end = match result.exit {
             Ended::Exits(code) => End::Exits(code),
             Ended::TimesOut => End::TimesOut,
         };
-        Played { end, printed: Printed { stdout: &result.stdout, stderr: &result.stderr } }
+        Played { end, printed: Some(Printed { stdout: &result.stdout, stderr: &result.stderr }) }
     };
-    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
+    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
 
 /// A case does not depend on the current work tree: without `changed` a stop has no changed files, and a tool those that it writes.

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::resolve::Ground;
-use crate::des::paths::normalise;
+use crate::paths::normalise;
 use conclaude_core::config::OptionNames;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, GlobError, Kind, Part};
 use shell_effects::{Given, Plain, Simple};
 
@@ -37,12 +37,19 @@ pub struct CommandForms<'a> {
     environment: Vec<String>,
     /// The whole text, if this is its only command.
     pub whole: Option<&'a str>,
+    /// How long comparing it may take.
+    budget: &'a Budget,
 }
 
 impl<'a> CommandForms<'a> {
-    pub fn of(command: &'a Simple, home: Option<&str>, whole: Option<&'a str>) -> CommandForms<'a> {
+    pub fn of(
+        command: &'a Simple,
+        home: Option<&str>,
+        whole: Option<&'a str>,
+        budget: &'a Budget,
+    ) -> CommandForms<'a> {
         let plain = command.plain(home);
-        CommandForms { environment: plain.with_environment(), plain, whole }
+        CommandForms { environment: plain.with_environment(), plain, whole, budget }
     }
 
     /// Adds forms with absolute paths for directories outside of the project: `cd / && rm -rf *` becomes `rm -rf /*`.
@@ -106,7 +113,7 @@ impl CommandPattern {
     }
 
     /// `if_out_of_time` is the answer once the time is over.
-    pub fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
+    pub fn matches(&self, command: &str, if_out_of_time: bool, budget: &Budget) -> bool {
         // Most rules are about other programs.
         if !self.glob.could_start(command, false, self.ignores_case) {
             return false;
@@ -116,7 +123,7 @@ impl CommandPattern {
         let matches = |glob: &Glob| {
             // The cheap test comes before the look at the clock.
             !glob.rules_out(&command)
-                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(&command) }
+                && if budget.is_over() { if_out_of_time } else { glob.matches_long(&command) }
         };
         // A pattern that cannot be extended counts as one that cannot be compared in time.
         matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
@@ -126,7 +133,7 @@ impl CommandPattern {
     /// subcommand, may do something else.
     pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
-        let text = texts.into_iter().flatten().find(|text| self.matches(text, false))?;
+        let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
         let has_option = self.given(&forms.plain) == Some(Given::Surely);
         if has_option { Some(Match::As(text)) } else { None }
     }
@@ -134,8 +141,8 @@ impl CommandPattern {
     /// Whether it denies a command, in any form. Only for a rule that blocks, an unknown word counts as a possible option: asking
     /// about each `git tag $NAME` would not help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
-        let CommandForms { plain, environment, whole } = forms;
-        let matching = |text: &'f str| if self.matches(text, true) { Some(text) } else { None };
+        let CommandForms { plain, environment, whole, budget } = forms;
+        let matching = |text: &'f str| if self.matches(text, true, budget) { Some(text) } else { None };
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))
             .or_else(|| matching((*whole)?))

@@ -10,7 +10,7 @@ use super::search::first_below;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
-use conclaude_os::{deadline, git};
+use conclaude_os::git;
 use shell_effects::{Access, Extent, Simple};
 
 /// All findings about one file.
@@ -65,9 +65,10 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
         return None;
     }
     let own_files = call.own.map(OwnFiles::files)?;
-    let files = git::files_of(directory, extent).ok().flatten()?;
-    let is_own =
-        |file: &PathBuf| deadline::is_over() || own_files.covers(file, &call.ground.links.real_path(file));
+    let files = git::files_of(directory, extent, call.ground.budget).ok().flatten()?;
+    let is_own = |file: &PathBuf| {
+        call.ground.budget.is_over() || own_files.covers(file, &call.ground.links.real_path(file))
+    };
     let file = files.into_iter().find(is_own)?;
     let file = call.ground.location(&file, false);
     let rule = format!(
@@ -86,7 +87,7 @@ fn contains(own: &ProtectedPaths, call: &ToolCall<'_>, directory: &Touch) -> boo
     // What remains is the config of a folder below, or a link to one of our files. Outside of the project neither matters. A
     // directory with too many files is not searched to the end: asking whenever dependencies are deleted would help nobody.
     let nested = || {
-        first_below(&directory.path, call.visited, |path, kind| {
+        first_below(&directory.path, call.visited, call.ground.budget, |path, kind| {
             path.file_name().is_some_and(is_config_name)
                 || kind.is_symlink() && own.covers(path, &links.real_path(path))
         })
@@ -95,9 +96,9 @@ fn contains(own: &ProtectedPaths, call: &ToolCall<'_>, directory: &Touch) -> boo
 }
 
 /// Out of time the answer is a denial: Claude Code may have stopped waiting for a question.
-fn too_many(touch: &Touch) -> Finding {
+fn too_many(call: &ToolCall<'_>, touch: &Touch) -> Finding {
     Finding {
-        action: if deadline::is_over() { Action::Block } else { Action::Ask },
+        action: if call.ground.budget.is_over() { Action::Block } else { Action::Ask },
         what: format!("{} {}", doing(touch.access), touch.shown()),
         rule: "the directory has too many files to look for protected ones in time".into(),
         advice: "name the files, or ask the user".into(),
@@ -178,7 +179,7 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str) -
         origin: rule.origin.rule(&rule.written),
         matched: matched.to_owned(),
     };
-    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.log) {
+    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.log, call.ground.budget) {
         return Some(finding(rule, touch.shown(), touch.shown()));
     }
     if rules.is_empty(call.agent) {
@@ -190,15 +191,15 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str) -
         return None;
     }
     let rules = rules.below(&touch.names, call.agent)?;
-    let inside = first_below(&touch.path, call.visited, |path, kind| {
+    let inside = first_below(&touch.path, call.visited, call.ground.budget, |path, kind| {
         let location = call.ground.location(path, kind.is_dir());
-        rules.protecting(&location, call.agent, ComparisonLog::default()).is_some()
+        rules.protecting(&location, call.agent, ComparisonLog::default(), call.ground.budget).is_some()
     });
     // None where the directory has too many files.
-    let Some(inside) = inside else { return Some(too_many(touch)) };
+    let Some(inside) = inside else { return Some(too_many(call, touch)) };
     let path = inside?;
     let location = call.ground.location(&path, path.is_dir());
-    let rule = rules.protecting(&location, call.agent, call.log)?;
+    let rule = rules.protecting(&location, call.agent, call.log, call.ground.budget)?;
     let shown = format!("{}, which contains {}", touch.shown(), location.shown());
     Some(finding(rule, &shown, location.shown()))
 }
@@ -246,7 +247,9 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             let why = || format!("leaves {subject} free: it exists");
             call.log.missed((&rule.origin, &rule.written), subject, why);
         }
-    } else if let Some(rule) = rules.additions.protecting_any(&touch.names, call.agent, call.log) {
+    } else if let Some(rule) =
+        rules.additions.protecting_any(&touch.names, call.agent, call.log, call.ground.budget)
+    {
         let advice = rule.message.clone().unwrap_or_else(|| "change a file that exists instead".into());
         add(&rule.origin, &rule.written, advice);
     }

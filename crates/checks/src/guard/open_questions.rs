@@ -12,7 +12,7 @@ use conclaude_core::config::{About, Lost, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
-use conclaude_os::{deadline, git};
+use conclaude_os::git;
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
 /// A question to the user, with the reason and an alternative.
@@ -116,16 +116,19 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     }
     let is_protected = |path: &Path, is_directory| {
         let location = call.ground.location(path, is_directory);
-        rules.uneditable.protecting(&location, call.agent, ComparisonLog::default()).is_some()
+        rules
+            .uneditable
+            .protecting(&location, call.agent, ComparisonLog::default(), call.ground.budget)
+            .is_some()
     };
-    let found = match git::files_of(directory, extent) {
+    let found = match git::files_of(directory, extent, call.ground.budget) {
         Ok(Some(files)) => {
-            Some(files.into_iter().find(|file| deadline::is_over() || is_protected(file, false)))
+            Some(files.into_iter().find(|file| call.ground.budget.is_over() || is_protected(file, false)))
         }
         // If git cannot list its files, all files count. `.git` is not part of the work tree.
         Ok(None) | Err(_) => {
             let is_kept = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
-            first_below(call.ground.root, call.visited, |path, kind| {
+            first_below(call.ground.root, call.visited, call.ground.budget, |path, kind| {
                 !is_kept(path) && is_protected(path, kind.is_dir())
             })
         }
@@ -206,7 +209,11 @@ fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &
     let is_guarded = |cwd: &PathBuf, word: &str| {
         let touch = Ground { cwd, ..call.ground }.touch(Access::Link, word);
         let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
-        guards.any(|rules| rules.protecting_any(&touch.names, call.agent, ComparisonLog::default()).is_some())
+        guards.any(|rules| {
+            rules
+                .protecting_any(&touch.names, call.agent, ComparisonLog::default(), call.ground.budget)
+                .is_some()
+        })
     };
     candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
 }

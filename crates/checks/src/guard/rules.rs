@@ -8,7 +8,7 @@ use conclaude_core::config::{Layer, NameGlob, PACK};
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_store::store;
 use shell_effects::Access;
 use shell_effects::glob::{Glob, GlobError, Kind};
@@ -85,7 +85,7 @@ impl FileRules {
                 continue;
             }
             // Out of time, a location counts as protected unless it is certainly free.
-            if rule.pattern.rules_out(location) || (!deadline::is_over() && !rule.pattern.covers(location)) {
+            if rule.pattern.rules_out(location) || (!budget.is_over() && !rule.pattern.covers(location)) {
                 log.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
             }
@@ -137,8 +137,9 @@ impl FileRules {
         names: &[Location],
         agent: &str,
         log: ComparisonLog<'_>,
+        budget: &Budget,
     ) -> Option<&FileRule> {
-        names.iter().find_map(|location| self.protecting(location, agent, log))
+        names.iter().find_map(|location| self.protecting(location, agent, log, budget))
     }
 }
 

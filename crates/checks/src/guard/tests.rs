@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::rules::{AgentFilter, FileRule, FileRules, RuleOrigin, ToolRule};
 use super::*;
-use crate::des::paths::Links;
+use crate::paths::Links;
 use conclaude_core::config::Layer;
 use conclaude_core::file_pattern::FilePattern;
 use shell_effects::glob::{Glob, Kind};
@@ -89,7 +89,14 @@ fn answer(rules: &GuardRules, root: &Path, text: &str) -> (Option<Action>, Vec<F
         asked => external_lookup(root, asked),
     });
     let links = Links::default();
-    let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me"), worktree: None };
+    let ground = Ground {
+        root,
+        cwd: root,
+        links: &links,
+        home: Some("/home/me"),
+        worktree: None,
+        budget: &conclaude_os::budget::Budget::unlimited(),
+    };
     let effects = ground.of_script(script);
     let call = ToolCall {
         ground,
@@ -233,7 +240,14 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     let root = folder.path().canonicalize().unwrap();
     let script = shell_effects::read("echo x > src/gen/keep.md && npm publish --tag x", None);
     let links = Links::default();
-    let ground = Ground { root: &root, cwd: &root, links: &links, home: None, worktree: None };
+    let ground = Ground {
+        root: &root,
+        cwd: &root,
+        links: &links,
+        home: None,
+        worktree: None,
+        budget: &conclaude_os::budget::Budget::unlimited(),
+    };
     let seen = std::cell::RefCell::new(Vec::new());
     let call = ToolCall {
         ground,

@@ -11,6 +11,7 @@ use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::Location;
+use conclaude_os::budget::Budget;
 use shell_effects::Simple;
 
 pub(super) struct RuleTarget<'a> {
@@ -60,7 +61,8 @@ impl<'a> RuleTarget<'a> {
         touches: &'a Touches<'a>,
     ) -> RuleTarget<'a> {
         let whole = if is_only { call.command.map(str::trim) } else { None };
-        let forms = CommandForms::of(command, call.ground.home, whole).elsewhere(&call.ground);
+        let forms =
+            CommandForms::of(command, call.ground.home, whole, call.ground.budget).elsewhere(&call.ground);
         RuleTarget { kind: TargetKind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
     }
 
@@ -99,7 +101,7 @@ impl<'a> RuleTarget<'a> {
             is_for(rule, call)?;
         }
         if let TargetKind::Joined { shown, written } = &self.kind {
-            return joined(rule, shown, written);
+            return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
             let covers = |name: &Location| pattern.covers(name);
@@ -114,7 +116,7 @@ impl<'a> RuleTarget<'a> {
             return Err(Mismatch::File);
         }
         if let Some(pattern) = &rule.sql {
-            self.runs_sql(pattern, is_allowing)?;
+            self.runs_sql(pattern, is_allowing, call.ground.budget)?;
         }
         let by_input = self.has_input(rule, call)?;
         let Some(pattern) = &rule.command else { return Ok(by_input) };
@@ -122,7 +124,9 @@ impl<'a> RuleTarget<'a> {
             (TargetKind::Command(forms), _) if is_allowing => pattern.allows(forms),
             (TargetKind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
             // Only its text is known.
-            (_, Some(text)) if pattern.matches(text.trim(), !is_allowing) => Some(Match::As("")),
+            (_, Some(text)) if pattern.matches(text.trim(), !is_allowing, call.ground.budget) => {
+                Some(Match::As(""))
+            }
             _ => None,
         };
         let found = found.ok_or(Mismatch::Command)?;
@@ -185,10 +189,10 @@ impl RuleTarget<'_> {
     }
 
     /// Whether the pattern matches an SQL statement. To allow, it must match all statements.
-    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
+    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool, budget: &Budget) -> Result<(), Mismatch> {
         let TargetKind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
-        let matches = |statement: &String| pattern.matches(statement, !is_allowing);
+        let matches = |statement: &String| pattern.matches(statement, !is_allowing, budget);
         let is_match = match is_allowing {
             true => !statements.is_empty() && statements.iter().all(matches),
             false => statements.iter().any(matches),
@@ -241,11 +245,16 @@ impl ToolRule {
 }
 
 /// Compares a rule with a pipeline or a whole text.
-fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match<'u>, Mismatch> {
+fn joined<'u>(
+    rule: &ToolRule,
+    shown: &'u str,
+    written: &'u str,
+    budget: &Budget,
+) -> Result<Match<'u>, Mismatch> {
     let is_allowing = rule.action == Action::Allow;
     let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
     let text = if is_allowing { written } else { shown };
-    if pattern.matches(text, !is_allowing) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
+    if pattern.matches(text, !is_allowing, budget) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
 }
 
 impl Mismatch {

@@ -1,8 +1,9 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
 use super::Subject;
-use crate::guard::{CommandForms, CommandPattern, Match, pipeline};
+use crate::guard::{CommandForms, CommandPattern, Ground, Match, pipeline};
 use conclaude_core::messages::short;
+use conclaude_os::budget::Budget;
 use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
 
 /// Programs that run a text as shell commands. Unknown code of theirs may be any command.
@@ -80,7 +81,11 @@ pub(super) enum NotAllowed {
 }
 
 /// Whether each simple command is allowed by one of the patterns. Returns the index of the pattern that allowed the last one.
-pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, NotAllowed> {
+pub(super) fn allowed(
+    patterns: &[&CommandPattern],
+    script: &Script,
+    budget: &Budget,
+) -> Result<usize, NotAllowed> {
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
         return Err(NotAllowed::Unreadable(why));
     }
@@ -107,7 +112,7 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
             continue;
         }
         let text = as_written(command);
-        let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
+        let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
         let found = found.ok_or_else(|| NotAllowed::NoRule(short(&text)))?;
         let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
         if let Some((access, option)) = unnamed {
@@ -157,14 +162,15 @@ pub(super) fn denied(
     pattern: &CommandPattern,
     script: &Script,
     text: &str,
-    home: Option<&str>,
+    ground: &Ground<'_>,
 ) -> Option<Subject> {
+    let (home, budget) = (ground.home, ground.budget);
     let found = script.commands.iter().find(|command| {
-        let forms = CommandForms::of(command, home, None);
+        let forms = CommandForms::of(command, home, None, budget);
         let declared = format!("{} {}", command.text, command.assigned.join(" "));
         matches!(pattern.denies(&forms, true), Some(Match::As(_)))
-            || pattern.matches(declared.trim_end(), true)
-            || pattern.matches(&as_written(command), true)
+            || pattern.matches(declared.trim_end(), true, budget)
+            || pattern.matches(&as_written(command), true, budget)
     });
     let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
         indices.iter().filter_map(|index| script.commands.get(*index)).collect()
@@ -172,20 +178,20 @@ pub(super) fn denied(
     if let Some(command) = found {
         return Some(Subject::command(&command.text));
     }
-    if pattern.matches(text.trim(), true) {
+    if pattern.matches(text.trim(), true, budget) {
         return Some(Subject::command(text));
     }
     if !pattern.joins() {
         return None;
     }
     let mut pipelines = script.pipelines.iter().map(|indices| pipeline(&commands(indices), home));
-    Some(Subject::command(&pipelines.find(|one| pattern.matches(one, true))?))
+    Some(Subject::command(&pipelines.find(|one| pattern.matches(one, true, budget))?))
 }
 
 /// Why a pattern could deny a command with unknown parts.
-pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
+pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, ground: &Ground<'_>) -> Option<String> {
     script.commands.iter().find_map(|command| {
-        let forms = CommandForms::of(command, home, None);
+        let forms = CommandForms::of(command, ground.home, None, ground.budget);
         if pattern.denies(&forms, true) != Some(Match::Perhaps) {
             return None;
         }

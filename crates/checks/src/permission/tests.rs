@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::des::paths::Links;
 use crate::guard::{Ground, Sources};
+use crate::paths::Links;
 use conclaude_core::config::{ConclaudeConfig, Layer};
 
 mod shell;
@@ -29,6 +29,7 @@ fn asked(rules: &PermissionRules, tool: &str, input: Value, agent: &str) -> Answ
         links: &links,
         home: Some("/home/me"),
         worktree: None,
+        budget: &Budget::unlimited(),
     };
     answer(rules, &PermissionRequest { ground, tool, input: &input, agent }, Some("/home/me"))
 }

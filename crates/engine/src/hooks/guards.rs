@@ -8,12 +8,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
     self, Action, ComparisonLog, Effects, EntryCount, Ground, GuardRules, OwnFiles, Sources, ToolCall, Touch,
     Uncertainty, check,
 };
+use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
 use conclaude_core::dialect::claude::mcp;
@@ -23,6 +23,7 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_store::root::Root;
@@ -32,9 +33,7 @@ use shell_effects::glob::GlobError;
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());
     match inspect(config, plan, context, ComparisonLog::Allowed(&allowed)) {
-        Some(Ok(Inspected { rules, effects, findings })) => {
-            // The process ends after its answer: freeing thousands of small values takes longer than a rule does.
-            std::mem::forget((rules, effects));
+        Some(Ok(Inspected { findings, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
             findings.into_iter().map(outcome).chain(allowed).collect()
@@ -78,7 +77,8 @@ pub(super) fn inspect(
     let own = (!is_gated).then_some(OwnFiles { found: &found, find: &find });
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
-    let scene = Scene { root, work, links: &links, own, lost, is_request };
+    let budget = &context.budget;
+    let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
     let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
     Some(Ok(Inspected { rules, effects, findings }))
 }
@@ -90,10 +90,12 @@ pub(super) struct Scene<'a> {
     pub(super) links: &'a Links,
     /// Our own files; none where a gate protects them.
     pub(super) own: Option<OwnFiles<'a>>,
-    /// Rules that are written in the config and cannot be used.
+    /// GuardRules that are written in the config and cannot be used.
     pub(super) lost: &'a [Lost],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
+    /// How long comparing may take.
+    pub(super) budget: &'a Budget,
 }
 
 /// The call of a tool against the rules.
@@ -104,11 +106,11 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: ComparisonLog<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, own, lost, .. } = *scene;
+    let Scene { root, work, links, own, lost, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
-    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
+    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         ToolUse::File { access: Access::Read, .. }
@@ -140,7 +142,7 @@ pub(super) fn compare(
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),
         own,
-        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
+        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
         log: watch,
         visited: &EntryCount::default(),
     };

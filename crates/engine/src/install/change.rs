@@ -8,9 +8,9 @@ use super::registration;
 use super::scope::{Scope, is_users_own};
 use super::settings::{self, Refusal, Registration, Settings, UserHook};
 use super::user_file::{BackupKind, Backups, UserFile};
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::variables;
+use shell_effects::quoted_if_needed;
 
 /// What a settings file was before anything of ours was in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -204,7 +204,11 @@ fn program() -> Result<String, InstallError> {
         return Err(InstallError::WrongProgramName(own));
     }
     let found = registration::on_path("conclaude").and_then(|path| path.canonicalize().ok());
-    Ok(if found.as_ref() == Some(&own) { "conclaude".into() } else { shell_quote(&own.to_string_lossy()) })
+    Ok(if found.as_ref() == Some(&own) {
+        "conclaude".into()
+    } else {
+        quoted_if_needed(&own.to_string_lossy())
+    })
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use super::error::InstallError;
 use super::user_file::UserFile;
-use conclaude_checks::des::gates::shell_quote;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
+use shell_effects::quoted_if_needed;
 
 /// A local config that git would take for one of the project's, and the command that fixes it.
 pub struct IgnoreProblem {
@@ -29,7 +30,7 @@ pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
         return None;
     }
     let list = git::exclude_file(folder)?;
-    match git::tracking(folder, &file) {
+    match git::tracking(folder, &file, &Budget::unlimited()) {
         Some(Tracking::Ignored) => None,
         Some(Tracking::Tracked) => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
@@ -39,7 +40,7 @@ pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
         None if is_named(&list) => None,
         Some(Tracking::Untracked) | None => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
-            fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
+            fix: format!("echo {LOCAL} >> {}", quoted_if_needed(&list.to_string_lossy())),
         }),
     }
 }
@@ -57,7 +58,7 @@ impl Exclusion {
     /// When the list is not ours to change.
     pub fn needed(folder: &Path) -> Result<Option<Exclusion>, InstallError> {
         let Some(path) = git::exclude_file(folder) else { return Ok(None) };
-        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL)) {
+        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL), &Budget::unlimited()) {
             return Ok(None);
         }
         let list = UserFile { path };

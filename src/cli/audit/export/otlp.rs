@@ -13,7 +13,8 @@ use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
-use conclaude_os::{deadline, process};
+use conclaude_os::budget::Budget;
+use conclaude_os::process;
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, SendCounts, Target, Transfer, TransferReport, background, sleep};
 use conclaude_store::load::{self, Loaded};
@@ -136,7 +137,7 @@ fn note_failure(root: &Root, trail: &Trail, why: &str) -> io::Result<()> {
 
 /// Its output is not shown. A failure is noted; `doctor` and the start of a session report it.
 fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
-    let until = Instant::now() + deadline::at_least(background::LIMIT);
+    let until = Instant::now() + Budget::unlimited().at_least(background::LIMIT);
     loop {
         let Some(transfer) = Transfer::start(trail, target, None, Duration::ZERO)? else {
             return Ok(Exit::Success);
