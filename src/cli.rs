@@ -1,4 +1,4 @@
-//! The subcommands for users. Events never come here, unless something is wrong with their arguments.
+//! The subcommands for users. Events come here only if something is wrong with their arguments.
 
 use std::io;
 

@@ -69,7 +69,7 @@ fn print(out: &mut Out<'_>, origins: &Origins, relative_to: Option<&Path>) -> io
     write!(out, "{text}")
 }
 
-/// The values, but for those of headers: a token may be written there instead of the name of a variable.
+/// The values without those of headers: a header may contain a token instead of the name of a variable.
 fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
     let mut tree = tree.clone();
     let headers = ["telemetry", "headers"].iter().try_fold(&mut tree, |node, key| {
@@ -87,7 +87,7 @@ fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
     tree
 }
 
-/// Which entry of a list decides where several layers have some: not always the first or the last.
+/// Which entry of a list decides if several layers have entries.
 const ORDER: [([&str; 2], &str); 5] = [
     (
         ["preToolUse", "toolUsageValidation"],

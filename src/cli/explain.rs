@@ -33,7 +33,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 Exits with 0 whatever would be decided.";
 
-/// An event that was looked at.
+/// An event with what would happen.
 pub(super) struct Explanation {
     pub(super) asked: ExplainEvent,
     /// None where conclaude has nothing to do with the event.
@@ -56,7 +56,7 @@ pub(super) fn run(request: &ExplainRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A newer Claude Code may have events that this version does not know. What the config does not name either is a typo.
+/// A newer Claude Code may have events that this version does not know. If the config has no section for it either, it is a typo.
 fn is_an_event(explained: &Explanation) -> anyhow::Result<()> {
     let event = explained.asked.event;
     let has_section = |rehearsal: &Rehearsal| rehearsal.has_section || rehearsal.config_error.is_some();
@@ -124,7 +124,7 @@ fn unknown_tool(name: &str) -> Option<String> {
     })
 }
 
-/// Agents of plugins are called `plugin:name`; where they are is Claude Code's business.
+/// Agents of plugins are called `plugin:name`. Their files are not looked for.
 fn unknown_agent(name: &str, project: &Path) -> Option<String> {
     let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(project, scope));
     let known: Vec<String> = AGENTS.iter().map(|name| (*name).to_owned()).chain(own).collect();

@@ -68,7 +68,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
         );
     }
     let draft = Draft::new(request, &folder, &target)?;
-    // Whatever is wrong with the settings is found before anything is written.
+    // Problems of the settings are found before anything is written.
     let scope = request.which.scope();
     let config = effective(scope, &folder, &target.path, &draft.after)?;
     let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
@@ -96,7 +96,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The config that is to be registered for, by whom its settings are shared. What it only suggests costs no process yet.
+/// The config to register for, by the scope of the settings. Commented suggestions register nothing.
 fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> anyhow::Result<ConclaudeConfig> {
     let (folder, config) = (folder.to_owned(), Some(path.to_owned()));
     let root = Root { work: folder.clone(), folder, config, untrusted: None };
@@ -126,7 +126,7 @@ fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> anyhow::Result<
     Ok(())
 }
 
-/// What belongs to a project with a config.
+/// Writes what belongs to a project with a config.
 fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     store::expect_arrivals(folder);
     if let Err(error) = schema_file::write(folder) {
@@ -135,7 +135,7 @@ fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// What was taken over, what was not, and what would run twice.
+/// Prints what was taken over, what was not, and what would run twice.
 fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     for hook in &draft.imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
@@ -144,7 +144,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
             "took over the hook `{}` of {event}: it is in the config now, and no longer in the settings",
             short(command)
         )?;
-        // A hook decides by its exit code 2, and a script may have one that its command line does not show.
+        // A script may exit with 2, which its command line does not show.
         if event == EventKind::SubagentStop.name() && !command.contains("exit 2") {
             writeln!(
                 out,
@@ -165,7 +165,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     if request.import {
         report_agents(folder, out)?;
     }
-    // What was to be taken over is in one of the lists above.
+    // Hooks of the imported scope are in one of the lists above.
     let is_reported = |scope| request.import && scope == request.which.scope();
     let now = ConclaudeConfig::parse(&draft.after, &folder.join(FILE_NAMES[0])).unwrap_or_default();
     let before = if request.import { draft.before.as_deref().unwrap_or_default() } else { "" };
@@ -175,7 +175,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_reported(one.scope)) {
         let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
         let import = match import::fate(&twice.hook, Some(&now)) {
-            // Hooks for all projects are not for one of them to take over.
+            // One project must not take over hooks for all projects.
             _ if twice.scope == Scope::User => String::new(),
             Fate::Leave(_) => String::new(),
             Fate::Advise(what) => format!("; {what}"),
@@ -200,7 +200,7 @@ fn report_agents(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     })
 }
 
-/// The project's folder: a config further up belongs to something larger.
+/// The project's folder. A config further up belongs to a larger project.
 fn project() -> io::Result<PathBuf> {
     let start = match Environment::of_process().project_dir {
         Some(folder) => folder,
@@ -233,7 +233,7 @@ fn free_name(path: &Path) -> PathBuf {
     name(n)
 }
 
-/// Writes them where there are none: cases are worth more than what we suggest.
+/// Writes the first cases for `conclaude test`. Existing cases are never replaced.
 fn write_cases(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
     let [name, _] = TEST_FILES;
     if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
@@ -249,7 +249,7 @@ fn write_cases(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyho
     Ok(())
 }
 
-/// Writes it, but never over another one without `--force`, and then with a copy.
+/// Writes the slash command that starts a step. Another one is replaced only with `--force`, and a copy is kept.
 fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
     let file = UserFile { path: folder.join(STEP_COMMAND_PATH) };
     let path = file.path.display();

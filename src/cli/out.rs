@@ -1,5 +1,5 @@
-//! What subcommands print: the one way to stdout and stderr. Everything in a message may be text of others (names, paths,
-//! patterns, reasons), so all of it is cleaned, but for the parts that say that they are ours: colours and literals.
+//! The only way of subcommands to stdout and stderr. A message may contain foreign text (names, paths, patterns, reasons), so all of
+//! it is cleaned, except for parts that are marked as ours: colours and literals.
 
 use std::cell::Cell;
 use std::fmt;
@@ -36,7 +36,7 @@ impl fmt::Display for Paint {
     }
 }
 
-/// A text of ours that would else be taken for a tag.
+/// A text of ours that would otherwise be cleaned as a tag.
 #[derive(Clone, Copy)]
 pub(super) struct LiteralText(pub(super) &'static str);
 
@@ -46,7 +46,7 @@ impl fmt::Display for LiteralText {
     }
 }
 
-/// A text in which the colours alone are ours: a renderer added them to parts in which escapes were visible already.
+/// A text in which only the colours are ours. A renderer added them after it had made other escapes visible.
 pub(super) struct ColouredText<'a>(pub(super) &'a str);
 
 impl fmt::Display for ColouredText<'_> {
@@ -77,7 +77,7 @@ impl fmt::Display for ExactText<'_> {
     }
 }
 
-/// One of our streams. Colours are removed where it does not show them.
+/// Stdout or stderr. Colours are removed if it does not show them.
 pub(super) struct Out<'a> {
     to: Box<dyn Write + 'a>,
     /// The reader is not a model, to which tags would mean something.

@@ -93,7 +93,7 @@ pub(super) fn run(request: &RunRequest) -> anyhow::Result<Exit> {
     execute(request, &planned)
 }
 
-/// All that is wrong with the config, as `validate` prints it.
+/// Prints the errors of the config as `validate` does.
 fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
     let mut out = Out::stderr();
     for error in errors {
@@ -132,8 +132,8 @@ fn events(request: &RunRequest, loaded: &Loaded) -> anyhow::Result<Vec<EventKind
     Err(anyhow!("unknown event `{name}`; {hint}"))
 }
 
-/// Whether the files of the config may run, by the same rule as at a hook: where only the user's own registration calls us, what the
-/// user has not trusted does not.
+/// Whether the files of the config may run, by the rule of hooks: if only the user's own registration calls us, untrusted files may
+/// not.
 fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let mut origins = origins.clone();
@@ -215,7 +215,7 @@ fn input_files(request: &RunRequest, work: &Path) -> anyhow::Result<InputFiles> 
 
 fn patterns(globs: &[String]) -> anyhow::Result<Vec<FilePattern>> {
     let compiled = globs.iter().map(|glob| {
-        // What a shell made of a pattern are paths.
+        // The shell may have expanded a pattern to paths.
         let glob = glob.strip_prefix("./").unwrap_or(glob);
         FilePattern::new(glob, None).map_err(|error| anyhow!("--files `{glob}`: {error}"))
     });

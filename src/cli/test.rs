@@ -1,4 +1,4 @@
-//! `conclaude test`: cases that say what the config does, run without running anything.
+//! `conclaude test`: plays cases that say what the config does. No command is run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn suite(path: &Path) -> anyhow::Result<Result<Suite, ConfigError>> {
         Err(error) => return Ok(Err(error)),
     };
     let folder = path.canonicalize()?.parent().map(Path::to_owned).unwrap_or_default();
-    // Without a valid config no case says anything.
+    // Cases need a valid config.
     let root = Root::find(Some(&folder), &folder);
     let loaded = root.config.as_deref().map(|path| load::one(path, &root).complete());
     if let Some(Err(error)) = loaded {

@@ -1,4 +1,4 @@
-//! `conclaude validate`: every problem of a config, and what is probably a mistake.
+//! `conclaude validate`: all errors and warnings of a config.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ fn warn(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     Ok(())
 }
 
-/// A second config beside the first would be a rule that silently does nothing.
+/// A second config in the same folder is not read.
 fn second_file(path: &Path) -> Option<String> {
     let [preferred, other] = FILE_NAMES;
     let other = path.with_file_name(other);
@@ -171,7 +171,7 @@ fn no_config() -> String {
     format!("no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))
 }
 
-/// What is said of a config without any.
+/// Printed for a config without rules.
 const NO_RULES: &str = "no rules configured";
 
 /// What the config does, in one line per section.

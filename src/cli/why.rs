@@ -119,7 +119,7 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
     Ok(())
 }
 
-/// The gate that judged, what it was asked for by, and what it looked at; whether there was one.
+/// Prints the gate, the markers of its prompt, and what it checked. Returns whether there was one.
 fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     let Some(markers) = record.get("des") else { return Ok(false) };
     let tool = record.pointer("/tool/name").and_then(Value::as_str);
@@ -156,7 +156,7 @@ fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether there was any.
+/// Prints the reasons. Returns whether there were any.
 fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     let mut is_any = gate(out, record)?;
     for finding in list(record, "findings") {

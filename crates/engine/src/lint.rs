@@ -1,4 +1,4 @@
-//! Rules that look alive and are dead: what no event, tool, agent or file can match, and what another rule comes before.
+//! Warnings about rules without an effect: no event, tool, agent or file can match, or another rule comes first.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub fn remarks(loaded: &Loaded, context: &LintContext) -> Vec<Remark> {
     variables::check(config, &mut found);
     files::of_prompts(config, context, &mut found);
     found.extend(original::remarks(loaded));
-    // In the order of the files; what has no position comes last.
+    // In the order of the files. Remarks without a position come last.
     found.sort_by_cached_key(|remark| {
         let located = remark.locate(&loaded.origins);
         (located.is_none(), located.map(|(source, problem)| (source.path.clone(), problem.span.start)))
@@ -59,7 +59,7 @@ impl LintContext {
         LintContext { agents: own.collect(), root: root.to_owned() }
     }
 
-    /// For a caller that looks at the names of agents itself.
+    /// For a caller that checks the names of agents itself.
     pub fn without_agents(root: &Path) -> LintContext {
         LintContext { agents: Vec::new(), root: root.to_owned() }
     }

@@ -101,7 +101,7 @@ fn to_stdout(
         out.document(&heading.take().unwrap_or_default())?;
         print(&mut out, format, entry)
     })?;
-    // Nothing was printed, if there is no such word.
+    // An unknown word in the filter matches nothing, so nothing was printed.
     check_known(filter, &reader)?;
     out.document(&heading.unwrap_or_default())?;
     loop {

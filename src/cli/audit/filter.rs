@@ -1,4 +1,4 @@
-//! Which records are wanted.
+//! The filters of `audit show`, `stats` and `export`. A typo in a filter must not look like an empty trail.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub(in crate::cli) fn since(text: &str) -> anyhow::Result<Timestamp> {
     })
 }
 
-/// What people type first. Dates and times without an offset are of the user's time zone.
+/// Examples for the error message. Dates and times without an offset are in the user's time zone.
 const TIMES: &str = "2026-01-31, 2026-01-31 12:00, 2026-01-31T12:00:00Z, today, yesterday";
 
 fn since_at(text: &str, now: &Zoned) -> Option<Timestamp> {

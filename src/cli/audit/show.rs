@@ -35,7 +35,7 @@ pub(in crate::cli) struct ShowArgs {
 }
 
 pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &ShowArgs) -> anyhow::Result<()> {
-    // The last of them are known when all were read once: so none has to be held.
+    // Records are counted first, so that none has to be kept in memory.
     let mut before = match view.number {
         Some(number) => {
             Reader::new(trail).each_record(filter, |_, _, _| Ok(()))?.saturating_sub(number as u64)
@@ -52,7 +52,7 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
         None if view.json => out.json_text(line),
         None => print(out, record, doubt, &clock),
     })?;
-    // Nothing was printed, if there is no such word.
+    // An unknown word in the filter matches nothing, so nothing was printed.
     check_known(filter, &reader)?;
     if found == 0 && !view.json && !view.follow {
         writeln!(out, "{}", nothing_found(trail, &reader))?;

@@ -80,7 +80,7 @@ impl DesProject {
         let cwd = std::env::current_dir()?;
         let outside = || anyhow!("{} is outside the project {}", path.display(), self.root.work.display());
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
-        // Agents may call us where they may not write: the config and the settings are no step files.
+        // Agents may call us for files that they may not write: the config and the settings are not step files.
         if is_protected(&name) {
             bail!("{name} belongs to the gates: it is not a step file");
         }

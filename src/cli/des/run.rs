@@ -64,7 +64,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     let before = before(project, step, phase, owned)?;
     let Proof { command, line, is_configured, expect_failure } = match owned {
         Some(owned) => configured(project, args, owned)?,
-        // A permission for `conclaude des` would else be one for any command, by way of a phase that the map leaves out.
+        // Otherwise a permission for `conclaude des` would allow any command, for a phase that the map leaves out.
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
         None => typed(project, args)?,
     };
@@ -131,7 +131,7 @@ fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
     Ok(Proof { command, line: command_line(words), is_configured: false, expect_failure })
 }
 
-/// With a map in the config, its commands are all that `des run` runs.
+/// With a map in the config, `des run` runs only its commands.
 fn not_in_map(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Error> {
     let (phase, without) = (&args.phase, without_run(project, args)?);
     Ok(anyhow!(
@@ -139,7 +139,7 @@ fn not_in_map(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Er
     ))
 }
 
-/// A config that cannot be read may have such a map: a mistake in it must not allow every command.
+/// An unreadable config may have such a map: an error in it must not allow every command.
 fn not_known(project: &DesProject, args: &RunArgs, problem: &str) -> anyhow::Result<anyhow::Error> {
     let without = without_run(project, args)?;
     Ok(anyhow!(

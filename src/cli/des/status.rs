@@ -1,4 +1,4 @@
-//! `des status`: all steps of a project with their state.
+//! `des status`: all steps of a project with their state. Other subcommands find a step here by the start of its name.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -95,7 +95,7 @@ fn rows(project: &DesProject, folder: &Path) -> anyhow::Result<Vec<StatusRow>> {
     Ok(rows)
 }
 
-/// What the trail knows of the steps.
+/// Adds the last agent and the blocks of each step from the audit trail.
 fn add_stops(trail: &Trail, rows: &mut [StatusRow]) -> io::Result<()> {
     let mut by_step: BTreeMap<String, &mut StatusRow> =
         rows.iter_mut().map(|row| (row.step.clone(), row)).collect();
@@ -148,7 +148,7 @@ fn find_json_files(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The step file that is meant: the path as typed, or the one listed step whose name starts so.
+/// Resolves the start of a step's name: `01` instead of `steps/01-01.json`. A path stays as typed.
 pub(super) fn resolve(project: &DesProject, typed: &Path) -> anyhow::Result<PathBuf> {
     let text = typed.to_string_lossy();
     if typed.is_absolute() || text.is_empty() || typed.metadata().is_ok_and(|file| !file.is_dir()) {

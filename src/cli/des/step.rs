@@ -1,4 +1,4 @@
-//! `des new`, `done` and `fail`: the step as a whole.
+//! Subcommands about one step: `des new`, `done`, `fail` and `prompt`, and `des start`, `finish` and `skip` for its phases.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What must hold beside the rules: state, audit trail, and Claude Code itself.
+//! Checks the state, the audit trail and the version of Claude Code.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(super) fn switched_off() -> Option<Check> {
     Some(Check::warning("switch", text, format!("unset {SWITCH}")))
 }
 
-/// Whether what must be remembered can be.
+/// Whether the state can be written.
 pub(super) fn state(installation: &Installation) -> Vec<Check> {
     let folder = installation.root.folder.join(store::FOLDER);
     let shown = folder.display();

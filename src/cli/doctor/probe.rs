@@ -1,5 +1,6 @@
-//! Calls this program as it is registered, and as Claude Code would: through `/bin/sh -c`, with a payload on stdin. Settings may
-//! come with a clone, so that nothing of what they say is run: where they name this program, it is called by its own path.
+//! Calls this program as Claude Code would: through `/bin/sh -c`, with a payload on stdin. Settings may come with a clone, so their
+//! command lines are not run: if they name this program, it is called by its own path. Also shows when events last arrived: only
+//! that proves that Claude Code calls us.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -45,8 +46,7 @@ impl fmt::Display for ProbeAnswer {
     }
 }
 
-/// A stop in a scratch project whose outcome is known, and the start of a session here, where this program is what is
-/// registered for them.
+/// Plays a stop in a scratch project and the start of a session here, if this program is registered for them.
 pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>) {
     let line = |event: EventKind| own_line(installation, event);
     // Registered again, it is this program that is called.
@@ -134,7 +134,7 @@ fn payload(event: EventKind, project: &Path) -> Value {
     Value::Object(sample.payload())
 }
 
-/// A subagent stops in a project with one command: what must be answered is known.
+/// A subagent stops in a scratch project with one command. The right answer is known.
 fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     const SAYS: &str = "conclaude was called";
     let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
@@ -147,7 +147,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     conclaude_store::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
-    // Registered for all projects, it must not run what nobody trusts.
+    // Registered for all projects, it must not run commands of an untrusted config.
     let expected = if command.ends_with(IF_TRUSTED) { "did not run" } else { SAYS };
     let command = short(command);
     let check = if answer.exit == Some(0) && message.contains(expected) {
@@ -164,7 +164,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     Ok((answer, check))
 }
 
-/// The start of a session in this project: it runs nothing, and answers what the user would see.
+/// Plays the start of a session in this project. It runs no commands, and answers what the user would see.
 fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, Option<Check>) {
     let project = &installation.project;
     let last =
@@ -172,7 +172,7 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, 
     let before = last.metadata().and_then(|metadata| metadata.modified());
     let payload = payload(EventKind::SessionStart, project);
     let answer = call(command, EventKind::SessionStart, &payload, project);
-    // It was not Claude Code that called.
+    // This call must not count as an arrival.
     match before {
         Ok(time) => {
             let opened = std::fs::File::options().append(true).open(&last);

@@ -17,7 +17,7 @@ use conclaude_store::export::{self, ExportState, Target};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::store;
 
-/// A config that can be read, and means what it says.
+/// Whether the config is valid, with its warnings.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
     let Loaded { config, origins, errors, .. } = &installation.loaded;
     if origins.sources().is_empty() && errors.is_empty() {
@@ -76,7 +76,7 @@ fn known_agents(installation: &Installation) -> Vec<String> {
     BUILT_IN.iter().map(|name| (*name).to_owned()).chain(own).collect()
 }
 
-/// Patterns that match no agent that is known: rules that look alive and are dead.
+/// Patterns that match no known agent: such rules never apply.
 pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
     let settings = installation.effective_config();
     let known = known_agents(installation);
@@ -87,7 +87,7 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
         })
         .collect();
     let is_dead = |pattern: &Pattern| {
-        // Agents of plugins are called `plugin:name`; where they are is Claude Code's business.
+        // Agents of plugins are called `plugin:name`. Their files are not looked for.
         !pattern.as_str().contains(':')
             && !known.iter().any(|name| pattern.matches(name, None).unwrap_or(true))
     };
@@ -153,7 +153,7 @@ pub(super) fn untrusted(installation: &Installation) -> Option<String> {
 /// Whether decisions reach the collector, if there is one.
 pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
-    // Where trust is asked for and missing, that is said already.
+    // Missing trust is reported already.
     let endpoint = settings.endpoint()?;
     if untrusted(installation).is_some() {
         return None;
@@ -167,7 +167,7 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
     let failure = state.as_ref().and_then(ExportState::failure);
     Some(match (failure, unusable) {
-        // What Claude Code's environment has is known once something was sent.
+        // Which variables Claude Code's environment has is known once something was sent.
         (None, None) if state.is_none() => {
             Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str()))
         }

@@ -16,7 +16,7 @@ use conclaude_engine::install::registration::{self, ScopeSettings};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::{self, ORIGINAL, SWITCH};
 
-/// Settings that can be read, in which everything needed is registered for long enough.
+/// Whether the settings can be read, and register everything that the config needs.
 pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
     let mut checks: Vec<Check> =
         installation.settings_files.iter().flat_map(|file| of_file(file, installation)).collect();
@@ -110,7 +110,7 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
             messages::short(&twice.run),
             twice.event
         );
-        // Hooks for all projects are not for one of them to remove.
+        // One project must not remove hooks for all projects.
         let editor = format!("${{EDITOR:-vi}} {}", twice.path.display());
         let fix = match import::fate(&twice.hook, Some(&config)) {
             _ if twice.scope == Scope::User => editor,

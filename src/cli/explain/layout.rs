@@ -1,4 +1,4 @@
-//! Text in lines of at most 80 columns.
+//! Text in lines of at most 80 columns, and the colours of explanations.
 
 use std::io;
 

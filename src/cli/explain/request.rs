@@ -1,4 +1,4 @@
-//! What was asked: arguments, or a real payload, become the payload of an event.
+//! Turns the arguments, or a real payload, into the event that is explained.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -185,7 +185,7 @@ fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     Ok(ExplainEvent { changed, notes, ..ExplainEvent::sample(&sample) })
 }
 
-/// Whether the event is about what an agent changed until then.
+/// Whether the event compares the files that changed before it.
 fn is_stop(event: EventKind) -> bool {
     matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }

@@ -1,4 +1,4 @@
-//! Guards and rules for permissions as text: what matches in detail, what does not in as few lines as that takes.
+//! Guards and permission rules as text: matches in detail, the others in as few lines as possible.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
 
-/// A rule, and what came of comparing it.
+/// A rule with the result of its comparisons.
 struct RuleLine<'a> {
     rule: &'a Rule,
     mark: (Paint, &'static str),
@@ -62,7 +62,7 @@ fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> Rul
     RuleLine { rule, mark, why }
 }
 
-/// The reasons, those that differ by what was compared alone in one: `does not cover a, b`.
+/// The reasons. Those that differ only in the subject are joined: `does not cover a, b`.
 fn reasons(compared: &[&Comparison]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for one in compared {

@@ -1,4 +1,5 @@
-//! What is explained, in words.
+//! The parts of an explanation in words, and the answer in each case: all commands succeed, each fails or times out alone, all fail,
+//! the limit on blocks is reached.
 
 use serde_json::Value;
 
@@ -161,7 +162,7 @@ fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
     if first.answered.word == again.answered.word { vec![first] } else { vec![first, again] }
 }
 
-/// One command ends so, and all others succeed.
+/// One command ends as given, and all others succeed.
 fn ends(one: &Command, end: End) -> impl Fn(&Command) -> End {
     move |command| if std::ptr::eq(command, one) { end } else { End::Exits(0) }
 }
@@ -171,7 +172,7 @@ fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case 
     Case { when, answered: rehearsal.answer(ends(command, end), BlockCount::Blocks(1)) }
 }
 
-/// The same once the agent was blocked as often as it may be, where that is counted.
+/// The answer once the block limit is reached, if blocks are counted here.
 fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case> {
     let answered = rehearsal.answer(end, BlockCount::Exhausted);
     let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);

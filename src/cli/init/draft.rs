@@ -1,4 +1,4 @@
-//! What the config will be: a new one, an older one taken over, or the one that is there with more sections.
+//! The config that `init` writes: a new one, an imported older one, or the existing one with more sections.
 
 use std::io;
 use std::path::Path;

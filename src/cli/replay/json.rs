@@ -1,4 +1,4 @@
-//! What a replay came to, as JSON.
+//! The results of a replay as JSON.
 
 use serde_json::{Value, json};
 

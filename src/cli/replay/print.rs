@@ -1,4 +1,4 @@
-//! What a replay came to, as text.
+//! The results of a replay as text.
 
 use std::io;
 
@@ -133,7 +133,7 @@ fn summary(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Rules with what they came to, those that decided most first.
+/// Rules with their decisions, the most frequent first.
 pub(super) fn matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a Rule, Tally)> {
     let found: Vec<_> = replayed.seen.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
     let key = |(rule, tally): &(&Rule, Tally)| {
@@ -142,7 +142,7 @@ pub(super) fn matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a Rule, Tally)
     sorted(found, |one, other| key(one).cmp(&key(other)))
 }
 
-/// Rules of the config that nothing was matched by.
+/// Rules of the config that matched nothing.
 pub(super) fn never_matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<&'a Rule> {
     let rules = replayed.replayer.rules.iter();
     rules.filter(|rule| !replayed.seen.rules.contains_key(rule)).collect()

@@ -1,11 +1,11 @@
-//! A bar on a terminal while much is read; nothing anywhere else.
+//! A progress bar, on a terminal only.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::cli::out::Out;
 
-/// Less is read before anybody looks.
+/// Less is read without a bar.
 const FROM_BYTES: u64 = 16 << 20;
 const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: u64 = 30;
@@ -25,7 +25,7 @@ impl ReplayProgress {
     }
 
     pub(super) fn show(&self, bytes: u64) {
-        // Somebody else draws at this moment.
+        // Another thread is drawing.
         let Some(mut drawn) = self.drawn.as_ref().and_then(|drawn| drawn.try_lock().ok()) else { return };
         if drawn.elapsed() < EVERY {
             return;

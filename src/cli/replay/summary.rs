@@ -1,4 +1,4 @@
-//! What all transcripts came to.
+//! The results of a replay.
 
 use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;

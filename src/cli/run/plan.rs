@@ -34,7 +34,7 @@ pub(super) struct EventPlan {
     pub(super) untrusted: Option<String>,
 }
 
-/// A command of the config, and what is run for it: nothing where none of its files has changed, several scripts where these are many.
+/// A command of the config, and the scripts that run for it: none if none of its files has changed, several if there are many files.
 pub(super) struct PlannedCommand {
     pub(super) run: String,
     pub(super) parts: Vec<Command>,
@@ -42,7 +42,7 @@ pub(super) struct PlannedCommand {
     pub(super) ran_at: Option<&'static str>,
 }
 
-/// Whose plan it is.
+/// The project that the plan is for.
 #[derive(Clone, Copy)]
 pub(super) struct ProjectConfig<'a> {
     pub(super) root: &'a Root,
@@ -71,7 +71,7 @@ pub(super) fn plan(
         let plan = with_all.plan(event, &payload, agent, &[])?;
         selected.push(SelectedEvent { event, payload, plan });
     }
-    // Git runs filters that a repository configures: nothing is asked of it for a config that may not run.
+    // Git runs filters that a repository configures, so git is not called for an untrusted config.
     let is_trusted = selected.iter().all(|one| one.plan.untrusted.is_none());
     let changed = if is_trusted && asks_for_files(request, events, config) {
         input_files(request, &root.work)?
@@ -96,7 +96,7 @@ pub(super) fn plan(
     Ok(planned)
 }
 
-/// What several events run in the same way runs at the first of them, and fails there as at the strictest.
+/// A command that several events run in the same way runs once, at the first of them, with the strictest reaction.
 fn once(planned: &mut [EventPlan]) {
     for at in 1..planned.len() {
         let (before, after) = planned.split_at_mut(at);
@@ -119,7 +119,7 @@ fn once(planned: &mut [EventPlan]) {
     }
 }
 
-/// Whether they do the same: a script that looks at its event may not.
+/// Whether they do the same. A script that reads variables of its event may not.
 fn is_same(some: &[Command], others: &[Command]) -> bool {
     let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout);
     some.len() == others.len()
@@ -133,7 +133,7 @@ fn asks_for_files(request: &RunRequest, events: &[EventKind], config: &Conclaude
     !request.files.is_empty() || events.iter().any(|event| config.asks_for_files(*event))
 }
 
-/// The same config, in which commands run whatever has changed.
+/// The same config without `files`.
 fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
     let mut config = config.clone();
     let maps = config.sections.iter_mut().filter_map(|(_, section)| section.commands.as_mut());
@@ -149,7 +149,7 @@ fn one_command(selected: &Command, plan: &Plan) -> PlannedCommand {
     PlannedCommand { run: selected.run.clone(), parts, ran_at: None }
 }
 
-/// The variable says a tool that the pattern names, since the payload can name none.
+/// Sets the variable to a tool that the pattern names: the payload has none.
 fn with_tool(mut command: Command) -> Command {
     let named = command.rule.pattern.as_deref().and_then(named_tool).map(str::to_owned);
     let tool = command.env.iter_mut().find(|(name, value)| name == TOOL_NAME && value.is_some());

@@ -1,4 +1,4 @@
-//! One line for each command, with what it printed where that is shown, and a summary.
+//! Runs the commands, and prints one line for each, its output if that is shown, and a summary.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A case as an event: the payload is filled in, the plan is made and decided, nothing is run.
+//! Plays a case as an event, without running its commands, and compares the answer with what the case expects.
 
 use std::path::Path;
 
@@ -89,7 +89,7 @@ fn changed(case: &Case) -> Option<Vec<String>> {
     }
 }
 
-/// What is not given is filled in as Claude Code would.
+/// The payload of the case. Missing fields are filled in as Claude Code would.
 fn payload(case: &Case, folder: &str) -> Map<String, Value> {
     let fields = |given: &Option<Fields>| given.clone().unwrap_or_default().0;
     let sample = Sample {
@@ -120,7 +120,7 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
     let reason: Vec<String> = reasons.map(text).into_iter().filter(|reason| !reason.is_empty()).collect();
     let context = text("/hookSpecificOutput/additionalContext");
     ActualAnswer {
-        // What the model reads beside a tool's result is a block of ours without a reason of its own.
+        // After a tool, a block has no reason: the model reads its context instead.
         reason: match outcome {
             AnswerKind::Blocks if reason.is_empty() => context.clone(),
             _ => reason.join("\n"),

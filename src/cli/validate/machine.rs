@@ -28,7 +28,7 @@ pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()>
     out.json(&report)
 }
 
-/// The warnings in the shape of problems; what is about no value has a message alone.
+/// The warnings as problems. A warning that is not about a value has only a message.
 fn warnings(checked: &CheckedConfig) -> Vec<Value> {
     let remarks = checked.warnings.iter().map(|remark| {
         let located = remark.locate(&checked.loaded.origins);

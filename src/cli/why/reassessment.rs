@@ -1,4 +1,4 @@
-//! Whether today's config would decide so again, as far as the record tells what happened.
+//! Plays a recorded event with today's config, as far as the record has its fields.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
 use shell_effects::quoted_if_needed;
 
-/// What of an explanation is known of an event that is only recorded: its other fields are those of a sample.
+/// The parts of an explanation that a record determines. The others would describe a sample.
 const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "not_run"];
 
 /// The key of rules that compare the start of a prompt.
@@ -135,7 +135,7 @@ fn changed(event: EventKind, record: &Value) -> Vec<String> {
     files.into_iter().map(str::to_owned).collect()
 }
 
-/// Of the files that had changed those are not recorded for which no command ran: one that did not run then would not run now.
+/// Changed files are recorded only for commands that ran. A command that was skipped then is skipped now.
 fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
     let was_skipped = |script: &str| {
         let named = format!("`{}`", script.trim());
@@ -148,7 +148,7 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Commands that did not run for want of a file, as far as that is known.
+/// Commands that are taken not to run, because no changed file of theirs is recorded.
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     let not_run = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
     let line = |script: &str| {
@@ -160,7 +160,7 @@ fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     not_run.map(|one| line(&one.script)).collect()
 }
 
-/// What a record tells of its event.
+/// The event of a record.
 struct RecordedEvent<'a> {
     event: EventKind,
     agent: Option<&'a str>,

@@ -12,7 +12,7 @@ use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::variables;
 use shell_effects::quoted_if_needed;
 
-/// What a settings file was before anything of ours was in it.
+/// A settings file before conclaude was registered in it.
 #[derive(Debug, PartialEq, Eq)]
 enum OriginalText {
     Absent,
@@ -21,7 +21,7 @@ enum OriginalText {
     Unknown,
 }
 
-/// Known only where the file is exactly what installing into the original makes of it.
+/// Known only if the file is exactly the original with our registration.
 fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> OriginalText {
     // In the order in which they are installed today, or were by an earlier version.
     let orders = [registration::in_order(ours.to_vec()), ours.to_vec()];
@@ -35,23 +35,23 @@ fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> Origina
     }
 }
 
-/// The text with everything that is needed, and nothing that was needed once.
+/// The text with all needed registrations, and without outdated ones.
 fn installed(now: &str, backup: Option<String>, needed: &[Registration]) -> Result<String, Refusal> {
     let ours = settings::read(now).map(|settings| settings.registered).unwrap_or_default();
-    // Installed again into what it was: nothing of an earlier registration is left behind.
+    // Installed into the original text: nothing of an earlier registration remains.
     let start = match original(now, backup, &ours) {
         OriginalText::Absent => String::new(),
         OriginalText::Text(text) => text,
         OriginalText::Unknown => now.to_owned(),
     };
     let after = settings::keep_only(&settings::install(&start, needed)?, needed)?;
-    // What could not be read or removed again must not be added.
+    // The result must be readable, and our entries removable.
     settings::read(&after)?;
     settings::uninstall(&after)?;
     Ok(after)
 }
 
-/// The text without anything of ours, none where there was no file; and whether that is exactly what it was.
+/// The text without our registration, None if there was no file; and whether that is exactly the original.
 fn uninstalled(now: &str, backup: Option<String>) -> Result<(Option<String>, bool), Refusal> {
     let ours = settings::read(now)?.registered;
     match original(now, backup, &ours) {
@@ -70,7 +70,7 @@ impl SettingsFile {
     fn of(scope: Scope, project: &Path) -> Result<SettingsFile, InstallError> {
         let path = scope.path(project).ok_or(InstallError::NoHome(variables::CONFIG_DIR))?;
         let file = UserFile { path };
-        // What is registered there without asking for trust would run the commands of every repository.
+        // A registration there that does not ask for trust would run the commands of every repository.
         if scope != Scope::User && is_users_own(&file.path) {
             return Err(file.refused(
                 &"these are your own settings, for all projects. Go to the folder of a project, or use --user",

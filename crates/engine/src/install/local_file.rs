@@ -10,7 +10,7 @@ use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
 use shell_effects::quoted_if_needed;
 
-/// A local config that git would take for one of the project's, and the command that fixes it.
+/// A local config that git tracks or would add, and the command that fixes it.
 pub struct IgnoreProblem {
     pub what: String,
     pub fix: String,
@@ -22,7 +22,7 @@ impl fmt::Display for IgnoreProblem {
     }
 }
 
-/// What to do where git would take the file for one of the project's.
+/// Whether git tracks or would add the local config.
 #[must_use]
 pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
     let file = folder.join(LOCAL);
@@ -52,7 +52,7 @@ pub struct Exclusion {
 }
 
 impl Exclusion {
-    /// What makes git ignore a local config, whether there is one already or not. None where nothing needs to be done.
+    /// The change that makes git ignore the local config. None if nothing needs to be done.
     ///
     /// # Errors
     /// When the list is not ours to change.

@@ -1,5 +1,5 @@
-//! The schema for editors that a config names in its first line. It is in `.conclaude/`, which git ignores, so whoever clones
-//! the project gets it from the first subcommand or session there.
+//! The schema for editors that a config names in its first line. It is in `.conclaude/`, which git ignores: in a fresh clone the first
+//! subcommand or session writes it.
 
 use std::io;
 use std::path::Path;

@@ -208,12 +208,12 @@ pub fn based_on(kinds: &[ProjectKind]) -> String {
     kinds.iter().map(path).collect::<Vec<_>>().join(", ")
 }
 
-/// A comment must not end early: names of files and agents are others' texts.
+/// Foreign names of files and agents must not end a comment early.
 fn one_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// What the user gets by uncommenting everything: what is registered now should do for that too.
+/// The config with everything uncommented: the registration should be enough for that, too.
 pub fn uncommented(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("##")).skip(1);
     lines.map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()

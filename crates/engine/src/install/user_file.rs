@@ -21,7 +21,7 @@ impl UserFile {
         InstallError::refused(&self.path, why)
     }
 
-    /// The file's text; none if there is no such file. What is not a plain file that we may write is not ours to replace.
+    /// The file's text. None if there is no such file. Only a plain file that we may write is replaced.
     pub fn read(&self) -> Result<Option<String>, InstallError> {
         files::check_writable(&self.path).map_err(|error| self.refused(&error))?;
         match self.path.symlink_metadata() {
@@ -30,7 +30,7 @@ impl UserFile {
             Ok(metadata) if metadata.is_symlink() => {
                 return Err(self.refused(&"it is a link; change what it points to yourself"));
             }
-            // Also where the user could write it all the same, as root can.
+            // Root could write it all the same.
             Ok(metadata) if metadata.permissions().readonly() => {
                 return Err(self.refused(&"it is read-only"));
             }
@@ -39,7 +39,7 @@ impl UserFile {
         files::read_text(&self.path, MAX_BYTES).map(Some).map_err(|error| self.refused(&error))
     }
 
-    /// Replaces the file, or removes it where nothing is left to say.
+    /// Replaces the file, or removes it without a text.
     pub fn write(&self, text: Option<&str>) -> Result<(), InstallError> {
         let Some(text) = text else { return Ok(std::fs::remove_file(&self.path)?) };
         if let Some(folder) = self.path.parent() {

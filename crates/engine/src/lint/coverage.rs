@@ -1,4 +1,4 @@
-//! Whether one glob covers all that another one matches, as far as that is certain.
+//! How two globs relate: whether one certainly covers the other, and whether both may match the same file.
 
 use shell_effects::glob::{Glob, Kind};
 
@@ -14,7 +14,7 @@ pub(super) fn is_literal(glob: &str) -> bool {
     !glob.contains(SPECIAL)
 }
 
-/// What a glob with one list of alternatives stands for; itself otherwise.
+/// The alternatives of a glob with one list in braces. Any other glob is returned as it is.
 pub(super) fn alternatives(glob: &str) -> Vec<String> {
     if let Some((head, rest)) = glob.split_once('{')
         && let Some((list, tail)) = rest.split_once('}')
@@ -51,12 +51,12 @@ pub(super) fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is
         let start = head(inner);
         return inner == outer || start.strip_prefix(outer).is_some_and(|rest| rest.starts_with(' '));
     }
-    // What may follow an inner prefix is only covered by a star.
+    // Only a star covers the words that may follow an inner prefix.
     covers(outer, inner) && (!inner_is_prefix || outer.ends_with('*'))
 }
 
-/// Whether an exception can be about a file that a pattern covers. Whether the exception names a directory is for the caller to say: as
-/// one, it is about all that is in it.
+/// Whether an exception can be about a file that a pattern covers. The caller knows whether the exception names a directory: then it
+/// is about all files below it.
 pub(super) fn may_overlap(pattern: &str, exception: &str, exception_is_directory: bool) -> bool {
     let is_elsewhere = |one: &str| one.starts_with(['/', '~']);
     if is_elsewhere(pattern) || is_elsewhere(exception) {

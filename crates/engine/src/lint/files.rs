@@ -10,7 +10,7 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::Subject;
 use conclaude_core::file_pattern::{FilePattern, Location};
 
-/// In a larger project a pattern is not looked for.
+/// Larger projects are not searched.
 const MAX_FILES: usize = 50_000;
 
 pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
@@ -117,7 +117,7 @@ fn all_files(root: &Path) -> Option<Vec<Location>> {
     while let Some(folder) = pending.pop() {
         for entry in std::fs::read_dir(&folder).ok()?.flatten() {
             let path = entry.path();
-            // Links are files here: what they lead to may be without end.
+            // Links are not followed: they may form cycles.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 if entry.file_name() != ".git" {
                     pending.push(path);

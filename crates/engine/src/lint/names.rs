@@ -1,4 +1,4 @@
-//! Names that no tool, agent or value of a payload has.
+//! Names that match no tool, no agent and no value of a payload.
 
 use super::coverage::{alternatives, is_literal};
 use super::{CommandEntry, LintContext, command_keys, commands};
@@ -67,7 +67,7 @@ pub(super) fn of_permissions(config: &ConclaudeConfig, context: &LintContext, fo
     }
 }
 
-/// A name that nothing has.
+/// A name that matches nothing.
 pub(super) struct NameProblem {
     name: String,
     why: String,
@@ -162,8 +162,8 @@ fn thread(event: EventKind, glob: &str) -> Option<NameProblem> {
     Some(NameProblem { name: glob.to_owned(), why, help: help.into() })
 }
 
-/// A name that no agent has. Names with a `:` are of plugins, which are not looked at. Where no agent has a file, names come
-/// from elsewhere, so only what looks like a known one is a mistake.
+/// A name that no agent has. Names with a `:` belong to plugins, whose files are not looked for. If no agent has a file, the names
+/// come from elsewhere, so only a name similar to a known one is a mistake.
 pub(super) fn agent(pattern: &str, context: &LintContext, may_be_main: bool) -> Option<NameProblem> {
     let known = || BUILT_IN.iter().copied().chain(context.agents.iter().map(String::as_str));
     let is_known = |name: &str| known().any(|known| known == name) || (may_be_main && name == MAIN);

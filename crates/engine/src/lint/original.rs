@@ -1,4 +1,4 @@
-//! What a config of conclaude 0.2 means here, where that is something else.
+//! Configs of conclaude 0.2: keys that mean something else here, `match: first`, and scripts that need bash.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use shell_effects::placeholder::needs_bash;
 /// The schema that configs of 0.2 name.
 const SCHEMA: &str = "conclaude-schema.json";
 
-/// Where exit code 2 of a command blocked, and here `onFailure` decides.
+/// Events at which exit code 2 of a command blocked in 0.2. Here `onFailure` decides.
 const BLOCKED: [EventKind; 3] = [EventKind::TaskCompleted, EventKind::TeammateIdle, EventKind::ConfigChange];
 
 /// The keys that are read as others, and what means something else in such a file.
@@ -71,7 +71,7 @@ fn flat(text: &str) -> Vec<EventKind> {
     lists.filter_map(|(name, _)| EventKind::of_section(&name.value)).collect()
 }
 
-/// What this config, taken as one of conclaude 0.2, did there and does not do here.
+/// What this config did in conclaude 0.2 and does not do here.
 fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
     let mut found = bash_remarks(config);
     for (event, section) in &config.sections {

@@ -1,4 +1,4 @@
-//! `permissionRequest`: rules that another one comes before, or that an outer layer keeps from counting.
+//! `permissionRequest`: rules without an effect, because another rule comes first or an outer layer does not permit them.
 
 use super::coverage::{covers, covers_command};
 use conclaude_core::config::{Layer, NameGlob, PermissionDefault, Remark};
@@ -73,7 +73,7 @@ impl PermissionRule<'_> {
     }
 }
 
-/// An outer layer that denies by default lets no inner one allow anything, unless it says so.
+/// If an outer layer denies by default and is not overridable, inner layers cannot allow anything.
 fn denied_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let source = loaded.origins.sources().get(default.source)?;
@@ -88,7 +88,7 @@ fn denied_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remar
     Some(rule.remark(what).because(why).help(help))
 }
 
-/// Where all is allowed by default, a rule of the same file that allows something says nothing.
+/// With `default: allow`, an `allow` rule of the same file has no effect.
 fn allowed_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let is_allowing = default.value.0.answer == PermissionDefault::Allow && default.source == rule.source;
@@ -110,10 +110,10 @@ fn denied(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>]) -> Option<Rem
     Some(rule.remark(what).because(why).help("remove one of them"))
 }
 
-/// A rule of the same list says all of it already.
+/// Another rule of the same list covers this one.
 fn repeated(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>], loaded: &Loaded) -> Option<Remark> {
     let is_other = |one: &&PermissionRule<'_>| one.list == rule.list && one.index != rule.index;
-    // Of two that say the same the later one is superfluous. What only holds for others, or may be relaxed, is not the same.
+    // Of two equal rules the later one is superfluous. Rules that differ in `agent` or `overridable` are not equal.
     let says_it = |one: &&PermissionRule<'_>| {
         one.covers(rule)
             && one.overridable == rule.overridable

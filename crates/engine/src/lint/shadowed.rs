@@ -1,4 +1,4 @@
-//! `match: first`: patterns that an earlier one comes before.
+//! `match: first`: patterns that can never run, because an earlier one matches first.
 
 use super::coverage::{alternatives, covers};
 use conclaude_core::config::{ConclaudeConfig, Remark};
@@ -24,7 +24,7 @@ pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// `match: first` in an inner layer, where commands of an outer one all run.
+/// `match: first` in an inner layer has no effect if an outer layer has commands: all of them run.
 pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
@@ -49,7 +49,7 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
     }
 }
 
-/// Switches and answers of an inner layer that an outer one does not let it relax.
+/// Values of an inner layer that would relax an outer one, which is not overridable.
 pub(super) fn held_switches(loaded: &Loaded, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
@@ -77,7 +77,7 @@ fn relaxes(value: &Spanned<Node>) -> bool {
     }
 }
 
-/// What an outer layer holds against an inner one.
+/// The keys that an inner layer cannot relax.
 const HELD: [[&str; 2]; 4] = [
     ["preToolUse", "preventRootAdditions"],
     ["preToolUse", "preventUpdateGitIgnored"],

@@ -1,4 +1,4 @@
-//! `toolUsageValidation`: rules that cannot match, and rules that an earlier one comes before.
+//! `toolUsageValidation`: rules that cannot match, and rules that come after a broader one.
 
 use super::coverage::{alternatives, covers, covers_command, is_literal};
 use super::permission_rules::covers_tools;
@@ -25,12 +25,12 @@ pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Rema
             found.push(remark);
             continue;
         }
-        // What a file decides otherwise than one that it extends is an exception on purpose.
+        // A rule that differs from an extended file is an intended exception.
         let earlier = rules.iter().take(index).filter(|earlier| earlier.source == rule.source);
         let cover = earlier.into_iter().find(|earlier| comes_before(&earlier.value, &rule.value));
         if let Some(cover) = cover {
             let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
-            // One that allows compares a command as it is written, one that denies in further forms.
+            // A rule that allows compares a command as written. A rule that denies compares further forms.
             let matches = match allows(&cover.value) && !allows(&rule.value) {
                 true if rule.value.command_pattern.is_some() => "allows all that it matches as it is written",
                 _ => "matches all that it matches",
@@ -58,7 +58,7 @@ impl RulePosition<'_> {
         Remark::new(["preToolUse", KEY, self.index, key], title)
     }
 
-    /// A rule that only relaxes what an outer layer does not let it relax.
+    /// A rule that would only relax an outer layer, which is not overridable.
     fn held(&self, index: usize, rules: &[&Located<ToolRuleConfig>], loaded: &Loaded) -> Option<Remark> {
         let rule = *rules.get(index)?;
         let is_outer = |one: &&&Located<ToolRuleConfig>| layer(one, loaded) < layer(rule, loaded);
@@ -95,7 +95,7 @@ impl RulePosition<'_> {
         })
     }
 
-    /// What a tool without a command, or without a file, is never asked.
+    /// A command pattern for a tool without a command, or a file pattern for a tool without a file.
     fn commands(&self, rule: &ToolRuleConfig) -> Option<Remark> {
         let tool = rule.tool.pattern.tool.as_str();
         let keys = [

@@ -81,7 +81,7 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Where to, with the headers that belong to it alone.
+/// The endpoint, with its headers.
 fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Target> {
     let Loaded { config, mut origins, errors, .. } = load::all(root, Patterns::All);
     let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
@@ -96,8 +96,8 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Ta
             _ => anyhow::Error::msg(why),
         });
     }
-    // What a repository brings along must not decide where records go, and which variables go with them. By the same rule as hooks: where
-    // they send without asking, Claude Code has asked about the folder.
+    // A cloned repository must not decide where records go, and which variables go with them. The rule is that of hooks: if they send
+    // without asking, Claude Code has asked about the folder.
     if !is_trusted && !runs_unasked(root) {
         origins.check_trust(load::why_untrusted);
     }
@@ -164,7 +164,7 @@ fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
     Ok(if is_complete { Exit::Success } else { Exit::Failure })
 }
 
-/// Until the user stops it. A collector that is down for a while is waited for, with one line about it.
+/// Runs until the user stops it. If the collector is down, it waits, with one line about it.
 fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
     let mut line = ExportProgress::new();
     let mut total = [SendCounts::default(); Signal::ALL.len()];

@@ -7,7 +7,7 @@ use conclaude_core::config::original::{At, instead};
 use conclaude_core::event::EventKind;
 use conclaude_core::yaml;
 
-/// What a config of the original has that a config here may have, and what not. None if it is no mapping at all.
+/// Splits a config of the original into what is valid here and what is not. None if it is not a mapping.
 pub fn original(text: &str) -> Option<ImportResult> {
     let Value::Object(config) = yaml::read_value(text)? else { return None };
     let mut imported = ImportResult::default();
@@ -79,7 +79,7 @@ fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
     }
 }
 
-/// An empty list, `false`, nothing: it makes no difference.
+/// Whether a value makes no difference: an empty list, `false`, null.
 fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,

@@ -1,4 +1,4 @@
-//! What is registered, and the programs that are called by it.
+//! The current registrations, and the programs that they call.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ pub fn locations(found: &[ScopeSettings]) -> Vec<&ScopeSettings> {
     found.iter().filter(|file| !file.registered().is_empty()).collect()
 }
 
-/// Whether only registrations for all projects of the user call us here, and they ask whether this one is trusted.
+/// Whether only the user's own settings register us here, and they ask for trust.
 pub fn asks_for_trust(found: &[ScopeSettings]) -> bool {
     let locations = locations(found);
     let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
@@ -62,16 +62,16 @@ pub fn asks_for_trust(found: &[ScopeSettings]) -> bool {
         && locations.iter().flat_map(|file| file.registered()).any(asks)
 }
 
-/// Whether some registration calls us here without asking for trust, such as the project's own: then hooks run and send what the config
-/// says, since Claude Code has asked about the folder itself.
+/// Whether a registration calls us here without asking for trust, such as the project's own. Then hooks run and send what the config
+/// says: Claude Code itself has asked about the folder.
 pub fn runs_unasked(found: &[ScopeSettings]) -> bool {
     let is_unasked =
         |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted);
     found.iter().any(|file| file.registered().iter().any(is_unasked))
 }
 
-/// Whether the project itself has registered us for this event and for what a matcher compares of it, such as the tool, so that
-/// the registration for all projects defers to it.
+/// Whether the project itself has registered us for this event and its subject, such as the tool. Then the registration for all
+/// projects defers to it.
 pub fn project_has(project: &Path, event: EventKind, compared: Option<&str>) -> bool {
     let own =
         [Scope::Project, Scope::Local].into_iter().filter_map(|scope| Some((scope, scope.path(project)?)));
@@ -90,7 +90,7 @@ pub(super) fn satisfies(one: &Registration, matcher: Option<&str>) -> bool {
         && program_of(&one.command).is_some()
 }
 
-/// Whether matchers together call us for all that another one names.
+/// Whether the matchers together cover another one.
 pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     let all = |matcher: Option<&str>| matcher.is_none_or(|text| matches!(text.trim(), "" | "*"));
     if has.iter().any(|matcher| all(*matcher)) {
@@ -106,7 +106,7 @@ pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
         .all(|name| is_named(name) || tools::former_name(name).is_some_and(is_named))
 }
 
-/// What a matcher of ours was made from: names, and where it is a regular expression also patterns.
+/// The names and patterns from which a matcher of ours was made.
 fn alternatives(matcher: &str) -> Vec<&str> {
     let list = regular_expression(matcher).unwrap_or(matcher);
     list.split(['|', ',']).map(str::trim).collect()

@@ -10,8 +10,8 @@ use conclaude_core::pattern::{MatchMode, Pattern};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
 
-/// The part of the config that the settings of a scope are for: those for all projects the user's own, those that a project shares the
-/// project's, and the user's own in this project all of it.
+/// The part of the config that the settings of a scope register for: the user's config for all projects, the project's config for
+/// shared settings, and all of it for local settings.
 pub fn config_for(scope: Scope, root: &Root) -> Loaded {
     match scope {
         Scope::User => load::of_user(root, Patterns::All),
@@ -20,7 +20,7 @@ pub fn config_for(scope: Scope, root: &Root) -> Loaded {
     }
 }
 
-/// What must be registered for a config. That for all projects is the user's own: no project has a say in what another gets.
+/// The registrations that a config needs. Settings for all projects depend on the user's config only.
 pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
@@ -49,14 +49,14 @@ pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Regi
         .collect()
 }
 
-/// Whether commands of the event may have something to show that nobody sees there. After a session's end nobody would see it
-/// later, either.
+/// Whether commands of the event may print something that Claude Code does not show there. After the end of a session there is no
+/// later event to show it.
 fn is_unseen(event: EventKind) -> bool {
     let is_seen = event.is_shown() && !event.row().in_agents;
     !is_seen && event != EventKind::SessionEnd
 }
 
-/// With a prompt of the user the blocks of the main thread's stop are counted from one again.
+/// A prompt of the user resets the block count of the main thread's stop.
 fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
     event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
 }
@@ -122,7 +122,7 @@ pub fn in_order(registrations: Vec<Registration>) -> Vec<Registration> {
 /// What the event is registered for; none for everything.
 fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notified: bool) -> Option<String> {
     let is_watching = matches!(event.row().subject, Subject::File(_));
-    // Notifications are about everything; but without a list of files Claude Code watches none.
+    // Notifications need every event. Without a list of files Claude Code watches none.
     if is_notified && !is_watching {
         return None;
     }
@@ -184,8 +184,8 @@ fn joined(names: &[String]) -> String {
     if names.iter().all(is_name) { list } else { format!("^({list})$") }
 }
 
-/// As much as Claude Code gives the event, whatever the config: the commands' own limits are what counts, and a committed
-/// registration must not change with them.
+/// The longest timeout of the event, whatever the config. The commands have their own limits, and a committed registration must not
+/// change with them.
 pub(super) fn timeout(event: EventKind) -> u64 {
     event.row().max_timeout
 }
@@ -221,7 +221,7 @@ fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Rem
     for (pattern, commands) in section.entries() {
         let own = seconds(commands);
         let also = if is_all && !pattern.is_wildcard() { for_all } else { 0 };
-        // Where those of `*` are too long already, they alone are named.
+        // If those of `*` are too long already, only they are reported.
         if own + also > limit && also <= limit {
             let with = if also > 0 { " and `*`" } else { "" };
             let what = format!("{name}: the timeouts of `{pattern}`{with} add up to {} s", own + also);

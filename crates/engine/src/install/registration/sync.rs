@@ -1,4 +1,4 @@
-//! Whether what is registered is what the config needs.
+//! Whether the registrations are what the config needs.
 
 use std::cell::LazyCell;
 
@@ -57,7 +57,7 @@ pub fn fixes(problems: &[Problem]) -> Vec<&str> {
     found
 }
 
-/// What is wrong with all that a file registers: one problem, and not one for each event.
+/// Problems of all registrations of a file: reported once, not for each event.
 fn of_file(file: &ScopeSettings) -> Option<Problem> {
     let path = file.path.display();
     let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);

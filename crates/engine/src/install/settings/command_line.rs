@@ -5,8 +5,8 @@ use conclaude_core::event::EventKind;
 /// The argument with which a registration for all projects of a user asks whether a project is trusted.
 pub const IF_TRUSTED: &str = "--if-trusted";
 
-/// What somebody reads whose project has a registration, and whose machine has no conclaude. The shell prints it: no
-/// single quotes and no backslashes.
+/// Shown if a project registers conclaude and the machine does not have it. The shell prints it, so it has no single quotes and no
+/// backslashes.
 const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . --profile dist in a checkout of its source."}"#;
 
 /// The subcommand with which conclaude 0.2 was registered.
@@ -35,8 +35,8 @@ pub struct CommandLine<'a> {
     pub call: &'a str,
 }
 
-/// The command line to register. A settings file is shared with people who do not have the program: without it every
-/// event would be an error, so only the start of a session says it. On Windows the shell may not be one that knows `command`.
+/// The command line to register. Users of a shared settings file may not have the program: only the start of a session reports that,
+/// all other events are silent. On Windows the shell may not know `command`.
 pub fn make(program: &str, event: EventKind, if_trusted: bool) -> String {
     let flag = if if_trusted { format!(" {IF_TRUSTED}") } else { String::new() };
     let call = format!("{program} {}{flag}", event.name());
@@ -51,8 +51,7 @@ pub fn make(program: &str, event: EventKind, if_trusted: bool) -> String {
 }
 
 impl<'a> CommandLine<'a> {
-    /// Takes a command line apart, in the form of today, in the plain one or in that of conclaude 0.2. Whatever else it may be
-    /// belongs to the user.
+    /// Parses a command line in the current form, in the plain form or in that of conclaude 0.2. Any other form belongs to the user.
     pub fn parse(command: &'a str) -> Option<CommandLine<'a>> {
         CommandLine::own(command.trim()).or_else(|| CommandLine::original(command.trim()))
     }
@@ -127,7 +126,7 @@ fn is_guard(guard: &str, program: &str) -> bool {
     missing.is_some_and(|text| text == SILENT || says(text))
 }
 
-/// The one word that a shell would read, if it is one and means itself.
+/// The word without its quotes. None if a shell would read several words, or expand it.
 fn word(text: &str) -> Option<&str> {
     for quote in ['\'', '"'] {
         if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {

@@ -69,7 +69,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text with a member more at the end of the container, laid out like the members before it.
+    /// The text with one more member at the end of the container, laid out like the members before it.
     pub(super) fn append(&self, container: &Container, addition: &str) -> String {
         match container.members.last() {
             Some(last) => self.append_after(container.range.start, *last, addition),
