@@ -11,7 +11,6 @@ use crate::dialect::claude::tools;
 use crate::dialect::claude::transcript::{Entry, Fate};
 use crate::event::EventKind;
 use crate::hooks::replay::{self, Judged};
-use crate::order::sorted;
 use crate::types::Event;
 
 /// Calls without a result that are remembered, and files that were written until a stop.
@@ -76,8 +75,8 @@ impl Walk<'_> {
 
     /// Calls that never got a result.
     fn flush(&mut self) {
-        let open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
-        let open = sorted(open, |a, b| a.at.time.cmp(&b.at.time));
+        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by(|a, b| a.at.time.cmp(&b.at.time));
         open.into_iter().for_each(|open| self.result(open, Happened::NoResult, Some(false)));
     }
 
