@@ -30,7 +30,6 @@ pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod messages;
 pub(crate) mod notify;
-pub(crate) mod order;
 pub(crate) mod outcome;
 pub(crate) mod packs;
 pub(crate) mod pattern;

@@ -10,7 +10,6 @@ use super::unit::{Kind, Touches, Unit, is_for, touches};
 use super::watch::Watch;
 use crate::config::Layer;
 use crate::dialect::claude::mcp;
-use crate::order;
 use crate::shell::{Access, Simple};
 use crate::text::clean_line;
 
@@ -109,7 +108,9 @@ struct OuterFirst<'a>(Vec<&'a ToolRule>);
 
 impl<'a> OuterFirst<'a> {
     fn of(rules: impl Iterator<Item = &'a ToolRule>) -> OuterFirst<'a> {
-        OuterFirst(order::sorted(rules.collect(), |one, other| one.origin.layer.cmp(&other.origin.layer)))
+        let mut rules: Vec<&ToolRule> = rules.collect();
+        rules.sort_by_key(|rule| rule.origin.layer);
+        OuterFirst(rules)
     }
 
     fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {

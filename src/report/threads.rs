@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use super::usage::Answers;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
-use crate::order::sorted;
 use crate::shell::Access;
 use crate::transcript::counts::Counts;
 use crate::transcript::fate::{self, Sign};
@@ -135,8 +134,8 @@ pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(
             });
         }
     });
-    let found = done.into_inner().unwrap_or_default();
-    let found = sorted(found, |(one, ..), (other, ..)| one.cmp(other));
+    let mut found = done.into_inner().unwrap_or_default();
+    found.sort_by_key(|(number, ..)| *number);
     found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
 }
 

@@ -16,7 +16,6 @@ use crate::audit::{Filter, Reader, Trail};
 use crate::des::step;
 use crate::dialect::claude::layout;
 use crate::files;
-use crate::order::sorted;
 use crate::store::{Session, running};
 use crate::transcript::counts::Counts;
 use crate::transcript::sessions::{self, SessionFiles};
@@ -155,7 +154,7 @@ impl<'a> Source<'a> {
         let Some(claude) = &self.claude else { return };
         let mut found = main_transcripts(claude, &self.real_root);
         found.retain(|(_, path)| path.file_stem().is_some_and(|id| model.is_wanted(&id.to_string_lossy())));
-        let found = sorted(found, Ord::cmp);
+        found.sort();
         let mut sessions = 0;
         for (_, path) in found.iter().rev() {
             let root = &self.real_root;

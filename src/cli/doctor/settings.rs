@@ -14,7 +14,6 @@ use crate::install::registration::{self, Found};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, ORIGINAL, SWITCH};
 use crate::messages;
-use crate::order::sorted;
 use crate::text::count;
 
 /// Settings that can be read, in which everything needed is registered for long enough.
@@ -150,10 +149,10 @@ fn unneeded(installation: &Installation) -> Vec<&'static str> {
 pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     let locations = installation.locations();
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
-    let lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
+    let mut lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
     // One event for each way to spell the program is enough.
     let program = |line: &(Scope, &str)| installation.program(line.1);
-    let mut lines = sorted(lines, |one, other| program(one).cmp(&program(other)));
+    lines.sort_by_key(|line| program(line));
     lines.dedup_by_key(|(_, line)| installation.program(line));
     let check = |(scope, line): (Scope, &str)| {
         let fix = format!("conclaude install {}", scope.flag());

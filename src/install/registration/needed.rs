@@ -6,7 +6,6 @@ use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
 use crate::load::{self, Loaded};
-use crate::order::sorted;
 use crate::pattern::Pattern;
 use crate::root::Root;
 
@@ -112,9 +111,10 @@ fn runs_scripts(event: EventKind, config: &ConclaudeConfig) -> bool {
 }
 
 /// The same registrations in the order in which they would be made.
-pub(crate) fn in_order(registrations: Vec<Registration>) -> Vec<Registration> {
+pub(crate) fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration> {
     let row = |one: &Registration| event::ALL.iter().position(|event| *event == one.event);
-    sorted(registrations, |one, other| row(one).cmp(&row(other)))
+    registrations.sort_by_key(row);
+    registrations
 }
 
 /// What the event is registered for; none for everything.
