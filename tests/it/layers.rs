@@ -12,7 +12,6 @@ use source::{Module, Modules, modules, paths_in};
 /// A module uses only those of its own line and of the lines above it.
 const LAYERS: &[&str] = &[
     // Pure: no file system, processes, environment or clock.
-    "order",
     "dialect::claude::limits",
     "text",
     "json",
