@@ -19,7 +19,7 @@ use project::Scratch;
 
 fn run() -> Result<(), String> {
     let options = Options::parse()?;
-    let scratch = Scratch::new(&options.binary)?;
+    let scratch = Scratch::new(&options.binary, options.installed.as_deref())?;
     let mut cases = cases::all(&scratch);
     if options.instructions {
         return instructions::run(&options, &cases);

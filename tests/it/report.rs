@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regex_lite::Regex;
+use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::common::transcripts::{Transcripts, make_old};

@@ -128,7 +128,5 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     let problem = record::write(&context, &plan, &mut outcomes, &decided);
     let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
     let result = finish::finish(&context, &plan, &outcomes, decided, problem);
-    // The process ends now: freeing thousands of small values takes longer than a rule does.
-    std::mem::forget(context);
     Ok(Trace { plan, outcomes, result })
 }

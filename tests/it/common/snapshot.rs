@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
+use regex::Regex;
 use serde_json::Value;
 
 /// What differs from run to run, and what stands for it.
@@ -14,8 +14,6 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[TIME]"),
         (r"\b[0-9a-f]{64}\b", "[HASH]"),
         (r"\bsrc/[\w/]+\.rs:\d+(:\d+)?", "[SOURCE]"),
-        // Its words differ from version to version.
-        (r"curl: \((\d+)\) [^→\n]*", "curl: ($1) [WHY] "),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
         // The folder of a project is named after its path.
         (r"\bprojects/-[\w-]+/", "projects/[PROJECT]/"),

@@ -31,9 +31,7 @@ use shell_effects::glob::GlobError;
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());
     match inspect(config, plan, context, Watch::Allowed(&allowed)) {
-        Some(Ok(Inspected { rules, effects, findings })) => {
-            // The process ends after its answer: freeing thousands of small values takes longer than a rule does.
-            std::mem::forget((rules, effects));
+        Some(Ok(Inspected { findings, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
             findings.into_iter().map(outcome).chain(allowed).collect()
