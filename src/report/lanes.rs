@@ -165,7 +165,7 @@ impl Lanes {
             session.ended = [session.ended, lane.ended].into_iter().flatten().max();
         }
         sort(report);
-        report.hooks.sort_by(|one, other| one.time.cmp(&other.time));
+        report.hooks.sort_by_key(|one| one.time);
         report.unpriced = std::mem::take(&mut self.unpriced).into_iter().collect();
         report.transcripts.bytes = self.counts.bytes;
         report.transcripts.lines = self.counts.lines;
@@ -224,7 +224,7 @@ fn sort(report: &mut Report) {
         (lane.session.is_none(), session, lane.session, lane.id.is_some(), lane.started)
     };
     let mut lanes: Vec<(usize, Lane)> = std::mem::take(&mut report.lanes).into_iter().enumerate().collect();
-    lanes.sort_by(|(_, one), (_, other)| started(one).cmp(&started(other)));
+    lanes.sort_by_key(|(_, one)| started(one));
     let mut moved = vec![0; lanes.len()];
     for (new, (old, _)) in lanes.iter().enumerate() {
         if let Some(place) = moved.get_mut(*old) {
