@@ -12,7 +12,8 @@ const FILES: usize = 500;
 
 const MANY_FILES: usize = 100_000;
 
-pub fn all(scratch: &Scratch) -> Vec<Case> {
+/// All cases; those with very many files, which take long to make, where they are wanted.
+pub fn all(scratch: &Scratch, with_many_files: bool) -> Vec<Case> {
     let mut all = [
         baselines(scratch),
         events(scratch),
@@ -20,7 +21,7 @@ pub fn all(scratch: &Scratch) -> Vec<Case> {
         shell(scratch),
         prompts(scratch),
         gates(scratch),
-        many_files(scratch),
+        if with_many_files { many_files(scratch) } else { Vec::new() },
         evidence(scratch),
         transcripts(scratch),
     ]

@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::{Value, json};
 
 use crate::common::{conclaude_in, run_in, scratch};

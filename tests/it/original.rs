@@ -315,7 +315,7 @@ fn a_pattern_for_prompts_is_checked_and_named_where_there_is_no_prompt() {
     2 | userPromptSubmit: {commands: [{run: x, pattern: '(a'}]}
       |                                                 ^^^^ expected a regular expression
       |
-      = help: unclosed group
+      = help: found open group without closing ')'
 
     error: invalid config [ROOT]/.conclaude.yaml: 1 problem
     "#);

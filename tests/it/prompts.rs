@@ -106,7 +106,7 @@ fn a_slash_command_can_be_blocked() {
 fn brief(text: &str) -> String {
     let filters = [("y{9,}", "[yyy]"), (r"… \d+ ", "… [N] "), (r"stdout-\w+", "stdout-[NAME]")];
     filters.iter().fold(text.to_owned(), |text, (pattern, name)| {
-        regex::Regex::new(pattern).unwrap().replace_all(&text, *name).into_owned()
+        regex_lite::Regex::new(pattern).unwrap().replace_all(&text, *name).into_owned()
     })
 }
 
@@ -143,7 +143,7 @@ fn an_expression_that_is_none_is_an_error_of_the_config_with_its_line() {
     3 |     - {pattern: "(a", prompt: x}
       |                 ^^^^ expected a regular expression
       |
-      = help: unclosed group
+      = help: found open group without closing ')'
 
     error: missing field `prompt` in `contextRules`
      --> [ROOT]/.conclaude.yaml:4:8

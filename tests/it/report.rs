@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::{Value, json};
 
 use crate::common::transcripts::{Transcripts, make_old};

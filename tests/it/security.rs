@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use regex::Regex;
+use regex_lite::Regex;
 
 /// Where a test of this module can be: `stress::x` and `x` are files of the two test programs, other paths those of a crate, in
 /// a file of their own or at the end of the module that they test.

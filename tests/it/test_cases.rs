@@ -196,7 +196,7 @@ fn results_are_written_as_junit() {
     );
     test.shows(&["test", "--junit", "results.xml"]);
     let xml = std::fs::read_to_string(test.root().join("results.xml")).unwrap();
-    let time = regex::Regex::new(r#"time="\d+\.\d{3}""#).unwrap();
+    let time = regex_lite::Regex::new(r#"time="\d+\.\d{3}""#).unwrap();
     assert_snapshot!(time.replace_all(&xml, "time=[SECONDS]"), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites>

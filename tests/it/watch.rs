@@ -241,7 +241,7 @@ fn without_a_terminal_it_says_what_to_do() {
 
 /// What is shown, without dates and times of day.
 fn timeless(shown: &str) -> String {
-    let times = regex::Regex::new(r"\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d").unwrap();
+    let times = regex_lite::Regex::new(r"\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d").unwrap();
     times.replace_all(shown, "[TIME]").into_owned()
 }
 

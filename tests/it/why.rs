@@ -341,8 +341,9 @@ fn what_the_config_says_of_a_failure_comes_first() {
         let shown = test.shows(arguments);
         let lines = shown.lines().map(str::trim).filter(|line| line.contains("Linting failed"));
         // The time of day comes first in the live view.
-        let lines = lines
-            .map(|line| regex::Regex::new(r"\d\d:\d\d:\d\d").unwrap().replace(line, "[TIME]").into_owned());
+        let lines = lines.map(|line| {
+            regex_lite::Regex::new(r"\d\d:\d\d:\d\d").unwrap().replace(line, "[TIME]").into_owned()
+        });
         format!("# {}\n{}\n", arguments.join(" "), lines.collect::<Vec<_>>().join("\n"))
     };
     let all: [&[&str]; 4] =

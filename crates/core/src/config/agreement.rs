@@ -88,10 +88,10 @@ fn accepts_inside(root: &Value, schema: &Value, value: &Value) -> bool {
 
 /// Patterns are compiled once: there are few, for thousands of values.
 fn is_like(pattern: &str, text: &str) -> bool {
-    thread_local!(static COMPILED: RefCell<HashMap<String, regex::Regex>> = RefCell::default());
+    thread_local!(static COMPILED: RefCell<HashMap<String, regex_lite::Regex>> = RefCell::default());
     COMPILED.with_borrow_mut(|compiled| {
         let regex = compiled.entry(pattern.to_owned());
-        regex.or_insert_with(|| regex::Regex::new(pattern).unwrap()).is_match(text)
+        regex.or_insert_with(|| regex_lite::Regex::new(pattern).unwrap()).is_match(text)
     })
 }
 

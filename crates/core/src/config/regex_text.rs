@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::bounded::NOT_BLANK;
 
 /// A compiled expression takes no more memory than this.
-const MAX_COMPILED: usize = 4 << 20;
+const MAX_COMPILED: usize = 1 << 18;
 
 /// A regular expression, as it is written. It is compiled only where a prompt is compared: other events have no use for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,17 +36,10 @@ impl RegexText {
         RegexText::compile(text, false).map(drop)
     }
 
-    fn compile(text: &str, case_insensitive: bool) -> Result<regex::Regex, String> {
-        let mut builder = regex::RegexBuilder::new(text);
+    fn compile(text: &str, case_insensitive: bool) -> Result<regex_lite::Regex, String> {
+        let mut builder = regex_lite::RegexBuilder::new(text);
         let built = builder.case_insensitive(case_insensitive).size_limit(MAX_COMPILED).build();
-        built.map_err(|error| match error {
-            // Its last line says what is wrong; those before it repeat the expression.
-            regex::Error::Syntax(text) => {
-                let line = text.lines().last().unwrap_or_default();
-                line.strip_prefix("error: ").unwrap_or(line).to_owned()
-            }
-            other => other.to_string(),
-        })
+        built.map_err(|error| error.to_string())
     }
 }
 
