@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::cli::out::{Out, Paint};
-use conclaude_checks::des::gates::{self, Opened};
-use conclaude_checks::des::offline::{self, Work};
+use conclaude_checks::des::gates::{self, OpenStep};
+use conclaude_checks::des::offline::{self, OfflineStep};
 use conclaude_checks::des::{DesContext, check as des_check};
 use conclaude_core::config::{DesConfig, PhaseList};
 use conclaude_core::exit::Exit;
 use conclaude_core::finding::Finding;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::WorkTree;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
@@ -63,13 +64,13 @@ fn of_step(step: String, findings: Vec<Finding>) -> Report {
     Report { step, findings, context: None, is_ad_hoc: false }
 }
 
-fn of_transcript(project: &Project, opened: &Opened, transcript: &Path) -> io::Result<Report> {
+fn of_transcript(project: &Project, opened: &OpenStep, transcript: &Path) -> io::Result<Report> {
     let des = project.config.des.clone().unwrap_or_default();
-    let judged = offline::judge(&Work {
+    let judged = offline::judge(&OfflineStep {
         step: &opened.name,
         transcript,
         root: &project.root.folder,
-        tree: &WorkTree::at(&project.root.work, None),
+        tree: &WorkTree::at(&project.root.work, None, &Budget::unlimited()),
         des: &DesConfig { phases: Some(PhaseList(project.phases(&opened.step))), ..des },
     })
     .map_err(io::Error::other)?;

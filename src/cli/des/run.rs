@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::cli::out::Out;
-use conclaude_checks::des::evidence::{self, Ran};
-use conclaude_checks::des::record::{self, Change};
-use conclaude_checks::des::{gates, phases, step};
+use conclaude_checks::des::evidence::{self, EvidenceRun};
+use conclaude_checks::des::record::{self, PhaseChange};
+use conclaude_checks::des::{phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
 use conclaude_store::audit::Trail;
+use shell_effects::quoted_if_needed;
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -68,7 +69,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
         None => typed(project, args)?,
     };
     if !before.is_started && !before.is_unproved && !before.is_proof_lost {
-        project.record_phase(step, phase, &Change::Start)?;
+        project.record_phase(step, phase, &PhaseChange::Start)?;
     }
     let started = Timestamp::now();
     let running = project.note_running(step, phase, &line, started)?;
@@ -85,9 +86,9 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
         fields.insert("configured".to_owned(), true.into());
     }
     let change = if before.is_unproved || before.is_proof_lost {
-        Change::Prove { pass, details, evidence, again: before.is_proof_lost }
+        PhaseChange::Prove { pass, details, evidence, again: before.is_proof_lost }
     } else {
-        Change::Finish { pass, details: Some(details), turns: *turns, evidence: Some(evidence) }
+        PhaseChange::Finish { pass, details: Some(details), turns: *turns, evidence: Some(evidence) }
     };
     project.record_phase(step, phase, &change)?;
     let outcome = if pass { "PASS" } else { "FAIL" };
@@ -150,7 +151,7 @@ fn not_known(project: &Project, args: &RunArgs, problem: &str) -> io::Result<io:
 
 fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
     let (phase, (_, name)) = (&args.phase, project.step(&args.step)?);
-    let step = gates::shell_quote(&name);
+    let step = quoted_if_needed(&name);
     Ok(format!(
         "record the phase without a run: `conclaude des start {step} {phase}`, then `conclaude des finish {step} {phase} --pass`"
     ))
@@ -158,7 +159,7 @@ fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
 
 fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
     let (_, name) = project.step(step)?;
-    Ok(format!("conclaude des run {} {phase}", gates::shell_quote(&name)))
+    Ok(format!("conclaude des run {} {phase}", quoted_if_needed(&name)))
 }
 
 fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
@@ -170,7 +171,7 @@ fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> i
     let phases = step.and_then(|step| step.phases()).unwrap_or_default();
     let entry = phases.iter().find(|entry| entry.name == phase);
     Ok(Before {
-        is_started: entry.is_some_and(|entry| entry.status() == Some(step::Status::InProgress)),
+        is_started: entry.is_some_and(|entry| entry.status() == Some(step::PhaseStatus::InProgress)),
         is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
         is_proof_lost: entry.is_some_and(|entry| is_proof_lost(project, &name, entry)),
     })
@@ -181,19 +182,19 @@ fn is_proof_lost(project: &Project, step: &str, phase: &step::Phase) -> bool {
     let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
     let trail = Trail::of(&project.root.folder, None);
     needs_proof
-        && phase.status() == Some(step::Status::Executed)
+        && phase.status() == Some(step::PhaseStatus::Executed)
         && trail.write_pending().is_ok()
         && !matches!(trail.last_run(step, &phase.name), Ok(Some(_)))
 }
 
 fn command_line(command: &[OsString]) -> String {
-    let words: Vec<String> = command.iter().map(|word| gates::shell_quote(&word.to_string_lossy())).collect();
+    let words: Vec<String> = command.iter().map(|word| quoted_if_needed(&word.to_string_lossy())).collect();
     words.join(" ")
 }
 
 fn evidence_of(
     line: &str,
-    ran: &Ran,
+    ran: &EvidenceRun,
     expect_failure: bool,
     (started, ended): (Timestamp, Timestamp),
 ) -> Value {

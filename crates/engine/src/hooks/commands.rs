@@ -19,7 +19,7 @@ use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
 use conclaude_os::log;
 use conclaude_os::notify;
-use conclaude_os::process::{self, Captured, CommandSpec, Keep, Spill, Status};
+use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
 
 /// The most of one stream that is shown, and the least that is worth showing.
 pub(super) const MAX_SHOWN: usize = 4_000;
@@ -27,23 +27,18 @@ const MIN_SHOWN: usize = 200;
 
 /// Both streams of a command that has ended.
 pub(super) struct Output {
-    stdout: Captured,
-    stderr: Captured,
-}
-
-/// What may be shown beside an outcome, given by its index.
-pub(super) struct Shown {
-    pub(super) outcome: usize,
-    pub(super) output: Output,
+    stdout: CapturedOutput,
+    stderr: CapturedOutput,
 }
 
 /// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
 pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
     // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
-    let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
+    let keep =
+        |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
     notify_user(command, context, None);
     let started = Timestamp::now();
-    let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
+    let stdout = if command.answers { Retention::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
     let kept = Kept { stdout, stderr: keep(command.show_stderr) };
     let _running = running::start(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
@@ -80,14 +75,14 @@ fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_,
 /// What is kept of the streams of a command.
 #[derive(Clone, Copy)]
 pub struct Kept {
-    pub stdout: Keep,
-    pub stderr: Keep,
+    pub stdout: Retention,
+    pub stderr: Retention,
 }
 
 /// Runs a command of a plan, if its folder is one in which it may run.
-pub fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::Finished {
+pub fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::FinishedCommand {
     if let Some(why) = wrong_folder(command) {
-        return process::Finished::not_started(why);
+        return process::FinishedCommand::not_started(why);
     }
     let Command { script, shell, cwd, env, timeout, .. } = command;
     let Kept { stdout, stderr } = kept;
@@ -127,39 +122,34 @@ pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() ->
     }
 }
 
-/// Makes the messages of the commands. All that is shown must fit into one answer, so each
+/// Makes the messages of commands that have ended, each with its output. All that is shown must fit into one answer, so each
 /// stream gets its share.
-pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Context<'_>) {
+pub(super) fn show(ended: &mut [Outcome], outputs: Vec<Output>, context: &Context<'_>) {
     let mut shown = Vec::new();
-    for Shown { outcome: index, output: Output { stdout, stderr } } in outputs {
-        if let Some(Evidence::Command(run)) = outcomes.get_mut(index).map(|outcome| &mut outcome.evidence)
-            && run.command.answers
-            && run.is_success
-        {
+    for (outcome, Output { stdout, stderr }) in ended.iter_mut().zip(outputs) {
+        let Evidence::Command(run) = &mut outcome.evidence else { continue };
+        if run.command.answers && run.is_success {
             run.answer = stdout.excerpt(run.command.max_lines);
         }
-        let Some(run) = outcomes.get(index).and_then(Outcome::run) else { continue };
-        let pick = |stream: Captured, show: Show| {
-            let is_shown = show.applies(run.is_success) && stream.bytes > 0;
-            if is_shown {
-                Some(stream)
-            } else {
-                stream.discard();
-                None
+        let pick = |stream: CapturedOutput, show: Show| {
+            if show.applies(run.is_success) && stream.bytes > 0 {
+                return Some(stream);
             }
+            stream.discard();
+            None
         };
-        let (show_stdout, show_stderr) = (run.command.show_stdout, run.command.show_stderr);
-        shown.push((index, pick(stdout, show_stdout), pick(stderr, show_stderr)));
+        let stdout = pick(stdout, run.command.show_stdout);
+        let stderr = pick(stderr, run.command.show_stderr);
+        shown.push((outcome, stdout, stderr));
     }
     let streams = shown.iter().map(|(_, out, err)| usize::from(out.is_some()) + usize::from(err.is_some()));
     let share = (LIMIT * 8 / 10).checked_div(streams.sum()).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN);
-    let excerpt = |stream: Option<Captured>, max_lines| {
+    let excerpt = |stream: Option<CapturedOutput>, max_lines| {
         let mut stream = stream?;
         stream.shrink(share, &mut |name| output_file(context, name));
         stream.excerpt(max_lines)
     };
-    for (index, stdout, stderr) in shown {
-        let Some(outcome) = outcomes.get_mut(index) else { continue };
+    for (outcome, stdout, stderr) in shown {
         if let Evidence::Command(run) = &mut outcome.evidence {
             run.stdout = excerpt(stdout, run.command.max_lines);
             run.stderr = excerpt(stderr, run.command.max_lines);

@@ -8,20 +8,21 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
-use conclaude_checks::des::paths::Links;
-use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
     self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
 };
+use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_store::root::Root;
@@ -69,13 +70,14 @@ pub(super) fn inspect(
     let Root { folder: root, work, .. } = &context.root;
     let links = Links::default();
     let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
-    let find = || Protected::new(root, work, &links).with(&context.config.extended, root, work);
+    let find = || ProtectedPaths::new(root, work, &links).with(&context.config.extended, root, work);
     // Gate 2 protects them from an agent with a step.
     let found = OnceCell::new();
     let own = (!is_gated).then_some(Own { found: &found, find: &find });
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
-    let scene = Scene { root, work, links: &links, own, lost, is_request };
+    let budget = &context.budget;
+    let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
     let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
     Some(Ok(Inspected { rules, effects, findings }))
 }
@@ -91,6 +93,8 @@ pub(super) struct Scene<'a> {
     pub(super) lost: &'a [Lost],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
+    /// How long comparing may take.
+    pub(super) budget: &'a Budget,
 }
 
 /// The call of a tool against the rules.
@@ -101,28 +105,28 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: Watch<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, own, lost, .. } = *scene;
+    let Scene { root, work, links, own, lost, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
-    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
+    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
-        Use::File { access: Access::Read, .. }
+        ToolUse::File { access: Access::Read, .. }
             if !watch.is_watched() && !rules.concern_reading(agent) && lost.is_empty() =>
         {
             return (Effects::default(), Vec::new());
         }
-        Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
-        Use::Shell(command) => {
+        ToolUse::File { access, path } => (Effects::of(ground.touch(access, path)), None),
+        ToolUse::Shell(command) => {
             let script =
                 shell_effects::read_at(command, home.as_deref(), &|asked| guard::outside(cwd, asked));
             (ground.of_script(script), Some(command))
         }
-        Use::PowerShell(command) => {
+        ToolUse::PowerShell(command) => {
             (ground.of_script(shell_effects::read_powershell(command)), Some(command))
         }
-        Use::Other => (of_other(tool), None),
+        ToolUse::Other => (of_other(tool), None),
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
@@ -137,7 +141,7 @@ pub(super) fn compare(
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),
         own,
-        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
+        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
         watch,
         visited: &Visited::default(),
     };
@@ -165,7 +169,7 @@ fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Opt
     let is_own =
         |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
-    let is_read = matches!(used, Use::File { access: Access::Read, .. });
+    let is_read = matches!(used, ToolUse::File { access: Access::Read, .. });
     if is_read && effects.touches.iter().all(is_own) {
         return None;
     }

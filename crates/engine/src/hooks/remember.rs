@@ -3,9 +3,9 @@
 use super::context::{Context, MAIN_THREAD};
 use super::gate_facts::{GateContext, transcript_paths};
 use super::gates::seen;
-use conclaude_checks::des::call::Call;
+use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::claim;
-use conclaude_checks::des::gates::{self, Opened};
+use conclaude_checks::des::gates::{self, OpenStep};
 use conclaude_checks::des::scope::Scope;
 use conclaude_checks::des::{boundaries, denied};
 use conclaude_core::agent::Agent;
@@ -16,7 +16,6 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan, Remember};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
-use conclaude_os::deadline;
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
 
@@ -57,7 +56,7 @@ fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcom
 /// A call that was remembered is not made after all.
 pub(super) fn withdraw(context: &Context<'_>) {
     let HookPayload::PreToolUse(tool) = context.payload() else { return };
-    let call = tool.tool_use_id.as_deref().and_then(|id| Call::recall(&context.session, id));
+    let call = tool.tool_use_id.as_deref().and_then(|id| GatedCall::recall(&context.session, id));
     if let Some(call) = call {
         note_stopped(call, context);
     }
@@ -72,8 +71,8 @@ pub(super) fn stopped(plan: &Plan, context: &Context<'_>) {
     }
 }
 
-fn note_stopped(call: Call, context: &Context<'_>) {
-    if let Err(error) = (Call { stopped: true, ..call }).remember(&context.session) {
+fn note_stopped(call: GatedCall, context: &Context<'_>) {
+    if let Err(error) = (GatedCall { stopped: true, ..call }).remember(&context.session) {
         log::warn(|| format!("cannot note that the agent has stopped: {error}"));
     }
 }
@@ -95,7 +94,7 @@ fn resume(context: &Context<'_>) {
     let paths = transcript_paths(context.payload());
     if let Some(call) = claim(&paths, &context.session).filter(|call| call.stopped && !call.is_helper()) {
         // Others may have worked in the tree since it stopped.
-        let call = Call { stopped: false, reported: false, background: true, ..call };
+        let call = GatedCall { stopped: false, reported: false, background: true, ..call };
         if let Err(error) = call.remember(&context.session) {
             log::warn(|| format!("cannot note that the agent goes on: {error}"));
         }
@@ -124,7 +123,7 @@ fn let_in(
 }
 
 /// What the caller may touch, and what the step allows: the agent gets what is in both.
-fn scopes(caller: Option<&Call>, opened: &Opened) -> Vec<Vec<String>> {
+fn scopes(caller: Option<&GatedCall>, opened: &OpenStep) -> Vec<Vec<String>> {
     let mut scopes = caller.map(|caller| caller.scopes.clone()).unwrap_or_default();
     let own = opened.allowed.patterns().to_vec();
     if !own.is_empty() && scopes.last() != Some(&own) {
@@ -135,7 +134,7 @@ fn scopes(caller: Option<&Call>, opened: &Opened) -> Vec<Vec<String>> {
 
 /// Where the config cannot be read, the agent is shown and judged by the phases that its step has now, before anybody has
 /// worked on it.
-fn with_phases_of(opened: &Opened, mut config: GateConfig) -> GateConfig {
+fn with_phases_of(opened: &OpenStep, mut config: GateConfig) -> GateConfig {
     if let Some(log) = opened.step.phases().filter(|log| !log.is_empty()) {
         config.des.phases = Some(PhaseList(log.into_iter().map(|phase| phase.name).collect()));
     }
@@ -145,7 +144,7 @@ fn with_phases_of(opened: &Opened, mut config: GateConfig) -> GateConfig {
 /// A call that Gate 1 lets pass, and what its agent is held to.
 struct Admitted<'a> {
     tool: &'a PreToolUsePayload,
-    opened: &'a Opened,
+    opened: &'a OpenStep,
     known: &'a GateContext,
     config: GateConfig,
     scopes: Vec<Vec<String>>,
@@ -157,7 +156,7 @@ fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,
         // Whoever fills the tree must not get the next agent out of its scope.
-        Err(error) if deadline::is_over() && opened.allowed.is_limited() => {
+        Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
             let what = format!(
                 "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
                 opened.name
@@ -175,7 +174,7 @@ fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>
     };
     let finished = opened.step.phases().unwrap_or_default().into_iter().filter(|phase| phase.is_finished());
     let now = jiff::Timestamp::now();
-    let call = Call {
+    let call = GatedCall {
         tool_use_id: tool.tool_use_id.clone().unwrap_or_default(),
         subagent_type: agents::called(&tool.tool_input).to_owned(),
         prompt: known.origin.prompt.clone(),
@@ -213,7 +212,7 @@ fn remember_helper(
     let Some((parent, id)) = known.origin.call.clone().zip(tool.tool_use_id.clone()) else {
         return Ok(Vec::new());
     };
-    let call = Call {
+    let call = GatedCall {
         tool_use_id: id,
         subagent_type: agents::called(&tool.tool_input).to_owned(),
         prompt: String::new(),
@@ -224,7 +223,7 @@ fn remember_helper(
         parent: Some(parent.tool_use_id),
         // Its stop is not gated: the one that called it answers for it.
         stopped: true,
-        ..Call::default()
+        ..GatedCall::default()
     };
     call.remember(&context.session).map(|()| Vec::new()).map_err(|error| {
         let what = format!("the boundaries of its caller cannot be remembered: {error}");

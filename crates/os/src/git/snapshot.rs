@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{self, File, Kind};
+use super::file::{self, FileKind, FileState};
 use super::index::GITLINK;
 use super::names::name_of;
 use super::repository::Repository;
 use super::rules::Rules;
+use crate::budget::Budget;
 
 /// The trees without files, which git knows by themselves: what a repository without commits is compared with.
 const EMPTY_TREES: [&str; 2] = [
@@ -24,7 +25,7 @@ pub struct Snapshot {
     pub(super) head: Option<String>,
     /// The directory below the top level of the repository.
     pub(super) prefix: String,
-    pub(super) files: BTreeMap<String, File>,
+    pub(super) files: BTreeMap<String, FileState>,
     pub(super) rules: Rules,
 }
 
@@ -33,8 +34,9 @@ impl Snapshot {
     ///
     /// # Errors
     /// When git fails.
-    pub fn in_worktree(&self, work: &Path, now: &Snapshot) -> Result<Snapshot, String> {
-        let repository = Repository::find(work).ok_or("the worktree is no git repository any more")?;
+    pub fn in_worktree(&self, work: &Path, now: &Snapshot, budget: &Budget) -> Result<Snapshot, String> {
+        let repository =
+            Repository::find(work, budget).ok_or("the worktree is no git repository any more")?;
         let head = match (&self.head, &now.head) {
             (Some(before), Some(now)) if before != now => Some(repository.merge_base(before, now)?),
             (before, _) => before.clone(),
@@ -42,12 +44,12 @@ impl Snapshot {
         let entries = head.as_ref().map(|head| repository.files_of(head)).transpose()?.unwrap_or_default();
         let of_commit = entries.into_iter().map(|(name, entry)| {
             let (kind, suffix) = match entry.mode {
-                0o100_755 => (Kind::Program, ""),
-                0o120_000 => (Kind::Link, ""),
-                GITLINK => (Kind::Absent, "/.git"),
-                _ => (Kind::File, ""),
+                0o100_755 => (FileKind::Program, ""),
+                0o120_000 => (FileKind::Link, ""),
+                GITLINK => (FileKind::Absent, "/.git"),
+                _ => (FileKind::File, ""),
             };
-            let file = File { kind, clean: true, staged: Some(entry.id), ..File::default() };
+            let file = FileState { kind, clean: true, staged: Some(entry.id), ..FileState::default() };
             (repository.relative(&format!("{}{suffix}", name_of(&name))).into_owned(), file)
         });
         // Config and hooks are those of the repository, whichever worktree it is seen from.
@@ -64,11 +66,16 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the repository is another one, or git fails, as it does when the commit is gone.
-    pub fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
+    pub fn changed_until(
+        &self,
+        now: &Snapshot,
+        work: &Path,
+        budget: &Budget,
+    ) -> Result<BTreeSet<String>, String> {
         if self.prefix != now.prefix {
             return Err(GONE.into());
         }
-        let committed = self.committed_until(now, work)?;
+        let committed = self.committed_until(now, work, budget)?;
         let new = now.files.keys().filter(|path| !self.files.contains_key(*path));
         let elsewhere =
             committed.keys().filter(|path| !self.files.contains_key(*path) && !now.files.contains_key(*path));
@@ -78,7 +85,7 @@ impl Snapshot {
     }
 
     fn is_changed(&self, path: &str, now: &Snapshot, work: &Path, committed: Option<&String>) -> bool {
-        let nothing = File::default();
+        let nothing = FileState::default();
         let (before, now) =
             (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
         let file = || work.join(path);
@@ -89,23 +96,23 @@ impl Snapshot {
         let is_known = |id: &str| {
             before.staged.as_deref() == Some(id)
                 || match now.kind {
-                    Kind::Repository => now.content.as_deref() == Some(id),
-                    Kind::Absent => id.bytes().all(|byte| byte == b'0'),
+                    FileKind::Repository => now.content.as_deref() == Some(id),
+                    FileKind::Absent => id.bytes().all(|byte| byte == b'0'),
                     _ => file::is_blob(&file(), id),
                 }
         };
         let is_staged_otherwise = match &now.staged {
             staged if *staged == before.staged => false,
             Some(id) => !is_known(id),
-            None => now.kind != Kind::Absent,
+            None => now.kind != FileKind::Absent,
         };
         is_staged_otherwise || committed.is_some_and(|id| !is_known(id))
     }
 
     /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
     pub fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
-        let nothing = File::default();
-        let is_written = |(path, file): &(&String, &File)| {
+        let nothing = FileState::default();
+        let is_written = |(path, file): &(&String, &FileState)| {
             self.files.get(*path).unwrap_or(&nothing).differs(file, || work.join(path))
         };
         let written = now.files.iter().filter(is_written);
@@ -121,8 +128,8 @@ impl Snapshot {
 
     /// The changes in a few lines, for a judge.
     #[must_use]
-    pub fn summary_until(&self, now: &Snapshot, work: &Path) -> String {
-        let changed = match self.changed_until(now, work) {
+    pub fn summary_until(&self, now: &Snapshot, work: &Path, budget: &Budget) -> String {
+        let changed = match self.changed_until(now, work, budget) {
             Ok(changed) => changed,
             Err(error) => return format!("unknown: {error}"),
         };
@@ -130,7 +137,7 @@ impl Snapshot {
             snapshot
                 .files
                 .get(path)
-                .filter(|file| file.kind != Kind::Absent)
+                .filter(|file| file.kind != FileKind::Absent)
                 .map(|file| file.size.unwrap_or(0))
         };
         let line = |path: &String| match (size(self, path), size(now, path)) {
@@ -142,11 +149,16 @@ impl Snapshot {
         changed.iter().map(line).collect()
     }
 
-    fn committed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeMap<String, String>, String> {
+    fn committed_until(
+        &self,
+        now: &Snapshot,
+        work: &Path,
+        budget: &Budget,
+    ) -> Result<BTreeMap<String, String>, String> {
         if self.head == now.head {
             return Ok(BTreeMap::new());
         }
-        let repository = Repository::find(work).ok_or(GONE)?;
+        let repository = Repository::find(work, budget).ok_or(GONE)?;
         let is_long = self.head.iter().chain(&now.head).any(|head| head.len() == 64);
         let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
         let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());

@@ -4,16 +4,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::Stopping;
-use crate::des::call::Call;
-use crate::des::gates::Opened;
+use super::StopRequest;
+use crate::des::call::GatedCall;
+use crate::des::gates::OpenStep;
 use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
-use crate::des::{denied, paths, unfinished};
+use crate::des::{denied, unfinished};
+use crate::paths;
 use conclaude_core::config::ScopeMode;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::finding::{Code, Finding};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Snapshot, WorkTree};
 use conclaude_os::log;
 use conclaude_store::store::Session;
@@ -26,7 +27,7 @@ const MAX_NAMED: usize = 50;
 /// What the session remembers of files that configured commands wrote.
 const OWN_FILES: &str = "own-files";
 
-pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Finding> {
     if stopping.des.scope() == ScopeMode::Off {
         return Vec::new();
     }
@@ -55,15 +56,15 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
 }
 
 /// There was something to compare with at the call, so that there is nothing now may be the agent's own doing.
-fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
+fn unchecked(stopping: &StopRequest<'_>, why: &str) -> Finding {
     let what = format!("the scope cannot be checked: {why}");
     // Whoever makes it slow must not get around it either.
-    let fix = if deadline::is_over() {
+    let fix = if stopping.tree.budget.is_over() {
         "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
     } else {
         "restore it; if that cannot be done, say so in your report: the scope was not checked"
     };
-    if (deadline::is_over() || stopping.tree.baseline.is_some() || stopping.lost_baseline())
+    if (stopping.tree.budget.is_over() || stopping.tree.baseline.is_some() || stopping.lost_baseline())
         && stopping.des.scope() == ScopeMode::Block
     {
         return Finding::new(Code::ScopeViolation, what, fix);
@@ -79,7 +80,7 @@ pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
     let changes = tree.snapshot().and_then(|now| {
         let now = now.ok_or(git::GONE)?;
         let baseline = of_work(baseline, tree, root, now)?;
-        Ok(baseline.summary_until(now, &tree.path))
+        Ok(baseline.summary_until(now, &tree.path, &tree.budget))
     });
     changes.unwrap_or_else(|error| format!("unknown: {error}"))
 }
@@ -94,11 +95,15 @@ fn of_work<'a>(
     if tree.path == root {
         return Ok(Cow::Borrowed(baseline));
     }
-    baseline.in_worktree(&tree.path, now).map(Cow::Owned)
+    baseline.in_worktree(&tree.path, now, &tree.budget).map(Cow::Owned)
 }
 
 /// The files outside the scope that changed since the call, without those that configured commands wrote.
-fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Result<Vec<String>, String> {
+fn files_outside(
+    stopping: &StopRequest<'_>,
+    opened: &OpenStep,
+    scope: &Scope,
+) -> Result<Vec<String>, String> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
@@ -110,18 +115,22 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Res
         });
     };
     let now = stopping.tree.snapshot()?.ok_or(git::GONE)?;
-    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(now, work)?;
+    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(
+        now,
+        work,
+        &stopping.tree.budget,
+    )?;
     // Where the step file leads now may be the agent's own doing.
     let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
     let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));
-    let session = Session::new(stopping.root, stopping.session);
+    let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let of_commands: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
     let is_agents =
         |path: &String| of_commands.get(path).is_none_or(|content| *content != now.content(work, path));
     let mut outside = Vec::new();
     for path in changed {
-        if deadline::is_over() {
-            return Err(deadline::exceeded());
+        if stopping.tree.budget.is_over() {
+            return Err(Budget::exceeded());
         }
         if is_outside(&path) && is_agents(&path) {
             outside.push(path);
@@ -131,7 +140,7 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Res
 }
 
 /// `own` are the files that this agent's tools wrote, where others worked in the same tree.
-fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
+fn violation(stopping: &StopRequest<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
     let fix = format!(
         "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
     );
@@ -164,13 +173,13 @@ pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
 }
 
 /// The transcripts of agents that this one called, with markers or without, which work within its boundaries.
-fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
+fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf> {
     let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
-    let session = Session::new(stopping.root, stopping.session);
-    let calls = Call::all(&session);
+    let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
+    let calls = GatedCall::all(&session);
     let mut family = vec![call.tool_use_id.clone()];
     for _ in 0..8 {
-        let is_child = |other: &&Call| {
+        let is_child = |other: &&GatedCall| {
             other.parent.as_ref().is_some_and(|parent| family.contains(parent))
                 && !family.contains(&other.tool_use_id)
         };
@@ -180,7 +189,7 @@ fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
     }
     // What names an agent's call can be deleted; what we know of it is added.
     let agents: BTreeSet<(String, String)> =
-        unfinished::started(folder).into_iter().chain(Call::claimed(&session)).collect();
+        unfinished::started(folder).into_iter().chain(GatedCall::claimed(&session)).collect();
     agents
         .into_iter()
         .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
@@ -189,7 +198,7 @@ fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
 }
 
 /// Whether another agent or the main thread was at work in the same tree since the call.
-fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBuf]) -> bool {
+fn others_worked(stopping: &StopRequest<'_>, call: Option<&GatedCall>, helpers: &[PathBuf]) -> bool {
     let Some(call) = call else { return true };
     let folder = stopping.own.and_then(Path::parent).map(std::fs::read_dir).and_then(Result::ok);
     let started = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
@@ -205,9 +214,9 @@ fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBu
 
 /// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` where
 /// nobody can tell, because the agent's transcript is gone.
-fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
+fn own_files(stopping: &StopRequest<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
     let work = &stopping.tree.path;
-    let session = Session::new(stopping.root, stopping.session);
+    let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let of_agent = transcript::writes(stopping.own?).ok()?;
     let of_helpers = helpers.iter().filter_map(|path| transcript::writes(path).ok()).flatten();
     // Transcripts are written behind: a result that is missing may be a success, unless the gate itself denied the write.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use test_support::cases;
 
 /// What rules of each kind say: the answer, and by which rule.
@@ -45,10 +45,16 @@ impl Project {
     fn of_tool(&self, tool: &str, path: &str) -> Answers {
         let input = json!({"file_path": path, "content": "x"});
         let links = Links::default();
-        let ground =
-            Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
+        let ground = Ground {
+            root: &self.root,
+            cwd: &self.root,
+            links: &links,
+            home: self.home(),
+            worktree: None,
+            budget: &conclaude_os::budget::Budget::unlimited(),
+        };
         match tools::what(tool, input.as_object().unwrap()) {
-            Use::File { access, path } => {
+            ToolUse::File { access, path } => {
                 self.check(tool, None, ground, &Effects::of(ground.touch(access, path)))
             }
             other => panic!("{other:?}"),
@@ -57,8 +63,14 @@ impl Project {
 
     fn of_shell(&self, text: &str) -> Answers {
         let links = Links::default();
-        let ground =
-            Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
+        let ground = Ground {
+            root: &self.root,
+            cwd: &self.root,
+            links: &links,
+            home: self.home(),
+            worktree: None,
+            budget: &conclaude_os::budget::Budget::unlimited(),
+        };
         self.check("Bash", Some(text), ground, &ground.of_script(shell_effects::read(text, self.home())))
     }
 
