@@ -7,7 +7,6 @@ use super::model::{Model, StepState};
 use super::thread::AgentThread;
 use super::thread::{UnreadParts, WatchedSession};
 use super::words::{Clock, elapsed, named, step_name, took};
-use conclaude_core::order::sorted;
 use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
@@ -66,7 +65,8 @@ impl Model {
             rows.push(session_row(session, clock));
             rows.extend(unread_row(session));
             let key = |thread: &AgentThread| (thread.id.is_some(), thread.started);
-            let threads = sorted(session.threads.iter().collect(), |a: &&AgentThread, b| key(a).cmp(&key(b)));
+            let mut threads: Vec<&AgentThread> = session.threads.iter().collect();
+            threads.sort_by_key(|thread| key(thread));
             for thread in threads {
                 self.add_thread(&mut rows, session, thread, clock);
             }
@@ -75,7 +75,9 @@ impl Model {
     }
 
     fn sorted(&self) -> Vec<&WatchedSession> {
-        sorted(self.sessions.iter().collect(), |a: &&WatchedSession, b| a.started().cmp(&b.started()))
+        let mut sessions: Vec<&WatchedSession> = self.sessions.iter().collect();
+        sessions.sort_by_key(|session| session.started());
+        sessions
     }
 
     pub(crate) fn totals(&self, clock: &Clock) -> Totals {

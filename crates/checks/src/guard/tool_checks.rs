@@ -10,7 +10,6 @@ use super::rules::{Action, GuardRules, ToolRule};
 use super::tool_rule::{RuleTarget, TargetKind, Touches, is_for, touches};
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::order;
 use conclaude_core::text::clean_line;
 use shell_effects::{Access, Simple};
 
@@ -110,7 +109,9 @@ struct LayeredRules<'a>(Vec<&'a ToolRule>);
 
 impl<'a> LayeredRules<'a> {
     fn of(rules: impl Iterator<Item = &'a ToolRule>) -> LayeredRules<'a> {
-        LayeredRules(order::sorted(rules.collect(), |one, other| one.origin.layer.cmp(&other.origin.layer)))
+        let mut rules: Vec<&ToolRule> = rules.collect();
+        rules.sort_by_key(|rule| rule.origin.layer);
+        LayeredRules(rules)
     }
 
     fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {
