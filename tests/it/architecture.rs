@@ -30,6 +30,7 @@ fn every_crate_is_in_its_picture() {
 #[test]
 fn no_cell_of_a_table_is_longer_than_220_characters() {
     let rows = TEXT.lines().filter(|line| line.starts_with('|'));
-    let long: Vec<&str> = rows.flat_map(|row| row.split('|')).filter(|cell| cell.chars().count() > 220).collect();
+    let long: Vec<&str> =
+        rows.flat_map(|row| row.split('|')).filter(|cell| cell.chars().count() > 220).collect();
     assert_eq!(long, Vec::<&str>::new());
 }
