@@ -68,7 +68,13 @@ impl FileRules {
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer layer permits.
-    pub fn protecting(&self, location: &Location, agent: &str, log: ComparisonLog<'_>) -> Option<&FileRule> {
+    pub fn protecting(
+        &self,
+        location: &Location,
+        agent: &str,
+        log: ComparisonLog<'_>,
+        budget: &Budget,
+    ) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {

@@ -95,7 +95,7 @@ fn answer(rules: &GuardRules, root: &Path, text: &str) -> (Option<Action>, Vec<F
         links: &links,
         home: Some("/home/me"),
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     let effects = ground.of_script(script);
     let call = ToolCall {
@@ -246,7 +246,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         links: &links,
         home: None,
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     let seen = std::cell::RefCell::new(Vec::new());
     let call = ToolCall {

@@ -59,7 +59,7 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
         links: &links,
         home: None,
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     let found = OnceCell::new();
     let find = || ProtectedPaths::new(&root, &root, &links);

@@ -51,7 +51,7 @@ impl Project {
             links: &links,
             home: self.home(),
             worktree: None,
-            budget: &conclaude_os::budget::Budget::unlimited(),
+            budget: &Budget::unlimited(),
         };
         match tools::what(tool, input.as_object().unwrap()) {
             ToolUse::File { access, path } => {
@@ -69,7 +69,7 @@ impl Project {
             links: &links,
             home: self.home(),
             worktree: None,
-            budget: &conclaude_os::budget::Budget::unlimited(),
+            budget: &Budget::unlimited(),
         };
         self.check("Bash", Some(text), ground, &ground.of_script(shell_effects::read(text, self.home())))
     }
