@@ -5,7 +5,7 @@ use std::io;
 use jiff::Timestamp;
 
 use conclaude_store::audit::{Trail, Verdict, verify};
-use conclaude_store::transcript::listing::SkippedFiles;
+use conclaude_store::transcript::sessions::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 
 mod html;

@@ -6,7 +6,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::count;
 use conclaude_engine::hooks::replay::{Because, Planned, Would};
-use conclaude_store::transcript::counts::Counts;
+use conclaude_store::transcript::stream::Counts;
 
 /// Events that are kept; of more the first are, and the rest is only counted.
 pub(crate) const MAX_HITS: usize = 20_000;

@@ -8,7 +8,7 @@ use super::state::{Open, Pending, Walk};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::prompt::{is_notification, task_of};
 use conclaude_core::dialect::claude::tools;
-use conclaude_core::dialect::claude::transcript::{CallFate, TranscriptEntry};
+use conclaude_core::dialect::claude::transcript::{BlockCall, CallFate, TranscriptEntry};
 use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
 use conclaude_engine::hooks::replay::{self, Judged};
@@ -42,7 +42,7 @@ impl Walk<'_> {
         if let Some(open) = entry.answered_request().and_then(|id| self.open.get_mut(id)) {
             open.was_asked = true;
         }
-        for (id, name, input) in entry.calls() {
+        for BlockCall { id, name, input } in entry.calls() {
             self.call(id, name, input);
         }
         for result in entry.results() {

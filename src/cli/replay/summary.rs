@@ -3,7 +3,7 @@
 use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;
 use conclaude_engine::hooks::replay::Replayer;
-use conclaude_store::transcript::listing::SkippedFiles;
+use conclaude_store::transcript::sessions::SkippedFiles;
 
 pub(super) struct ReplaySummary<'a> {
     pub(super) replayer: &'a Replayer,

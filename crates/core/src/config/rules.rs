@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::original::{self, At};
 use super::script::misplaced_files;
 use crate::pattern::Pattern;
-use crate::text::{head_and_tail, nearest};
+use crate::text::{Excerpt, head_and_tail, nearest};
 use crate::yaml::{Node, Spanned, Text};
 
 mod words;
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
     fn add(&mut self, span: Range<usize>, title: String, label: String, help: Option<String>) {
         // The title contains keys and values of the file, which may be long.
         let title = match head_and_tail(&title, MAX_TITLE_CHARS) {
-            Some((head, tail, _)) => format!("{head}…{tail}"),
+            Some(Excerpt { head, tail, .. }) => format!("{head}…{tail}"),
             None => title,
         };
         self.found.push(Problem { span, title, label, help });

@@ -9,7 +9,7 @@ use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::regex_text::RegexText;
 use super::script::{FILES_PLACEHOLDER, misplaced_files};
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
-use crate::dialect::claude::{fields, watched};
+use crate::dialect::claude::{fields, file_matcher};
 use crate::event::{Changes, EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 
@@ -267,13 +267,13 @@ impl EventConfig {
 
     /// What Claude Code does not watch of a pattern of files, and why. Where others name files, `*` stands for those.
     fn unwatched(&self, pattern: &Pattern) -> Option<(String, &'static str)> {
-        let is_watched = |one: &Pattern| watched::paths(one.as_str()).iter().any(Result::is_ok);
+        let is_watched = |one: &Pattern| file_matcher::paths(one.as_str()).iter().any(Result::is_ok);
         if pattern.is_wildcard() {
             let names_none = !self.entries().iter().any(|(one, _)| is_watched(one));
             return names_none
                 .then(|| ("no file is watched".into(), "Claude Code watches the files that patterns name"));
         }
-        let unwatched = watched::paths(pattern.as_str()).into_iter().find_map(Result::err)?;
+        let unwatched = file_matcher::paths(pattern.as_str()).into_iter().find_map(Result::err)?;
         let why = "Claude Code watches files and folders by name, and no pattern without one";
         Some((format!("`{unwatched}` is not watched"), why))
     }

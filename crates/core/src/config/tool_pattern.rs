@@ -27,7 +27,8 @@ impl ToolPatternText {
 impl<'de> Deserialize<'de> for ToolPatternText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(Parse(|text: &str| {
-            ToolPattern::parse(text).map(|pattern| ToolPatternText { written: text.into(), pattern })
+            let pattern = ToolPattern::parse(text).map_err(|error| error.to_string());
+            pattern.map(|pattern| ToolPatternText { written: text.into(), pattern })
         }))
     }
 }

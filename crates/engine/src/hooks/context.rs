@@ -231,12 +231,15 @@ impl<'a> Context<'a> {
         let written =
             audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record, &self.budget);
         if let Ok(Some(problem)) | Err(problem) = &written {
-            log::warn(|| problem.clone());
+            log::warn(|| problem.to_string());
         }
-        if written == Ok(None) {
+        if matches!(written, Ok(None)) {
             self.export();
         }
-        written.map_err(HookError::Audit)
+        match written {
+            Ok(problem) => Ok(problem.map(|problem| problem.to_string())),
+            Err(error) => Err(HookError::Audit(error.to_string())),
+        }
     }
 
     pub(super) fn is_audited(&self) -> bool {

@@ -11,7 +11,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::messages;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
-use conclaude_core::text::{LIMIT, head_and_tail};
+use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
 use conclaude_os::log;
 use conclaude_os::notify;
 use conclaude_store::store::Session;
@@ -133,7 +133,9 @@ fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], is_good
 
 /// A text that is too long for an answer: its start and its end, and where all of it is.
 fn shorten(text: String, session: &Session) -> String {
-    let Some((head, tail, between)) = head_and_tail(&text, LIMIT - 500) else { return text };
+    let Some(Excerpt { head, tail, left_out: between }) = head_and_tail(&text, LIMIT - 500) else {
+        return text;
+    };
     let saved = session
         .output_file("answer")
         .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use conclaude_core::config::{Piece, pieces};
 use conclaude_core::outcome::{Applied, Evidence, Outcome, Verdict};
 use conclaude_core::plan::ContextRule;
-use conclaude_core::text::{clean, clean_line, head_and_tail};
+use conclaude_core::text::{Excerpt, clean, clean_line, head_and_tail};
 use conclaude_os::files;
 
 /// What is read of a file, and what is given of it.
@@ -57,8 +57,8 @@ fn inserted(path: &str, root: &Path) -> Result<String, String> {
     let content = clean(content.trim_end());
     Ok(match head_and_tail(&content, MAX_CHARACTERS) {
         None => content,
-        Some((head, tail, between)) => {
-            format!("{head}\n… {between} characters of {path} left out …\n{tail}")
+        Some(Excerpt { head, tail, left_out }) => {
+            format!("{head}\n… {left_out} characters of {path} left out …\n{tail}")
         }
     })
 }

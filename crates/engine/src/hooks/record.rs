@@ -15,7 +15,7 @@ use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use conclaude_core::plan::environment::FILES;
 use conclaude_core::plan::{Gate, Plan};
-use conclaude_core::text::{count, head_and_tail};
+use conclaude_core::text::{Excerpt, count, head_and_tail};
 use conclaude_os::notify;
 use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, ToolRecord};
 
@@ -220,7 +220,9 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
         file,
         is_cut: cut.is_some(),
         command: match cut {
-            Some((head, tail, between)) => Some(format!("{head} … {between} characters … {tail}")),
+            Some(Excerpt { head, tail, left_out }) => {
+                Some(format!("{head} … {left_out} characters … {tail}"))
+            }
             None => command.map(str::to_owned),
         },
         cwd: (context.root.folder.to_str() != Some(cwd)).then(|| cwd.to_owned()),

@@ -7,7 +7,7 @@ use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::claim;
 use conclaude_checks::des::gates::{self, OpenStep};
 use conclaude_checks::des::scope::Scope;
-use conclaude_checks::des::{boundaries, denied};
+use conclaude_checks::des::{boundaries, call};
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{GateConfig, PhaseList};
 use conclaude_core::dialect::claude::agents;
@@ -83,7 +83,7 @@ pub(super) fn denied(plan: &Plan, context: &Context<'_>) {
         return;
     };
     if let Some(id) = &tool.tool_use_id
-        && let Err(error) = denied::remember(&context.session, id)
+        && let Err(error) = call::remember_denial(&context.session, id)
     {
         log::warn(|| format!("cannot note that a write was denied: {error}"));
     }

@@ -59,7 +59,7 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
         && is_sent
     {
         let to = "Nothing is lost: set it where Claude Code is started";
-        return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why)));
+        return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why.to_string())));
     }
     let state = export::states(&Trail::of(&context.root.folder, None))
         .into_iter()

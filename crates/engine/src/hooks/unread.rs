@@ -86,7 +86,7 @@ impl Unread<'_> {
         if let Ok(Some(problem)) | Err(problem) =
             audit::write(root, config.settings.audit.as_ref(), &record, self.budget)
         {
-            log::warn(|| problem);
+            log::warn(|| problem.to_string());
         }
         Ok(decided.result)
     }

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::Target;
+use super::send::Target;
 use super::state::StateFile;
 use crate::audit::Trail;
 use conclaude_core::config::Signal;
 use conclaude_core::dialect::claude::variables;
-use conclaude_os::log;
-use conclaude_os::process;
+use conclaude_os::{log, process};
 
 /// The option of `audit export` that makes it the other process.
 pub const OPTION: &str = "--background";
@@ -49,7 +48,7 @@ pub fn start() {
         let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now, is_new));
         is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
     };
-    // Whoever sends looks for more when it is done: what was recorded before this check is sent.
+    // A process that is sending checks for more when it is done, so records before this check are sent.
     if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {
         return;
     }

@@ -88,7 +88,9 @@ pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
         CommandGlob::FORMAT => CommandGlob::check(text),
         FileGlob::FORMAT if !text.trim().is_empty() => FileGlob::check(text),
         RegexText::FORMAT if !text.trim().is_empty() => return RegexText::check(text).err(),
-        ToolPatternText::FORMAT if !text.trim().is_empty() => return ToolPattern::parse(text).err(),
+        ToolPatternText::FORMAT if !text.trim().is_empty() => {
+            return ToolPattern::parse(text).err().map(|error| error.to_string());
+        }
         _ => Ok(()),
     };
     checked.err().map(|error| error.to_string())

@@ -1,9 +1,10 @@
 //! Claude Code's notation for uses of a tool: `Read`, `mcp__github__*`, `Bash(git status*)`, `Edit(./docs/**)`,
 //! `WebFetch(domain:example.com)`, `Agent(coder)`.
 
-use super::agents;
-use super::mcp;
-use super::tools::{self, KNOWN, SHELL, WITH_COMMAND};
+use thiserror::Error;
+
+use super::{KNOWN, SHELL, WITH_COMMAND, current_name, is_ruled_as_shell, mcp};
+use crate::dialect::claude::agents;
 use crate::file_pattern::FilePattern;
 use crate::pattern::{Pattern, alternatives_of};
 use shell_effects::glob::{Glob, GlobError, Kind};
@@ -19,7 +20,7 @@ pub struct ToolPattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolInputPattern {
     Any,
-    /// A glob over each simple command; what follows it at a word boundary may be anything if `prefix`.
+    /// A glob over each simple command. With `prefix`, anything may follow it at a word boundary.
     Command {
         glob: String,
         prefix: bool,
@@ -44,19 +45,44 @@ const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 /// The tools with a specifier, for messages.
 const SPECIFIED: &str = "Bash, Monitor, PowerShell, Read, Edit, Write, WebFetch, Agent and Skill";
 
+/// Why a text is not a use of a tool.
+#[derive(Debug, Error)]
+pub enum NotationError {
+    #[error("`)` without a `(` before it")]
+    Unopened,
+    #[error("it must end with the `)` that closes its `(`")]
+    Unclosed,
+    #[error("alternatives are written `{0}`")]
+    Alternatives(String),
+    #[error("case counts, and no tool is called `{name}`: write `{known}`")]
+    Case { name: String, known: &'static str },
+    #[error("write `WebFetch(domain:{0})`")]
+    Domain(String),
+    #[error("what is in parentheses is compared for {SPECIFIED} only; write `{0}` for every use of it")]
+    Specifier(String),
+    #[error("{0}")]
+    Glob(GlobError),
+}
+
+impl From<GlobError> for NotationError {
+    fn from(error: GlobError) -> NotationError {
+        NotationError::Glob(error)
+    }
+}
+
 impl ToolPattern {
     /// # Errors
     /// Says what is wrong with it.
-    pub fn parse(text: &str) -> Result<ToolPattern, String> {
+    pub fn parse(text: &str) -> Result<ToolPattern, NotationError> {
         let text = text.trim();
         let Some((tool, rest)) = text.split_once('(') else {
             if text.contains(')') {
-                return Err("`)` without a `(` before it".into());
+                return Err(NotationError::Unopened);
             }
             return Ok(ToolPattern { tool: tool_glob(text)?, input: ToolInputPattern::Any });
         };
         let Some(inner) = rest.strip_suffix(')') else {
-            return Err("it must end with the `)` that closes its `(`".into());
+            return Err(NotationError::Unclosed);
         };
         let (tool, inner) = (tool_glob(tool.trim())?, inner.trim());
         let is_any = inner.is_empty() || inner == "*";
@@ -64,26 +90,24 @@ impl ToolPattern {
         ToolPattern { tool, input }.checked()
     }
 
-    fn checked(self) -> Result<ToolPattern, String> {
-        let glob =
-            |pattern: &str| Glob::new(pattern, Kind::Name).map(drop).map_err(|error| error.to_string());
+    fn checked(self) -> Result<ToolPattern, NotationError> {
         match &self.input {
             ToolInputPattern::Any => {}
             ToolInputPattern::Command { glob: pattern, .. }
             | ToolInputPattern::Domain(pattern)
             | ToolInputPattern::Field { glob: pattern, .. } => {
-                glob(pattern)?;
+                Glob::new(pattern, Kind::Name)?;
             }
             ToolInputPattern::File { pattern, .. } => {
-                FilePattern::of_rule(pattern, None).map_err(|error| error.to_string())?;
+                FilePattern::of_rule(pattern, None)?;
             }
         }
         Ok(self)
     }
 
-    /// Whether a name is one that it is about, without a look at the input.
+    /// Whether it is about a tool of this name, whatever the input is.
     pub fn names(&self, tool: &str) -> bool {
-        let tool = tools::current_name(tool);
+        let tool = current_name(tool);
         let by_kind = match &self.input {
             // As in Claude Code, a rule for these two is one for all tools that do the same.
             ToolInputPattern::File { writes: true, .. } => {
@@ -99,7 +123,7 @@ impl ToolPattern {
             .and_then(|server| tool.strip_prefix(server))
             .is_some_and(|rest| rest.starts_with("__"));
         let matches = |tool: &str| self.tool.matches(tool).unwrap_or(false);
-        by_kind || by_server || matches(tool) || tools::is_ruled_as_shell(tool, true) && matches(SHELL)
+        by_kind || by_server || matches(tool) || is_ruled_as_shell(tool, true) && matches(SHELL)
     }
 
     /// An MCP server, which stands for all its tools.
@@ -139,7 +163,8 @@ impl ToolPattern {
             _ => {
                 let names: Vec<&str> = alternatives(self.tool.as_str()).collect();
                 let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                (names.iter().all(is_plain) && self.server().is_none()).then_some(names)
+                let is_finite = names.iter().all(is_plain) && self.server().is_none();
+                if is_finite { Some(names) } else { None }
             }
         }
     }
@@ -163,28 +188,28 @@ fn alternatives(glob: &str) -> impl Iterator<Item = &str> {
     list.unwrap_or(glob).split(if list.is_some() { ',' } else { '\0' })
 }
 
-/// A glob over the names of tools. What is certain to match nothing is none.
-fn tool_glob(text: &str) -> Result<Glob, String> {
+/// A glob over the names of tools. A glob that certainly matches nothing is an error.
+fn tool_glob(text: &str) -> Result<Glob, NotationError> {
     if text != SHELL {
         if let Some(spelling) = alternatives_of(text) {
-            return Err(format!("alternatives are written `{spelling}`"));
+            return Err(NotationError::Alternatives(spelling));
         }
-        let is_known = |name: &&str| KNOWN.contains(name) || tools::current_name(name) != *name;
+        let is_known = |name: &&str| KNOWN.contains(name) || current_name(name) != *name;
         for name in alternatives(text).filter(|name| !is_known(name)) {
             if let Some(known) = KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name)) {
-                return Err(format!("case counts, and no tool is called `{name}`: write `{known}`"));
+                return Err(NotationError::Case { name: name.to_owned(), known });
             }
         }
     }
-    Glob::new(tools::current_name(text), Kind::Name).map_err(|error| error.to_string())
+    Ok(Glob::new(current_name(text), Kind::Name)?)
 }
 
-fn input(tool: &str, inner: &str) -> Result<ToolInputPattern, String> {
+fn input(tool: &str, inner: &str) -> Result<ToolInputPattern, NotationError> {
     Ok(match tool {
         shell if WITH_COMMAND.contains(&shell) => command(inner),
         "WebFetch" => match inner.strip_prefix("domain:").map(str::trim) {
             Some(domain) if !domain.is_empty() => ToolInputPattern::Domain(domain.to_lowercase()),
-            _ => return Err(format!("write `WebFetch(domain:{})`", host_like(inner))),
+            _ => return Err(NotationError::Domain(host_like(inner).to_owned())),
         },
         "Agent" => ToolInputPattern::Field { name: agents::TYPE, glob: inner.to_owned() },
         "Skill" => ToolInputPattern::Field { name: "skill", glob: inner.to_owned() },
@@ -195,9 +220,7 @@ fn input(tool: &str, inner: &str) -> Result<ToolInputPattern, String> {
             ToolInputPattern::File { pattern: inner.to_owned(), writes: true }
         }
         other => {
-            return Err(format!(
-                "what is in parentheses is compared for {SPECIFIED} only; write `{other}` for every use of it"
-            ));
+            return Err(NotationError::Specifier(other.to_owned()));
         }
     })
 }

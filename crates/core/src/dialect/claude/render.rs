@@ -1,4 +1,4 @@
-//! What Claude Code is answered: exit code, stdout and stderr.
+//! The answer to Claude Code: exit code, stdout and stderr.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,9 +7,9 @@ use crate::decide::{Decision, HookResult};
 use crate::error::HookError;
 use crate::event::{Blocking, EventKind};
 use crate::exit::Exit;
-use crate::text::{LIMIT, clean, head_and_tail};
+use crate::text::{Excerpt, LIMIT, clean, head_and_tail};
 
-/// Everything that a call says.
+/// The complete answer of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// How the process ends.
@@ -34,7 +34,7 @@ struct AnswerJson<'a> {
     system_message: Option<&'a str>,
 }
 
-/// What is said about a tool.
+/// The answer about a tool.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct ToolOutput<'a> {
@@ -51,7 +51,7 @@ struct ToolOutput<'a> {
     decision: Option<PermissionDecision<'a>>,
 }
 
-/// What is said about a permission.
+/// The answer about a permission.
 #[derive(Serialize)]
 struct PermissionDecision<'a> {
     behavior: &'a str,
@@ -81,12 +81,14 @@ impl Answer {
                 let message =
                     if event.is_shown() { result.message_with_error() } else { result.message.clone() };
                 let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
-                let output = (updated_input.is_some() || context.is_some()).then(|| ToolOutput {
+                let output = ToolOutput {
                     hook_event_name: event.name(),
                     additional_context: context.as_deref(),
                     updated_input: updated_input.as_ref(),
                     ..ToolOutput::default()
-                });
+                };
+                let has_output = updated_input.is_some() || context.is_some();
+                let output = if has_output { Some(output) } else { None };
                 let silent = message.is_none() && output.is_none();
                 let json = AnswerJson {
                     system_message: message.as_deref(),
@@ -104,7 +106,7 @@ impl Answer {
         }
     }
 
-    /// A block, in the way that the event takes it.
+    /// A block, in the form that the event understands.
     #[must_use]
     pub fn blocked(event: EventKind, reason: &str) -> Answer {
         match event.blocking() {
@@ -147,8 +149,8 @@ impl Answer {
         Answer { exit: Exit::Success, stdout, stderr: String::new() }
     }
 
-    /// A block, said twice on purpose: the client ignores an exit 2 with certain words on stderr when stdout is
-    /// empty, and other clients read stderr alone.
+    /// A block, on stdout and on stderr: the client ignores an exit 2 with certain words on stderr if stdout is empty, and
+    /// other clients read stderr only.
     #[must_use]
     pub fn block(reason: &str) -> Answer {
         let reason = fit(reason);
@@ -157,7 +159,7 @@ impl Answer {
         Answer { exit: Exit::Blocked, stdout, stderr: reason }
     }
 
-    /// A tool that is not used, said twice for the same reasons.
+    /// A denied tool, on stdout and stderr for the same reasons.
     #[must_use]
     pub fn deny(event: EventKind, reason: &str) -> Answer {
         let reason = fit(reason);
@@ -184,12 +186,12 @@ impl Answer {
         Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
     }
 
-    /// What the event came to, and why it fails.
+    /// The messages of the event, and why it fails.
     fn failed(event: EventKind, result: &HookResult) -> Answer {
         Answer::exit_1(event, &result.message_with_error().unwrap_or_default())
     }
 
-    /// A fault of ours or of what we were given. Shown to the user where the client does that; elsewhere stdout stays empty.
+    /// An error. It is shown to the user at events that the client shows; elsewhere stdout is empty.
     #[must_use]
     pub fn failure(event: EventKind, what: &str) -> Answer {
         Answer::exit_1(event, &format!("conclaude: {what}"))
@@ -197,20 +199,23 @@ impl Answer {
 
     fn exit_1(event: EventKind, text: &str) -> Answer {
         let stderr = fit(text);
-        let shown = event
-            .is_shown()
-            .then(|| AnswerJson { system_message: Some(&stderr), ..AnswerJson::default() }.text());
-        Answer { exit: Exit::Failure, stdout: shown.unwrap_or_default(), stderr }
+        let stdout = if event.is_shown() {
+            AnswerJson { system_message: Some(&stderr), ..AnswerJson::default() }.text()
+        } else {
+            String::new()
+        };
+        Answer { exit: Exit::Failure, stdout, stderr }
     }
 }
 
-/// What is answered, wherever it comes from: cleaned, since it may have text of others in it, and no longer than what the
-/// client passes on uncut.
+/// A text as it is answered: cleaned, since it may contain untrusted text, and short enough that the client does not cut it.
 fn fit(text: &str) -> String {
     let text = clean(text);
     match head_and_tail(&text, LIMIT) {
         None => text,
-        Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
+        Some(Excerpt { head, tail, left_out }) => {
+            format!("{head}\n… {left_out} characters left out …\n{tail}")
+        }
     }
 }
 

@@ -105,7 +105,7 @@ fn an_end_that_is_not_kept_is_reported_for_good() {
 
 #[test]
 fn a_writer_that_was_killed_leaves_a_trail_in_order() {
-    use crate::audit::anchor::{Anchor, RecordPosition};
+    use crate::audit::chain::{Anchor, RecordPosition};
     let project = with_records(2, 1 << 20);
     let end = project.trail.read_anchor().unwrap();
     // Before it wrote: the end says what was coming.

@@ -1,12 +1,12 @@
-//! Keys that are nearly those of markers: another hyphen, an underscore, an invisible character, a letter of another alphabet
-//! that looks the same. What was meant to switch a gate on must not pass for a remark.
+//! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a character of another alphabet
+//! that looks the same. A comment that was meant to switch a gate on must not be ignored.
 
-use super::syntax::{CLOSE, KEYS};
+use super::{CLOSE, KEYS};
 
-/// What follows the key of a marker, or is taken for it.
+/// The separator after the key of a marker, and what looks like it.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
 
-/// A key that is no marker's, as it was written, and the one that it should be.
+/// A misspelled key, and the key that was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NearMiss {
     pub(super) written: String,
@@ -19,7 +19,7 @@ impl NearMiss {
         if *written == format!("DES-{key}") {
             format!("DES-{key} is not alone in its comment, or not followed by a colon")
         } else {
-            // What looks the same, or cannot be seen, is named.
+            // Characters that look the same, or are invisible, are shown as escapes.
             let named: String = written
                 .chars()
                 .map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() })
@@ -29,7 +29,7 @@ impl NearMiss {
     }
 }
 
-/// The keys in a comment that were meant to be those of markers. A comment that mentions one in its prose is free.
+/// The misspelled keys in a comment. A key that is only mentioned in prose does not count.
 pub(super) fn near_misses(comment: &str) -> Vec<NearMiss> {
     comment.lines().enumerate().flat_map(|(number, line)| in_line(line, number == 0)).collect()
 }
@@ -41,13 +41,16 @@ fn in_line(line: &str, is_first: bool) -> Vec<NearMiss> {
         let before = line.get(start..at).unwrap_or_default();
         let value = line.get(at + separator.len()..).unwrap_or_default();
         let word = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
-        let in_words = || key_in_words(before, value).filter(|_| start == 0);
         if let Some(key) = key_of(word) {
-            // The first one may be as it should.
+            // The first one may be a correct marker.
             let is_marker =
                 is_first && start == 0 && separator == ":" && before.trim() == format!("DES-{key}");
-            found.extend((!is_marker).then(|| NearMiss { written: word.to_owned(), key }));
-        } else if let Some(key) = in_words() {
+            if !is_marker {
+                found.push(NearMiss { written: word.to_owned(), key });
+            }
+        } else if start == 0
+            && let Some(key) = key_in_words(before, value)
+        {
             found.push(NearMiss { written: before.trim().to_owned(), key });
         }
         start = at + separator.len();
@@ -62,7 +65,8 @@ fn in_line(line: &str, is_first: bool) -> Vec<NearMiss> {
 fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
     let is_value = |word: &str| ["REQUIRED", "OPTIONAL", "NONE"].contains(&word);
     let key = key_of(before).filter(|key| before.split_whitespace().count() > 1 && *key == "VALIDATION")?;
-    is_value(&folded(value.split(CLOSE).next().unwrap_or_default())).then_some(key)
+    let value = folded(value.split(CLOSE).next().unwrap_or_default());
+    if is_value(&value) { Some(key) } else { None }
 }
 
 /// `DES-VALIDATION required`, `des_validation`: the line starts with the key, and nothing says what its value is.
@@ -71,8 +75,11 @@ fn without_separator(line: &str) -> Option<NearMiss> {
     let all = folded(line);
     let is_all =
         ["", "REQUIRED", "OPTIONAL", "NONE"].iter().any(|value| all == format!("DESVALIDATION{value}"));
-    let key = key_of(first).filter(|key| *key == "VALIDATION").or_else(|| is_all.then_some("VALIDATION"))?;
-    Some(NearMiss { written: if is_all { line.trim() } else { first }.to_owned(), key })
+    if !is_all && key_of(first) != Some("VALIDATION") {
+        return None;
+    }
+    let written = if is_all { line.trim() } else { first };
+    Some(NearMiss { written: written.to_owned(), key: "VALIDATION" })
 }
 
 /// The key that this was meant to be, if any.

@@ -1,8 +1,8 @@
-//! Tools of MCP servers, of which Claude Code sends the name and the input: which files that names, and what may be done to them.
+//! Tools of MCP servers: the files that their input names, and what the tool may do to them.
 
 use serde_json::{Map, Value};
 
-use super::tools::KNOWN;
+use super::KNOWN;
 use shell_effects::Access;
 
 /// How the tools of MCP servers start: `mcp__server__tool`.
@@ -11,10 +11,10 @@ pub const PREFIX: &str = "mcp__";
 /// All of them, as an alternative of a matcher.
 pub const MATCHER: &str = "mcp__.*";
 
-/// Input is looked at so deep.
+/// Input is searched to this depth.
 const MAX_DEPTH: usize = 4;
 
-/// Words of a tool's name by which it writes, reads, or only looks at what there is.
+/// Words in a tool's name that say whether it writes, reads, or only lists.
 const WRITING: [&str; 19] = [
     "write",
     "edit",
@@ -42,7 +42,7 @@ const READING: [&str; 14] = [
 ];
 const LOOKING: [&str; 7] = ["list", "ls", "stat", "info", "tree", "exists", "metadata"];
 
-/// Whether a tool is none of Claude Code's own, as far as this version knows them.
+/// Whether a tool is not one of Claude Code's own that this version knows.
 pub fn is_foreign(tool: &str) -> bool {
     tool.starts_with(PREFIX) || !KNOWN.contains(&tool)
 }
@@ -72,7 +72,9 @@ fn words(name: &str) -> Vec<String> {
         if is_start {
             words.push(String::new());
         }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
             word.extend(c.to_lowercase());
         }
     }
@@ -110,10 +112,11 @@ fn names_file(key: &str) -> bool {
     KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
 }
 
-/// The path that a text is; what is elsewhere on the network is none.
+/// The path in a text; a URL of another host is none.
 fn path_in(text: &str) -> Option<&str> {
     let path = text.strip_prefix("file://").unwrap_or(text);
-    (!path.is_empty() && !path.contains("://") && !path.contains('\0')).then_some(path)
+    let is_path = !path.is_empty() && !path.contains("://") && !path.contains('\0');
+    if is_path { Some(path) } else { None }
 }
 
 #[cfg(test)]

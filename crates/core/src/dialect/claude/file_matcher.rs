@@ -1,5 +1,6 @@
-//! The matcher of FileChanged. Claude Code splits it at `|` and watches each part below the folder in which it was started, a
-//! folder with all that is in it; and it compares the whole, as a regular expression, with the last part of a changed path.
+//! The matcher of FileChanged. Claude Code splits it at `|` and watches each part below the folder in which it was started; a
+//! folder includes its contents. It also compares the whole matcher, as a regular expression, with the last part of a changed
+//! path.
 
 /// Matches whatever is watched: a path with a folder never equals the name of a file.
 const ANY: &str = ".*";
@@ -18,9 +19,14 @@ pub fn paths(pattern: &str) -> Vec<Result<Vec<String>, String>> {
 pub fn matcher(paths: &[String]) -> Option<String> {
     let is_file = |path: &String| path.contains('.') && !path.contains('/');
     let has_plain_names = paths.iter().all(is_file);
-    let any = (!has_plain_names).then_some(ANY);
-    let all: Vec<&str> = paths.iter().map(String::as_str).chain(any).collect();
-    (!paths.is_empty()).then(|| all.join("|"))
+    let mut all: Vec<&str> = paths.iter().map(String::as_str).collect();
+    if all.is_empty() {
+        return None;
+    }
+    if !has_plain_names {
+        all.push(ANY);
+    }
+    Some(all.join("|"))
 }
 
 /// Whether Claude Code can evaluate a matcher: one part that is no regular expression makes it match nothing.
@@ -56,8 +62,11 @@ fn path(pattern: &str) -> Option<Vec<String>> {
     // A folder, so that it is not taken for the name of a file.
     let is_folder = pattern.ends_with('/') || known.len() < plain.trim_start_matches('/').len();
     let relative = if is_folder && !known.contains('/') { format!("./{known}") } else { known.clone() };
-    let absolute = plain.starts_with('/').then(|| format!("/{known}"));
-    Some(std::iter::once(relative).chain(absolute).collect())
+    let mut paths = vec![relative];
+    if plain.starts_with('/') {
+        paths.push(format!("/{known}"));
+    }
+    Some(paths)
 }
 
 #[cfg(test)]
