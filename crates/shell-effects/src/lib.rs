@@ -193,6 +193,8 @@ pub enum Doubt {
     TooLong,
     /// Nested too deeply, or its loops and variables lead to too many commands.
     TooDeep,
+    /// More functions or aliases than are remembered.
+    TooMany(&'static str),
     /// Code in another language, or shell code that is not known before it runs.
     InlineCode {
         interpreter: String,
@@ -219,6 +221,7 @@ impl std::fmt::Display for Doubt {
             Doubt::Unparsable(reason) => write!(f, "it cannot be parsed: {reason}"),
             Doubt::TooLong => f.write_str("it is longer than 64 KiB"),
             Doubt::TooDeep => f.write_str("it is nested too deeply"),
+            Doubt::TooMany(what) => write!(f, "it defines too many {what}"),
             Doubt::InlineCode { interpreter, .. } => {
                 write!(f, "what code in {interpreter} does is not known")
             }

@@ -1,17 +1,17 @@
 //! Simple commands: which program it is, and what follows from that.
 
-use std::rc::Rc;
-
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::beside::{EVALUATING, is_evaluated, is_harmless};
+use crate::analysis::field::Field;
 use crate::analysis::redirect;
-use crate::analysis::state::{Field, State, Value};
+use crate::analysis::state::State;
 use crate::analysis::stream::{Redirected, Stream};
+use crate::analysis::variables::Value;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::printing::prints_settings;
 use crate::programs::table::{self, Action};
-use crate::syntax::tree::{Assignment, Redirect, Word};
+use crate::syntax::tree::{Assignment, Piece, Redirect, Word};
 
 /// Clients of databases, which run what they get on their standard input.
 const DATABASES: [&str; 8] =
@@ -35,6 +35,9 @@ impl Analyzer<'_> {
             }
             let start = analyzer.script.commands.len();
             analyzer.start = start;
+            if !analyzer.choices.is_repeated {
+                analyzer.process = Stream::Nothing;
+            }
             let mut fields = Vec::with_capacity(words.len());
             for word in words {
                 fields.extend(analyzer.fields(word));
@@ -64,7 +67,7 @@ impl Analyzer<'_> {
             }
             analyzer.input = outer.clone();
             if let Some(end) = &end {
-                analyzer.state.merge(end);
+                analyzer.state.join(end);
             }
             if analyzer.choices.is_open() {
                 end = Some(analyzer.state.clone());
@@ -80,12 +83,16 @@ impl Analyzer<'_> {
             fields.first().map(|field| field.text.as_str()),
             Some("export" | "declare" | "local" | "readonly" | "typeset")
         );
-        let given = (!assigned.is_empty() && !declares).then(|| self.state.give(assigned.to_vec()));
+        let is_given = !assigned.is_empty() && !declares;
+        let before = self.state.exports.clone();
+        if is_given {
+            self.state.exports.give(assigned.to_vec());
+        }
         let command = self.script.commands.len();
         self.run_command(fields, redirected);
-        if let Some(before) = given {
+        if is_given {
             self.run_variables(assigned, command);
-            self.state.environment = before;
+            self.state.exports = before;
         }
         if declares {
             self.export(fields, assigned);
@@ -127,8 +134,8 @@ impl Analyzer<'_> {
         for assignment in assignments {
             self.assign_printed(assignment);
             let assigned = self.assigned(assignment);
-            if self.state.exports_all || self.state.gives(&assignment.name) {
-                self.state.give([assigned.clone()]);
+            if self.state.exports.all || self.state.exports.has(&assignment.name) {
+                self.state.exports.give([assigned.clone()]);
             }
             if !is_harmless(&assignment.name) {
                 self.beside(assigned);
@@ -162,7 +169,7 @@ impl Analyzer<'_> {
     pub(crate) fn run_fields(&mut self, fields: &[Field]) {
         let Some(first) = fields.first() else { return };
         self.output = Stream::Unknown;
-        if !self.work(16 * (fields.len() + self.state.environment.len())) {
+        if !self.work(16 * (fields.len() + self.state.exports.variables().len())) {
             return;
         }
         let command = self.add_command(fields, self.redirected > 0);
@@ -172,14 +179,29 @@ impl Analyzer<'_> {
             self.unknown_program(fields);
             return;
         }
-        let name = first.text.as_str();
-        if let Some((_, text)) = self.state.aliases.iter().find(|(alias, _)| alias == name).cloned() {
-            self.alias(name, &text, fields);
-            return;
+        match self.state.aliases.get(&first.text).cloned() {
+            None => self.run_program(first, fields, command),
+            // A shell that is not interactive expands none.
+            Some(alias) => {
+                let texts = alias.bodies.as_slice().iter().map(Some);
+                self.one_of(texts.chain([None]), |analyzer, text| match text {
+                    Some(text) => analyzer.alias(&first.text, text, fields),
+                    None => analyzer.run_program(first, fields, command),
+                });
+            }
         }
+    }
+
+    fn run_program(&mut self, first: &Field, fields: &[Field], command: usize) {
+        let name = first.text.as_str();
         if EVALUATING.contains(&name) {
             let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
             words.for_each(|word| self.evaluate(&word.text));
+        }
+        if name == "let" {
+            for field in fields.iter().skip(1) {
+                self.assign_numbers(&vec![Piece::Quoted(field.text.clone())]);
+            }
         }
         let is_function = self.call(name, fields.get(1..).unwrap_or_default());
         match table::find(name) {
@@ -224,8 +246,8 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        let outer = Rc::clone(&self.state.aliases);
-        Rc::make_mut(&mut self.state.aliases).retain(|(alias, _)| alias != name);
+        let outer = self.state.aliases.clone();
+        self.state.aliases.remove(name);
         let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
         self.script_text(&format!("{text} {}", rest.join(" ")));
         self.state.aliases = outer;

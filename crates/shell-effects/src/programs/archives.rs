@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments::{Call, Flags};
 
 /// Its flags with a dash.
@@ -27,10 +27,9 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(archive) = archive.filter(|archive| archive.text != "-") {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
-    let bases = analyzer.state.bases.clone();
+    let directories = analyzer.state.directories.clone();
     if let Some(directory) = directory {
-        analyzer.state.bases =
-            bases.iter().map(|base| crate::analysis::builtins::moved(base, directory)).collect();
+        analyzer.state.directories.enter(directory);
     }
     for member in &members {
         if creates {
@@ -42,7 +41,7 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch_tree(Access::Write, member, call.command);
         }
     }
-    analyzer.state.bases = bases;
+    analyzer.state.directories = directories;
     let to_output = arguments.has(&["-O", "--to-stdout"]);
     if extracts && members.is_empty() && !to_output {
         extracted(analyzer, call, directory, archive);

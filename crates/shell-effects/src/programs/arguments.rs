@@ -1,6 +1,6 @@
 //! Flags and operands of a command, kept apart by a description of its flags.
 
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x?` a value only if that is part of the same word. All other flags take none.

@@ -1,7 +1,7 @@
 //! Programs that copy, move and link files.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::Call;
 use crate::{Access, Target};
 
@@ -92,7 +92,7 @@ pub(crate) fn written(
         return;
     }
     let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let is_made = is_directory == Some(true) || analyzer.made_directory(&target.text);
+    let is_made = is_directory == Some(true) || analyzer.state.disk.has_made(&target.text);
     let directory = match target.text.trim_end_matches('/') {
         "" => "/",
         directory => directory,
@@ -110,17 +110,6 @@ pub(crate) fn written(
         _ => Target::Into { directory: directory.to_owned(), name: name.to_owned() },
     };
     analyzer.effect(Access::Write, written, call.command);
-}
-
-impl Analyzer<'_> {
-    /// Whether the script made this directory before.
-    pub(crate) fn made_directory(&self, path: &str) -> bool {
-        let path = path.trim_end_matches('/');
-        self.script.effects.iter().rev().take(256).any(|effect| {
-            effect.access == Access::MakeDirectory
-                && matches!(&effect.target, Target::Path(made) if made.trim_end_matches('/') == path)
-        })
-    }
 }
 
 /// `dd if=A of=B`.

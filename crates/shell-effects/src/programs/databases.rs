@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 

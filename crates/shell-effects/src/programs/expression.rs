@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::Quoting;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 
 /// More alternatives are not kept apart: any file may be meant.
 const MAX_ALTERNATIVES: usize = 16;

@@ -1,7 +1,7 @@
 //! `find`: where the files are that it finds, and what it does to them.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{Stream, found};
 use crate::glob::{Glob, Kind};
 use crate::programs::arguments::Call;

@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::FieldKind;
+use crate::analysis::field::FieldKind;
 use crate::programs::arguments::Call;
 
 /// Those that change files, and the options with which they only look.

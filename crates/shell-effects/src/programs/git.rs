@@ -9,8 +9,7 @@ mod shows;
 use call::Git;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::builtins::moved;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::subcommands;
 use crate::{Access, Target};
@@ -92,9 +91,9 @@ pub(crate) fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(alias) = alias(&global, &subcommand.text) {
         return analyzer.git_alias(&alias, rest);
     }
-    let bases = analyzer.state.bases.clone();
+    let directories = analyzer.state.directories.clone();
     for directory in global.values(&["-C", "--work-tree"]) {
-        analyzer.state.bases = analyzer.state.bases.iter().map(|base| moved(base, directory)).collect();
+        analyzer.state.directories.enter(directory);
     }
     let separator = rest.iter().position(|field| field.text == "--");
     let flags = subcommands::of("git", &subcommand.text);
@@ -106,7 +105,7 @@ pub(crate) fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     };
     analyzer.files_of_flags(flags, &git.arguments, call.command);
     git.run(analyzer, &subcommand.text, call.fields);
-    analyzer.state.bases = bases;
+    analyzer.state.directories = directories;
 }
 
 /// What `-c alias.NAME=…` makes of a subcommand.

@@ -3,7 +3,7 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call};
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
@@ -29,7 +29,7 @@ pub(crate) fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
         analyzer.subshell(|analyzer| {
             analyzer.state = analyzer.state.child(positional);
-            analyzer.state.exports_all = exports_all;
+            analyzer.state.exports.all = exports_all;
             analyzer.code(code, call.name);
         });
         return;

@@ -1,7 +1,7 @@
 //! Programs with a subcommand that runs another command: here in another environment, in a container, or on another machine.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::analysis::stream;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::subcommands;

@@ -2,8 +2,9 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind, Value};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::analysis::variables::Value;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::syntax::quotes::decoded;
 
@@ -72,9 +73,7 @@ pub(crate) fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let text = words.split_first().and_then(|(format, values)| formatted(format, values));
     match (variable, text) {
-        (Some(name), Some(text)) if text.is_literal() => {
-            analyzer.state.set(&name, Value::Options(vec![text]))
-        }
+        (Some(name), Some(text)) if text.is_literal() => analyzer.state.set(&name, Value::one(text)),
         (Some(name), _) => analyzer.state.set(&name, Value::Unknown),
         (None, text) => analyzer.output = text.map_or(Stream::Unknown, Stream::text),
     }

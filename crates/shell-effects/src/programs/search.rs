@@ -2,7 +2,7 @@
 
 use crate::Target;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;

@@ -2,8 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::builtins::moved;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call};
 use crate::programs::interpreters::without_dash;
@@ -103,10 +102,11 @@ pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return;
     }
     let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
-    let before = analyzer.state.give(assigned.clone());
+    let before = analyzer.state.exports.clone();
+    analyzer.state.exports.give(assigned.clone());
     analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest));
     analyzer.run_variables(&assigned, call.command);
-    analyzer.state.environment = before;
+    analyzer.state.exports = before;
 }
 
 fn is_assignment(field: &Field) -> bool {
@@ -127,9 +127,9 @@ pub(crate) fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         // What it sets is not followed into the command, so nothing is known of variables there.
         analyzer.state = analyzer.state.child(Vec::new());
         let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
-        analyzer.state.give(assigned.clone());
+        analyzer.state.exports.give(assigned.clone());
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
-            analyzer.state.bases = analyzer.state.bases.iter().map(|base| moved(base, directory)).collect();
+            analyzer.state.directories.enter(directory);
         }
         match arguments.value(&["-S", "--split-string"]) {
             Some(code) => {

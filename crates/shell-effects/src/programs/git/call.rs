@@ -1,6 +1,6 @@
 //! One call of a subcommand of git.
 
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments::Arguments;
 
 pub(crate) struct Git<'a> {

@@ -4,7 +4,7 @@ use super::call::Git;
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Arguments};
 
 /// Options that only look at settings.

@@ -1,9 +1,8 @@
 //! Commands that git runs: those that a subcommand is given, aliases, and the programs that settings name.
 
 use super::call::Git;
-use crate::Base;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments;
 
 /// Settings with a program that a shell runs: section, and name behind any subsection.
@@ -38,7 +37,7 @@ impl Git<'_> {
             let words: Vec<Field> = words.skip_while(|field| field.text.starts_with('-')).cloned().collect();
             analyzer.subshell(|analyzer| {
                 // In each of the submodules.
-                analyzer.state.bases = vec![Base::Unknown];
+                analyzer.state.directories.lose();
                 match words.as_slice() {
                     [code] => analyzer.code(code, "sh"),
                     words => analyzer.deeper(|analyzer| analyzer.run_fields(words)),

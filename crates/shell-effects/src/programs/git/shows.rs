@@ -2,7 +2,7 @@
 
 use super::call::Git;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments;
 use crate::{Access, Target};
