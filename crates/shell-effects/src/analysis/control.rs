@@ -80,7 +80,7 @@ impl Analyzer<'_> {
     fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)]) {
         self.substitutions(word);
         // None of the patterns may match.
-        self.one_of(arms.iter().map(Some).chain([None]), |analyzer, arm| {
+        self.one_of([None].into_iter().chain(arms.iter().map(Some)), |analyzer, arm| {
             let Some((patterns, body)) = arm else { return };
             for pattern in patterns {
                 analyzer.substitutions(pattern);
@@ -137,9 +137,13 @@ impl Analyzer<'_> {
         if !beside::is_harmless(name) {
             self.beside(format!("for {name}"));
         }
-        self.repeated(|analyzer| {
+        let set = |analyzer: &mut Self| {
             analyzer.state.set(name, value.clone());
             analyzer.state.variables.set_printed_by(name, by.clone());
+        };
+        set(self);
+        self.repeated(|analyzer| {
+            set(analyzer);
             analyzer.list(body);
         });
     }

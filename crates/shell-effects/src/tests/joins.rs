@@ -91,7 +91,8 @@ fn directories() -> impl Strategy<Value = Directories> {
 fn exports() -> impl Strategy<Value = Exports> {
     let given = prop::collection::vec((name(), text()), 0..4);
     (given, any::<bool>()).prop_map(|(given, all)| {
-        let mut exports = Exports { all, ..Exports::default() };
+        let mut exports = Exports::default();
+        exports.all = all;
         exports.give(given.into_iter().map(|(name, value)| format!("{name}={value}")));
         exports
     })
