@@ -29,6 +29,7 @@ pub use analysis::extent::Extent;
 pub use analysis::options::Given;
 pub use analysis::plain::Plain;
 pub use analysis::stream::WORK_TREE;
+pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use syntax::placeholder;
 

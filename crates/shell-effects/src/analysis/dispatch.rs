@@ -10,12 +10,8 @@ use crate::analysis::state::{Field, State, Value};
 use crate::analysis::stream::{Redirected, Stream};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::printing::prints_settings;
-use crate::programs::table::{self, Action};
+use crate::programs::table::{self, Action, Stdin};
 use crate::syntax::tree::{Assignment, Redirect, Word};
-
-/// Clients of databases, which run what they get on their standard input.
-const DATABASES: [&str; 8] =
-    ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "redis-cli"];
 
 /// Whether a program prints lines that it reads as they are.
 fn passes(name: &str) -> bool {
@@ -202,7 +198,8 @@ impl Analyzer<'_> {
     fn takes_input(&mut self, program: &str) {
         let Stream::Text(printed) = &self.input else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
-        if DATABASES.contains(&name)
+        let stdin = table::by_name(name).map_or(Stdin::Data, |program| program.stdin);
+        if stdin != Stdin::Data
             && let Some(command) = self.script.commands.last_mut()
         {
             command.input = Some(printed.text.text.clone());
@@ -253,6 +250,7 @@ impl Analyzer<'_> {
     fn act(&mut self, program: &table::Program, call: &Call<'_>) {
         let operands = &call.arguments.operands;
         match program.action {
+            Action::Unknown => self.unknown_program(call.fields),
             Action::Nothing => {}
             // What is printed is a part of what is read.
             Action::Each(Access::Read, _)

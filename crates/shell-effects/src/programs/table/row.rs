@@ -15,10 +15,26 @@ pub(crate) struct Program {
     /// With one of these flags all operands are files.
     pub(crate) whole: &'static [&'static str],
     pub(crate) action: Action,
+    pub(crate) stdin: Stdin,
+}
+
+/// What a program takes its standard input for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stdin {
+    Data,
+    /// Statements for a database. Any of its arguments may hold some as well.
+    Sql {
+        /// Whether a comment may start with `#`.
+        has_hash_comments: bool,
+    },
+    /// Commands for a database that has another language.
+    Queries,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
+    /// What it does is not known.
+    Unknown,
     /// Only what its flags name.
     Nothing,
     /// Every operand after the first so many.
@@ -29,7 +45,7 @@ pub(crate) enum Action {
 }
 
 pub(crate) const fn row(name: &'static str, flags: Flags, action: Action) -> Program {
-    Program { alias: name, name, flags, whole: &[], action }
+    Program { alias: name, name, flags, whole: &[], action, stdin: Stdin::Data }
 }
 
 /// It reads every file that it names.
@@ -49,6 +65,11 @@ pub(crate) const fn runs(name: &'static str, flags: Flags, run: fn(&mut Analyzer
 impl Program {
     pub(crate) const fn whole(mut self, flags: &'static [&'static str]) -> Program {
         self.whole = flags;
+        self
+    }
+
+    pub(crate) const fn stdin(mut self, stdin: Stdin) -> Program {
+        self.stdin = stdin;
         self
     }
 

@@ -8,7 +8,6 @@ use super::row::{Action, Program, row, runs};
 use crate::Access::{Delete, MakeDirectory, Write};
 use crate::programs::archives;
 use crate::programs::copy;
-use crate::programs::databases;
 use crate::programs::editors;
 use crate::programs::format;
 use crate::programs::git;
@@ -115,7 +114,6 @@ pub(crate) const WRITERS: &[Program] = &[
     row("shred", "-n= -s= --iterations= --size=", Action::Each(Write, 0)),
     runs("split", SPLIT, editors::pieces),
     row("sponge", "-m= --mode=", Action::Each(Write, 0)),
-    runs("sqlite3", "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", databases::sqlite),
     row("srm", "", Action::Trees(Delete, 0)),
     runs("ssh-keygen", "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", editors::keys),
     runs("standard", FORMATTER, format::format),
