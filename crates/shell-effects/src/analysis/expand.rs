@@ -8,7 +8,7 @@ use crate::analysis::parameters::Found;
 use crate::analysis::partial::Partial;
 use crate::analysis::state::{Field, FieldKind, MAX_VALUE, Value};
 use crate::analysis::stream::{self, Stream};
-use crate::programs::outputs;
+use crate::programs::system;
 use crate::syntax::tree::{List, Operation, Piece, Word};
 
 /// So many combinations of possible values are tried for one command.
@@ -209,7 +209,7 @@ impl Analyzer<'_> {
                 if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                     self.beside(beside::shown(word));
                 }
-                partial.like(outputs::NUMBER, "$((…))");
+                partial.like(system::NUMBER, "$((…))");
             }
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
@@ -243,7 +243,7 @@ impl Analyzer<'_> {
 
     /// The pattern of what a program prints that is no function or alias of the script.
     fn printed_pattern(&self, text: &str) -> Option<Field> {
-        let pattern = outputs::pattern(text)?;
+        let pattern = system::pattern(text)?;
         let name = text.split_whitespace().next().unwrap_or_default();
         let is_own =
             self.state.function(name).is_some() || self.state.aliases.iter().any(|(alias, _)| alias == name);

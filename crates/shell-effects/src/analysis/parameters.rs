@@ -3,7 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::state::{Field, FieldKind, MAX_OPTIONS, MAX_VALUE, Value};
 use crate::analysis::trim::trim;
-use crate::programs::outputs;
+use crate::programs::system;
 use crate::syntax::tree::{Assigned, Assignment, Operation, Piece};
 
 /// What a parameter stands for.
@@ -25,7 +25,7 @@ impl Analyzer<'_> {
             matches!(&found, Found::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
-            Some(Operation::Length) => Found::Like(outputs::NUMBER),
+            Some(Operation::Length) => Found::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
                 if matches!(operation, Some(Operation::Assign(_))) {
                     self.beside(format!("${{{name}:=…}}"));
@@ -125,8 +125,8 @@ impl Analyzer<'_> {
                 "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
                 | "EPOCHSECONDS",
                 _,
-            ) => Found::Like(outputs::NUMBER),
-            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(outputs::NAME),
+            ) => Found::Like(system::NUMBER),
+            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(system::NAME),
             _ => Found::Unknown,
         }
     }

@@ -4,8 +4,21 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::state::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
-use crate::programs::table::{self, Stdin};
+use crate::programs::program::{Program, Stdin, special, tool};
+use crate::programs::table;
 use crate::{Access, Simple};
+
+const SQL: Stdin = Stdin::Sql { has_hash_comments: false };
+const MYSQL: Stdin = Stdin::Sql { has_hash_comments: true };
+
+#[rustfmt::skip]
+pub(crate) const DATABASES: &[Program] = &[
+    tool(&["redis-cli"], "-h= -p= -s= -a= -u= -r= -i= -n= -d= -D= -t= --user= --pass= --sni= --cacert= --cert= --key=").stdin(Stdin::Queries),
+    Program::new(&["clickhouse-client", "cockroach", "duckdb", "litecli", "pgcli", "psql", "sqlcmd", "usql"]).stdin(SQL),
+    Program::new(&["mariadb", "mycli", "mysql"]).stdin(MYSQL),
+    Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
+    special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL),
+];
 
 /// The SQL that a client of a database is given.
 #[derive(Debug)]
@@ -55,7 +68,7 @@ const READING: &[&str] = &[
     ".databases",
 ];
 
-pub(crate) fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((database, statements)) = call.arguments.operands.split_first() else { return };
     let mut texts: Vec<Field> = call.arguments.values(&["-cmd"]).chain(statements).cloned().collect();
     if statements.is_empty()
