@@ -27,6 +27,7 @@ pub use input::{InputPattern, is_about};
 pub use lost::{UncheckedCall, lost};
 pub use origin::Origin;
 pub use outside::outside;
+pub use own_commands::read_shell;
 pub use resolve::{Effects, Ground, Touch, Unclear};
 pub use rules::{Action, Rules, Whom};
 pub use search::Visited;

@@ -6,8 +6,10 @@ use crate::analysis::around::Look;
 use crate::analysis::choices::Choices;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
+use crate::programs::program::Program;
+use crate::programs::table;
 use crate::syntax::tree::Command;
-use crate::{Doubt, MAX_DEPTH, Script};
+use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 /// Loops, functions and possible values lead to more commands than are written; there is an end to that. The unit is
 /// about a byte that is looked at.
@@ -17,6 +19,8 @@ pub(crate) struct Analyzer<'a> {
     pub(crate) script: Script,
     pub(crate) home: Option<&'a str>,
     pub(crate) outside: Look<'a>,
+    /// Programs of the caller.
+    programs: &'static [Program],
     pub(crate) state: State,
     pub(crate) depth: usize,
     pub(crate) choices: Choices,
@@ -42,11 +46,12 @@ pub(crate) struct Analyzer<'a> {
 }
 
 impl<'a> Analyzer<'a> {
-    pub(crate) fn new(home: Option<&'a str>, outside: Look<'a>) -> Analyzer<'a> {
+    pub(crate) fn new(context: &Context<'a>) -> Analyzer<'a> {
         Analyzer {
             script: Script::default(),
-            home,
-            outside,
+            home: context.home,
+            outside: context.outside,
+            programs: context.programs,
             state: State::new(),
             depth: 0,
             choices: Choices::default(),
@@ -74,6 +79,12 @@ impl<'a> Analyzer<'a> {
             self.doubt(Doubt::TooDeep);
         }
         !is_over
+    }
+
+    /// What is known of the program of this name.
+    pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
+        let own = self.programs.iter().find(|program| program.names.contains(&name));
+        own.or_else(|| table::by_name(name))
     }
 
     pub(crate) fn doubt(&mut self, doubt: Doubt) {

@@ -16,7 +16,9 @@ const MAX_ALIASES: usize = 64;
 pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let target = match call.arguments.operands.first() {
         Some(field) if call.arguments.operands.len() == 1 => field.clone(),
-        None if call.name == "cd" => analyzer.home.map_or_else(|| Field::unknown("~"), Field::literal),
+        None if call.program.name() == "cd" => {
+            analyzer.home.map_or_else(|| Field::unknown("~"), Field::literal)
+        }
         _ => Field::unknown("cd"),
     };
     if call.name == "pushd" {

@@ -9,18 +9,10 @@ use crate::analysis::state::State;
 use crate::analysis::stream::{Redirected, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::printing::prints_settings;
-use crate::programs::table::{self, Action};
+use crate::programs::program::{Action, Output, Stdin};
+use crate::programs::tools::prints_settings;
+use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Piece, Redirect, Word};
-
-/// Clients of databases, which run what they get on their standard input.
-const DATABASES: [&str; 8] =
-    ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "redis-cli"];
-
-/// Whether a program prints lines that it reads as they are.
-fn passes(name: &str) -> bool {
-    matches!(name, "head" | "shuf" | "sort" | "tac" | "tail")
-}
 
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -204,16 +196,19 @@ impl Analyzer<'_> {
             }
         }
         let is_function = self.call(name, fields.get(1..).unwrap_or_default());
-        match table::find(name) {
-            Some(program) => {
-                let arguments = arguments::parse(program.flags, fields.get(1..).unwrap_or_default());
-                self.files_of_flags(program.flags, &arguments, command);
-                let call = Call { name: program.name, fields, arguments, command };
-                self.act(program, &call);
+        let name = table::called_name(name).unwrap_or_default();
+        match self.program(name) {
+            Some(program) if !(is_function && matches!(program.action, Action::Unknown)) => {
+                let words = fields.get(1..).unwrap_or_default();
+                let (arguments, length) =
+                    arguments::parse_up_to(program.options, words, program.ends_at_operand);
+                self.files_of_flags(program.options, &arguments, command);
+                let rest = words.get(length..).unwrap_or_default();
+                self.act(&Call { program, name, fields, arguments, rest, command });
             }
             // What it prints is printed by the commands in it.
-            None if is_function => self.output = Stream::Nothing,
-            None => {
+            _ if is_function => self.output = Stream::Nothing,
+            _ => {
                 self.unknown_program(fields);
                 self.program_file(first, command);
             }
@@ -224,7 +219,8 @@ impl Analyzer<'_> {
     fn takes_input(&mut self, program: &str) {
         let Stream::Text(printed) = &self.input else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
-        if DATABASES.contains(&name)
+        let stdin = table::by_name(name).map_or(Stdin::Data, |program| program.stdin);
+        if matches!(stdin, Stdin::Sql { .. } | Stdin::Queries)
             && let Some(command) = self.script.commands.last_mut()
         {
             command.input = Some(printed.text.text.clone());
@@ -272,13 +268,20 @@ impl Analyzer<'_> {
         }
     }
 
-    fn act(&mut self, program: &table::Program, call: &Call<'_>) {
+    fn act(&mut self, call: &Call<'_>) {
+        let program = call.program;
         let operands = &call.arguments.operands;
         match program.action {
+            Action::Unknown => {
+                self.unknown_program(call.fields);
+                call.fields.iter().take(1).for_each(|first| self.program_file(first, call.command));
+            }
             Action::Nothing => {}
             // What is printed is a part of what is read.
             Action::Each(Access::Read, _)
-                if operands.is_empty() && matches!(self.input, Stream::Files(_)) && passes(call.name) =>
+                if operands.is_empty()
+                    && matches!(self.input, Stream::Files(_))
+                    && matches!(program.output, Output::Lines) =>
             {
                 self.output = self.input.clone();
             }
@@ -303,6 +306,10 @@ impl Analyzer<'_> {
                     }
                 }
             }
+            Action::Wrap(operands) => wrappers::wrapper(self, call, operands),
+            Action::Launch => launchers::launch(self, call),
+            Action::Texts(texts) => launchers::texts(self, call, texts),
+            Action::Format(formatting) => editors::format(self, call, formatting),
             Action::Special(run) => run(self, call),
         }
     }

@@ -9,7 +9,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::parameters::Found;
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::MAX_VALUE;
-use crate::programs::outputs;
+use crate::programs::system;
 use crate::syntax::tree::{List, Operation, Piece, Word};
 
 /// So many combinations of possible values are tried for one command.
@@ -215,7 +215,7 @@ impl Analyzer<'_> {
                 if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                     self.beside(beside::shown(word));
                 }
-                partial.like(outputs::NUMBER, "$((…))");
+                partial.like(system::NUMBER, "$((…))");
             }
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
@@ -249,7 +249,7 @@ impl Analyzer<'_> {
 
     /// The pattern of what a program prints that is no function or alias of the script.
     fn printed_pattern(&self, text: &str) -> Option<Field> {
-        let pattern = outputs::pattern(text)?;
+        let pattern = system::pattern(text)?;
         let name = text.split_whitespace().next().unwrap_or_default();
         let is_own = self.state.functions.get(name).is_some() || self.state.aliases.get(name).is_some();
         let is_known = !pattern.contains('*');

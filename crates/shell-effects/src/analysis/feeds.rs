@@ -6,14 +6,9 @@ use crate::analysis::directories::moved;
 use crate::analysis::disk::WrittenFile;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
+use crate::programs::program::Output;
+use crate::programs::table;
 use crate::syntax::tree::{Assigned, Assignment, Piece};
-
-/// What prints nothing, so that the rest of what is printed beside it is known.
-const SILENT: &[&str] = &[
-    ":", "[", "cd", "chmod", "cp", "exit", "export", "false", "local", "ln", "mkdir", "mv", "read",
-    "readonly", "return", "rm", "set", "shift", "shopt", "sleep", "test", "touch", "trap", "true", "umask",
-    "unset", "wait",
-];
 
 impl Analyzer<'_> {
     /// Assigns, and remembers the commands that print the value.
@@ -65,7 +60,7 @@ impl Analyzer<'_> {
             self.work(printed.text.text.len());
         }
         let Some(prints) = &mut self.prints else { return };
-        let is_silent = matches!(output, Stream::Unknown) && SILENT.contains(&name);
+        let is_silent = matches!(output, Stream::Unknown) && prints_nothing(name);
         if !is_silent {
             prints.add(output);
         }
@@ -117,4 +112,10 @@ impl Analyzer<'_> {
         paths.dedup();
         paths
     }
+}
+
+/// Whether a program prints nothing, so that the rest of what is printed beside it is known.
+fn prints_nothing(program: &str) -> bool {
+    let program = table::called_name(program).and_then(table::by_name);
+    program.is_some_and(|program| matches!(program.output, Output::Nothing))
 }

@@ -5,7 +5,7 @@ use crate::analysis::beside;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::trim::trim;
 use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
-use crate::programs::outputs;
+use crate::programs::system;
 use crate::syntax::tree::{Assigned, Assignment, Operation, Piece, Word};
 
 /// What a parameter stands for.
@@ -27,7 +27,7 @@ impl Analyzer<'_> {
             matches!(&found, Found::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
-            Some(Operation::Length) => Found::Like(outputs::NUMBER),
+            Some(Operation::Length) => Found::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
                 let assigns = matches!(operation, Some(Operation::Assign(_)));
                 if assigns {
@@ -143,8 +143,8 @@ impl Analyzer<'_> {
                 "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
                 | "EPOCHSECONDS",
                 _,
-            ) => Found::Like(outputs::NUMBER),
-            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(outputs::NAME),
+            ) => Found::Like(system::NUMBER),
+            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(system::NAME),
             _ => Found::Unknown,
         }
     }
@@ -187,7 +187,7 @@ impl Analyzer<'_> {
             return;
         }
         for name in beside::names(word) {
-            self.state.set(name, Value::one(Field::like(outputs::NUMBER, format!("${name}"))));
+            self.state.set(name, Value::one(Field::like(system::NUMBER, format!("${name}"))));
         }
     }
 

@@ -3,18 +3,19 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::around::Look;
 use crate::analysis::definitions::FunctionBody;
 use crate::analysis::field::Field;
+use crate::analysis::field::Field;
+use crate::analysis::state::State;
 use crate::analysis::state::State;
 use crate::analysis::stream::Redirected;
 use crate::syntax::parser;
 use crate::syntax::tree::{Command, Item, Join, Kind, List, Pipeline};
-use crate::{MAX_DEPTH, Script};
+use crate::{Context, MAX_DEPTH, Script};
 
 /// What a script does.
-pub(crate) fn run(list: &List, home: Option<&str>, outside: Look<'_>) -> Script {
-    let mut analyzer = Analyzer::new(home, outside);
+pub(crate) fn run(list: &List, context: &Context<'_>) -> Script {
+    let mut analyzer = Analyzer::new(context);
     analyzer.list(list);
     analyzer.uncalled_functions();
     analyzer.script

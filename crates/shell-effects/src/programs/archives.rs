@@ -3,17 +3,28 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
-use crate::programs::arguments::{Call, Flags};
+use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::batches;
+use crate::programs::program::{Program, special};
 
-/// Its flags with a dash.
+#[rustfmt::skip]
+pub(crate) const ARCHIVES: &[Program] = &[
+    special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
+    special(&["bsdtar", "gtar", "tar"], "", tar),
+    special(&["bunzip2", "bzip2", "gunzip", "gzip", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
+    special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
+    special(&["unzip"], "-d= -x= -P=", unzip),
+    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n=", zip),
+];
+
+/// The options of tar, which reads its words itself: the first may have no dash.
 const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-from=r \
     --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --strip-components= \
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w";
 
-pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // The old style: `tar xzf FILE`, whose flags take their values in turn.
-    let mut arguments =
-        crate::programs::arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
+    let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
     analyzer.files_of_flags(TAR, &arguments, call.command);
     let members = std::mem::take(&mut arguments.operands);
     let archive = arguments.value(&["-f", "--file"]);
@@ -81,7 +92,7 @@ fn extracted(
     }
 }
 
-pub(crate) fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let Some((archive, members)) = arguments.operands.split_first() else { return };
     analyzer.reads(archive, call.command);
@@ -105,7 +116,7 @@ pub(crate) fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `cpio -o` and `-p` take the names of files from their input; `-i` and `-p DIRECTORY` write them.
-pub(crate) fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let passes = arguments.has(&["-p", "--pass-through"]);
     for archive in arguments.values(&["-F", "-I", "-O", "--file"]) {
@@ -113,7 +124,7 @@ pub(crate) fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
     if passes || arguments.has(&["-o", "--create"]) {
-        for file in crate::programs::batches::lines(&analyzer.input) {
+        for file in batches::lines(&analyzer.input) {
             analyzer.reads(&file, call.command);
         }
     }
@@ -124,7 +135,7 @@ pub(crate) fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `7z x ARCHIVE -oDIRECTORY`, `7z a ARCHIVE FILES`.
-pub(crate) fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let [action, archive, files @ ..] = call.arguments.operands.as_slice() else { return };
     match action.text.as_str() {
         "a" | "u" | "d" | "rn" => {
@@ -139,7 +150,7 @@ pub(crate) fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-pub(crate) fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((archive, files)) = call.arguments.operands.split_first() else { return };
     analyzer.touch(Access::Write, archive, call.command);
     for file in files {
@@ -151,7 +162,7 @@ pub(crate) fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `gzip` and its relatives replace a file by another one.
-pub(crate) fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd");
     let only_reads = arguments.has(&["-c", "-l", "-t", "--stdout", "--to-stdout", "--list", "--test"]);

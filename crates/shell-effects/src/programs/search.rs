@@ -7,17 +7,38 @@ use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
-use crate::programs::find::escaped;
+use crate::programs::find::{self, escaped};
+use crate::programs::program::{Program, special};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
+const RG: Flags = "-e= -f=r -g= -t= -T= -m= -A= -B= -C= -r= -d= -j= -M= -E= -G= --regexp= --file=r --glob= --iglob= \
+    --type= --type-not= --max-count= --max-depth= --replace= --sort= --sortr= --threads= --encoding= \
+    --ignore-file=r --after-context= --before-context= --context= --color= --colors= --max-columns= \
+    --pre= --engine= --type-add= --context-separator=";
+const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-count= --after-context= --before-context= \
+    --context= --include= --exclude= --exclude-from=r --exclude-dir= --label= --color? --colour? \
+    --binary-files= --devices= --directories=";
+
+#[rustfmt::skip]
+pub(crate) const SEARCH: &[Program] = &[
+    search(&["ack", "ag", "rg"], RG),
+    search(&["egrep", "fgrep", "ggrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
+    special(&["fd", "fdfind"], FD, fd),
+    special(&["find", "gfind"], "", find::find),
+];
+
+/// It reads files behind a pattern, which an option may give instead.
+const fn search(names: &'static [&'static str], options: Flags) -> Program {
+    special(names, options, lines)
+}
 
 /// `fd PATTERN ROOTS -x COMMAND`.
-pub(crate) fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let runs = |field: &Field| matches!(field.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
     let at = words.iter().position(runs).unwrap_or(words.len());
-    let arguments = arguments::parse(FD, words.get(..at).unwrap_or_default());
+    let arguments = arguments::parse(call.program.options, words.get(..at).unwrap_or_default());
     let endings: Vec<String> =
         arguments.values(&["-e", "--extension"]).map(|ending| format!("*.{}", ending.text)).collect();
     let found = listed(
@@ -47,7 +68,7 @@ pub(crate) fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `grep PATTERN FILES`, `rg PATTERN FILES`; with `-l` they print in which the pattern is found.
-pub(crate) fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
