@@ -5,8 +5,6 @@ use std::rc::Rc;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::definitions::FunctionBody;
 use crate::analysis::field::Field;
-use crate::analysis::field::Field;
-use crate::analysis::state::State;
 use crate::analysis::state::State;
 use crate::analysis::stream::Redirected;
 use crate::syntax::parser;
