@@ -6,6 +6,7 @@
 mod common;
 
 mod answers;
+mod architecture;
 mod audit;
 mod audit_forgery;
 mod audit_memory;
@@ -62,6 +63,7 @@ mod records;
 mod replay;
 mod report;
 mod run;
+mod same_decisions;
 mod security;
 mod subagent_stop;
 mod switch;

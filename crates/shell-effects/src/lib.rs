@@ -15,6 +15,7 @@
 mod analysis;
 pub mod glob;
 mod programs;
+mod quoting;
 mod syntax;
 
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use analysis::stream::WORK_TREE;
 pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
+pub use quoting::{quoted, quoted_if_needed};
 pub use syntax::placeholder;
 
 /// Longer commands are not read.

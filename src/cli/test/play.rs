@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{Case, CommandResult, Ended, Fields, NonBlank};
-use conclaude_core::decide::{Count, Word};
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Changes, EventKind};
 use conclaude_core::plan::{Command, WhyNot};
@@ -64,14 +65,16 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
         return Err(error.to_string());
     }
     let end = |command: &Command| {
-        let Some(result) = result(case, command) else { return End::Exits(0).into() };
+        let Some(result) = result(case, command) else {
+            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+        };
         let end = match result.exit {
             Ended::Exits(code) => End::Exits(code),
             Ended::TimesOut => End::TimesOut,
         };
-        Played { end, printed: Printed { stdout: &result.stdout, stderr: &result.stderr } }
+        Played { end, printed: Some(Printed { stdout: &result.stdout, stderr: &result.stderr }) }
     };
-    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
+    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
 
 /// The work tree of the moment is no part of a case: without `changed` a stop has no changed files, and a tool those that it writes.
