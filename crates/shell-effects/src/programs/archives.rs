@@ -129,7 +129,8 @@ fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.reads(&file, call.command);
         }
     }
-    let directory = arguments.operands.first().filter(|_| passes).or(arguments.value(&["-D", "--directory"]));
+    let passed_to = if passes { arguments.operands.first() } else { None };
+    let directory = passed_to.or(arguments.value(&["-D", "--directory"]));
     if passes || arguments.has(&["-i", "--extract"]) && !arguments.has(&["-t", "--list", "--to-stdout"]) {
         extracted(analyzer, call, directory, None);
     }
