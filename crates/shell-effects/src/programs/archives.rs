@@ -11,7 +11,7 @@ use crate::programs::program::{Program, special};
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
     special(&["bsdtar", "gtar", "tar"], "", tar),
-    special(&["bunzip2", "bzip2", "gunzip", "gzip", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
+    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["unzip"], "-d= -x= -P=", unzip),
     special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n=", zip),
@@ -128,7 +128,8 @@ fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.reads(&file, call.command);
         }
     }
-    let directory = arguments.operands.first().filter(|_| passes).or(arguments.value(&["-D", "--directory"]));
+    let passed_to = if passes { arguments.operands.first() } else { None };
+    let directory = passed_to.or(arguments.value(&["-D", "--directory"]));
     if passes || arguments.has(&["-i", "--extract"]) && !arguments.has(&["-t", "--list", "--to-stdout"]) {
         extracted(analyzer, call, directory, None);
     }

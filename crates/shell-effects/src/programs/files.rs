@@ -57,15 +57,14 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         || sources.len() > 1
         || target.text.ends_with('/')
         || matches!(target.text.as_str(), "." | "..");
+    let is_directory = match (is_file, is_directory) {
+        (true, _) => Some(false),
+        (false, true) => Some(true),
+        (false, false) => None,
+    };
     for source in sources {
         analyzer.copy_content(source, &target);
-        written(
-            analyzer,
-            call,
-            source,
-            &target,
-            if is_file { Some(false) } else { is_directory.then_some(true) },
-        );
+        written(analyzer, call, source, &Destination { path: &target, is_directory });
     }
 }
 
@@ -103,14 +102,21 @@ fn linked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     }
 }
 
-/// The file that a source becomes; whether the target is a directory may not be known.
+/// Where files are copied or moved to.
+pub(crate) struct Destination<'a> {
+    pub(crate) path: &'a Field,
+    /// None if that is not known.
+    pub(crate) is_directory: Option<bool>,
+}
+
+/// The file that a source becomes.
 pub(crate) fn written(
     analyzer: &mut Analyzer<'_>,
     call: &Call<'_>,
     source: &Field,
-    target: &Field,
-    is_directory: Option<bool>,
+    destination: &Destination<'_>,
 ) {
+    let Destination { path: target, is_directory } = *destination;
     if !target.is_literal() || is_directory == Some(false) {
         analyzer.touch(Access::Write, target, call.command);
         return;

@@ -5,7 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
-use crate::programs::files::written;
+use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 
 const CURL: Flags = "-o= -d= -F= -T=r -K=r -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
@@ -156,7 +156,7 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     for source in sources {
         let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
-        written(analyzer, call, &source.with(name), target, None);
+        written(analyzer, call, &source.with(name), &Destination { path: target, is_directory: None });
     }
 }
 

@@ -105,7 +105,10 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     }
     let pattern = arguments.value(&["-e", "--regexp"]).or(arguments.operands.first())?;
     let ignores_case = arguments.has(&["-i", "--ignore-case"]);
-    let text = pattern.is_literal().then_some(pattern.text.as_str())?;
+    if !pattern.is_literal() {
+        return None;
+    }
+    let text = pattern.text.as_str();
     let is_plain = |word: &str| {
         !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
@@ -126,7 +129,9 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     let endings = endings.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(endings);
     let mut kept = Vec::new();
     for ending in endings.split('|') {
-        is_plain(ending).then_some(())?;
+        if !is_plain(ending) {
+            return None;
+        }
         let name = name_pattern(&Field::literal(format!("*.{ending}")), ignores_case)?;
         match folder {
             Some(folder) => kept.push(Target::Glob(format!("{folder}/**/{name}"))),

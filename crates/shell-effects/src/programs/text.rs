@@ -16,9 +16,6 @@ const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclu
 const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
 const OPENSSL: Flags = "-in=r -out=w -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -CAfile=r --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
-const PANDOC: Flags = "-f= -r= -t= -w= -o=w -d=r -M= -V= -H=r -B=r -A=r -L=r -F= -c= --from= --read= --to= --write= --output=w \
-    --defaults=r --metadata= --metadata-file=r --variable= --template=r --include-in-header=r --include-before-body=r \
-    --include-after-body=r --lua-filter=r --filter= --css= --bibliography=r --csl=r --log=w --extract-media=w --pdf-engine=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=r --compress-program= --parallel=";
 const AWK: Flags = "-F= -v= -f=r -i= -l= -e= -o? -p? -d? --field-separator= --assign= --file=r --include= \
@@ -56,7 +53,6 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["objdump"], "-j= -M= -b= -m="),
     reads(&["od"], "-A= -j= -N= -S= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
     each(&["openssl"], OPENSSL, Access::Read, 1).output(Output::Like(random)),
-    reads(&["pandoc"], PANDOC),
     reads(&["paste"], "-d= --delimiters="),
     reads(&["pr"], "-h= -l= -o= -w= -W= --header= --length= --width="),
     reads(&["pygmentize"], "-l= -f= -o=w -O= -F= -S="),

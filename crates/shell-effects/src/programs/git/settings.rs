@@ -207,5 +207,5 @@ fn changed(arguments: &Arguments) -> Option<&[Field]> {
     let may_be_several = |field: &Field| is_wholly_unknown(field) && !field.holes.is_empty();
     let changes =
         action? || arguments.has(CHANGING) || operands.len() > 1 || operands.iter().any(may_be_several);
-    (changes && !arguments.has(LOOKING)).then_some(operands)
+    if changes && !arguments.has(LOOKING) { Some(operands) } else { None }
 }
