@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use super::call::{Call, Finding};
-use super::outside::outside;
-use super::resolve::Effects;
+use super::call::{Finding, ToolCall};
+use super::resolve::{Effects, external_lookup};
 use super::rules::Action;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
@@ -19,7 +18,7 @@ const PROGRAMS: &[Program] =
 
 /// What a shell command does that is run in this directory.
 pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
-    let context = Context { home, outside: &|asked| outside(cwd, asked), programs: PROGRAMS };
+    let context = Context { home, outside: &|asked| external_lookup(cwd, asked), programs: PROGRAMS };
     shell_effects::read_in(command, &context)
 }
 
@@ -29,7 +28,7 @@ const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trus
 /// With one of these nothing is changed.
 const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
-pub(super) fn own_commands(call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     for command in effects.commands.iter().filter(|command| changes_us(&command.words)) {
         let (action, advice) = if call.is_subagent {
             (Action::Block, "leave it as it is, and report what you would have changed")
