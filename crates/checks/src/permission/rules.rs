@@ -9,7 +9,7 @@ use conclaude_core::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
 use conclaude_core::dialect::claude::notation::ToolPattern;
-use conclaude_core::dialect::claude::{host, tools};
+use conclaude_core::dialect::claude::tools;
 use conclaude_core::file_pattern::FilePattern;
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
