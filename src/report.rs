@@ -2,6 +2,7 @@
 
 use std::io;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 
 use conclaude_store::audit::{Trail, Verdict, verify};
@@ -26,16 +27,16 @@ pub(crate) use scope::Scope;
 /// Reads trail and transcripts.
 ///
 /// # Errors
-/// When the trail cannot be read. A transcript that cannot be is reported in the report.
-pub(crate) fn gather(scope: &Scope<'_>) -> io::Result<Report> {
+/// When the trail cannot be read. The report itself names unreadable transcripts.
+pub(crate) fn gather(scope: &Scope<'_>) -> anyhow::Result<Report> {
     let trail = Trail::of(scope.root, None);
-    // To hash every record takes as long as all the rest.
+    // Hashing all records takes as long as everything else, so it has its own thread.
     let (chain, gathered) = std::thread::scope(|threads| {
         let chain = threads.spawn(|| verify(&trail));
         let gathered = read_all(scope, &trail);
         (chain.join(), gathered)
     });
-    let chain = chain.map_err(|_| io::Error::other("the trail could not be verified"))??;
+    let chain = chain.map_err(|_| anyhow!("the trail could not be verified"))??;
     let mut report = gathered?;
     report.chain = of_verdict(chain);
     Ok(report)
@@ -56,7 +57,7 @@ fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
     Ok(report)
 }
 
-/// The transcripts of the sessions that may have something to say, and what was left out.
+/// The transcripts that may belong to the report, and the files that were skipped.
 fn transcripts(scope: &Scope<'_>) -> (Vec<SessionFiles>, SkippedFiles) {
     let Some(claude) = scope.claude else { return Default::default() };
     let is_recent = |session: &SessionFiles| {
