@@ -1,10 +1,13 @@
 //! What happened in a project's sessions, from the audit trail and Claude Code's transcripts: as a page, as Markdown, as JSON.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 
 use anyhow::anyhow;
 use jiff::Timestamp;
 
+use conclaude_core::config::PriceTable;
 use conclaude_store::audit::{Trail, Verdict, verify};
 use conclaude_store::transcript::listing::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
@@ -14,7 +17,6 @@ mod lanes;
 mod markdown;
 mod model;
 mod records;
-mod scope;
 mod steps;
 mod threads;
 mod usage;
@@ -22,7 +24,6 @@ mod usage;
 pub(crate) use html::page;
 pub(crate) use markdown::markdown;
 pub(crate) use model::Report;
-pub(crate) use scope::Scope;
 
 /// Reads trail and transcripts.
 ///
@@ -75,3 +76,16 @@ fn of_verdict(verdict: Verdict) -> model::Chain {
     let Verdict { good, problem, warnings, notes, compared } = verdict;
     model::Chain { ok: problem.is_none(), records: good, problem, warnings, notes, end_compared: compared }
 }
+
+pub(crate) struct Scope<'a> {
+    pub(crate) root: &'a Path,
+    /// Where Claude Code keeps its transcripts.
+    pub(crate) claude: Option<&'a Path>,
+    /// The session, or the start of its id.
+    pub(crate) session: Option<&'a str>,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) prices: &'a PriceTable,
+}
+
+/// Paths of step files that records name.
+type StepNames = BTreeSet<String>;

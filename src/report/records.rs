@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use super::lanes::Lanes;
 use super::model::{Record, Report, values};
-use super::scope::{Scope, StepNames};
 use super::threads::start_of;
+use super::{Scope, StepNames};
 use conclaude_store::audit::{Reader, Trail, reasons};
 
 /// Older records are only counted: a larger page is slow to open.
