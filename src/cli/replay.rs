@@ -91,9 +91,10 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         untrusted,
     };
     let mut out = Out::stdout();
-    match request.json {
-        true => out.json(&json::of(&replayed))?,
-        false => print::text(&mut out, &replayed)?,
+    if request.json {
+        out.json(&json::of(&replayed))?;
+    } else {
+        print::text(&mut out, &replayed)?;
     }
     out.flush()?;
     let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
@@ -107,9 +108,10 @@ fn read(request: &ReplayRequest, root: &Root) -> io::Result<(Loaded, Vec<String>
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
     }
     let loaded = load::untrusted(root);
-    let untrusted = match loaded.errors.is_empty() {
-        true => load::all(root, Patterns::All).errors.iter().map(ConfigError::brief).collect(),
-        false => Vec::new(),
+    let untrusted = if loaded.errors.is_empty() {
+        load::all(root, Patterns::All).errors.iter().map(ConfigError::brief).collect()
+    } else {
+        Vec::new()
     };
     Ok((loaded, untrusted))
 }

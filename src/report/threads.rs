@@ -201,11 +201,14 @@ impl Summary {
         let mut unread = None;
         if entry.is("assistant") {
             unread = self.answers.take(entry);
-            let last = match entry.is_api_error_message.is_true() {
-                true => LastMessage::ApiError,
-                false if entry.may_call() => LastMessage::Unread,
-                false if Sign::of_answer(entry) == Sign::Stopped => LastMessage::Answer,
-                false => LastMessage::Announcement,
+            let last = if entry.is_api_error_message.is_true() {
+                LastMessage::ApiError
+            } else if entry.may_call() {
+                LastMessage::Unread
+            } else if Sign::of_answer(entry) == Sign::Stopped {
+                LastMessage::Answer
+            } else {
+                LastMessage::Announcement
             };
             self.says(last, time);
         }
@@ -259,10 +262,12 @@ impl Summary {
         }
         if let Some(call) = open.call.and_then(|at| self.calls.get_mut(at)) {
             call.duration = Some((time - call.start).max(0));
-            call.problem = match failed {
-                true if result.is_denied_by_hook() => Some("denied by a hook"),
-                true => Some("failed"),
-                false => None,
+            call.problem = if !failed {
+                None
+            } else if result.is_denied_by_hook() {
+                Some("denied by a hook")
+            } else {
+                Some("failed")
             };
         }
     }
