@@ -95,12 +95,14 @@ impl<'a> Watch<'a> {
 
     /// What the user should know beside the rows.
     fn notice(&self, model: &Model, source: &Source<'_>) -> Option<String> {
-        let doubtful = || {
-            let records = count(model.doubtful, "record");
-            (model.doubtful > 0)
-                .then(|| format!("✗ {records} cannot be believed: `conclaude audit verify` names the first"))
-        };
-        source.problem.as_deref().map(|problem| format!("✗ {}", clean_line(problem))).or_else(doubtful)
+        if let Some(problem) = &source.problem {
+            return Some(format!("✗ {}", clean_line(problem)));
+        }
+        if model.doubtful == 0 {
+            return None;
+        }
+        let records = count(model.doubtful, "record");
+        Some(format!("✗ {records} cannot be believed: `conclaude audit verify` names the first"))
     }
 
     /// Shows the screen until the user quits.
