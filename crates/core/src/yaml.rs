@@ -8,10 +8,11 @@ mod error;
 mod located;
 mod tree;
 
+pub use deserialize::{check_keys, from_entries};
 pub use emit::emit;
 pub use error::{SyntaxError, ValueError};
 pub use located::Located;
-pub use tree::{Node, Span, Spanned, Text};
+pub use tree::{MapEntry, Node, Span, Spanned, Text};
 
 /// Reads one document. An empty text is `Null`.
 ///

@@ -34,14 +34,15 @@ impl Root {
     #[must_use]
     pub fn find(project_dir: Option<&Path>, cwd: &Path) -> Root {
         let (outside, worktree) = split_worktree(cwd);
-        let project_dir = project_dir.filter(|folder| {
-            if !folder.is_absolute() {
+        let project_dir = match project_dir {
+            Some(folder) if !folder.is_absolute() => {
                 log::warn(|| {
                     format!("{} is not absolute, ignoring it: {}", variables::PROJECT_DIR, folder.display())
                 });
+                None
             }
-            folder.is_absolute()
-        });
+            folder => folder,
+        };
         let start = project_dir.unwrap_or(outside);
         let (config, untrusted) = match find_upward(start) {
             Some(path) => match check_owner(&path, start) {

@@ -1,7 +1,7 @@
 //! What a case expects against what happened.
 
 use super::play::{Actual, Outcome};
-use conclaude_core::config::{Case, Expect, NonBlank, Said};
+use conclaude_core::config::{Case, Expect, NonBlank, TextExpectation};
 use conclaude_core::event::Blocking;
 use conclaude_core::text::clean;
 
@@ -46,18 +46,20 @@ pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {
     found
 }
 
-fn holds(said: &Said, text: Option<&str>) -> bool {
+fn holds(said: &TextExpectation, text: Option<&str>) -> bool {
     match said {
-        Said::Anything(expected) => *expected == text.is_some(),
+        TextExpectation::Anything(expected) => *expected == text.is_some(),
         // Answers are cleaned of tags; what is expected is written as the config has it.
-        Said::Text(part) => text.is_some_and(|text| text.contains(part) || text.contains(&clean(part))),
+        TextExpectation::Text(part) => {
+            text.is_some_and(|text| text.contains(part) || text.contains(&clean(part)))
+        }
     }
 }
 
-fn shown(said: &Said) -> String {
+fn shown(said: &TextExpectation) -> String {
     match said {
-        Said::Anything(flag) => flag.to_string(),
-        Said::Text(text) => text.clone(),
+        TextExpectation::Anything(flag) => flag.to_string(),
+        TextExpectation::Text(text) => text.clone(),
     }
 }
 
@@ -91,7 +93,9 @@ pub(super) fn impossible(case: &Case) -> Vec<String> {
     };
     let expected =
         [("denies", denies, decides_tool), ("asks", asks, decides_tool), ("blocks", blocked, blocks)];
-    let is_wrong = |said: &Option<Said>| said.as_ref().is_some_and(|said| *said != Said::Anything(false));
+    let is_wrong = |said: &Option<TextExpectation>| {
+        said.as_ref().is_some_and(|said| *said != TextExpectation::Anything(false))
+    };
     let wrong = expected.iter().filter(|(_, said, can)| !can && is_wrong(said));
     wrong.map(|(key, ..)| format!("`{key}` cannot happen at {event}: {instead}")).collect()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use conclaude_core::config::{Case, CommandResult, Ended, Fields, NonBlank};
+use conclaude_core::config::{Case, CommandExit, CommandResult, JsonObject, NonBlank};
 use conclaude_core::decide::{Count, Word};
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Changes, EventKind};
@@ -65,11 +65,15 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
     }
     let end = |command: &Command| {
         let Some(result) = result(case, command) else { return End::Exits(0).into() };
-        let end = match result.exit {
-            Ended::Exits(code) => End::Exits(code),
-            Ended::TimesOut => End::TimesOut,
+        let end = match result.exit.unwrap_or_default() {
+            CommandExit::Code(code) => End::Exits(code),
+            CommandExit::Timeout => End::TimesOut,
         };
-        Played { end, printed: Printed { stdout: &result.stdout, stderr: &result.stderr } }
+        let printed = Printed {
+            stdout: result.stdout.as_deref().unwrap_or_default(),
+            stderr: result.stderr.as_deref().unwrap_or_default(),
+        };
+        Played { end, printed }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
 }
@@ -84,7 +88,7 @@ fn changed(case: &Case) -> Option<Vec<String>> {
 
 /// What is not given is filled in as Claude Code would.
 fn payload(case: &Case, folder: &str) -> Map<String, Value> {
-    let fields = |given: &Option<Fields>| given.clone().unwrap_or_default().0;
+    let fields = |given: &Option<JsonObject>| given.clone().unwrap_or_default().0;
     let sample = Sample {
         event: case.event.0,
         session: "conclaude-test",
@@ -98,8 +102,8 @@ fn payload(case: &Case, folder: &str) -> Map<String, Value> {
 }
 
 fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
-    let results = case.results.iter().flat_map(|results| &results.0);
-    results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| result)
+    let mut results = case.results.iter().flatten();
+    results.find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| &result.0)
 }
 
 fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> Actual {

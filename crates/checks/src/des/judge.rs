@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use conclaude_core::config::{Bounded, JudgeConfig, NonBlank, OnJudgeError};
+use conclaude_core::config::{JudgeConfig, NonBlank, OnJudgeError, Seconds};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_os::http::{self, Answered};
 
@@ -94,7 +94,7 @@ fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, Strin
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = set("ANTHROPIC_API_KEY").ok_or("ANTHROPIC_API_KEY is not set")?;
     let base = set("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
-    let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Bounded::get).into());
+    let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Seconds::get).into());
     let body = json!({
         "model": judge.model.as_ref().map_or(DEFAULT_MODEL, NonBlank::as_str),
         "max_tokens": 1024,

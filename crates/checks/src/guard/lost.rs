@@ -5,7 +5,7 @@ use std::path::Path;
 use super::call::{Finding, doing};
 use super::resolve::{Effects, Unclear};
 use super::rules::Action;
-use conclaude_core::config::{About, Lost, file_name};
+use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, Use, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use shell_effects::Access;
@@ -20,8 +20,8 @@ pub struct UncheckedCall<'a> {
 }
 
 /// The question, if any of these rules might be against the call.
-pub fn lost(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
-    let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
+pub fn lost(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
+    let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.calls, call));
     let first = concerned.next()?;
     let file = file_name(&first.path, Some(root));
     let position = first.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
@@ -44,7 +44,7 @@ pub fn lost(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Fin
     })
 }
 
-fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
+fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
     let touches = |wanted: fn(Access) -> bool| {
         let is_wanted = |unclear: &Unclear| match unclear {
             Unclear::Path { access, .. } | Unclear::Named { access, .. } => wanted(*access),
@@ -55,14 +55,14 @@ fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
             || call.effects.touches.iter().any(|touch| wanted(touch.access))
             || call.effects.unclear.iter().any(is_wanted)
     };
-    match about {
-        About::Writing => touches(|access| access != Access::Read),
-        About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
-        About::Anything => call.used != Use::Other || touches(|_| true),
-        About::Tools(glob) => {
+    match calls {
+        GuardedCalls::Writing => touches(|access| access != Access::Read),
+        GuardedCalls::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
+        GuardedCalls::Anything => call.used != Use::Other || touches(|_| true),
+        GuardedCalls::Tools(glob) => {
             let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
             matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)
         }
-        About::Permissions => false,
+        GuardedCalls::Permissions => false,
     }
 }

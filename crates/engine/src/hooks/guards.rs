@@ -14,7 +14,7 @@ use conclaude_checks::guard::{
     self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
 };
 use conclaude_core::agent::actor;
-use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
+use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, Use};
 use conclaude_core::event::EventKind;
@@ -90,7 +90,7 @@ pub(super) struct Scene<'a> {
     /// Our own files; none where a gate protects them.
     pub(super) own: Option<Own<'a>>,
     /// Rules that are written in the config and cannot be used.
-    pub(super) lost: &'a [Lost],
+    pub(super) lost: &'a [UnusableRules],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
 }

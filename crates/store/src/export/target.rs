@@ -21,7 +21,7 @@ impl Target {
         let url = url.ok_or("no endpoint: name it on the command line, or as `telemetry: {endpoint: URL}` in the config, or in OTEL_EXPORTER_OTLP_ENDPOINT")?;
         let headers = set("OTEL_EXPORTER_OTLP_HEADERS").map_or(Ok(Vec::new()), |text| pairs(&text))?;
         Ok(Target {
-            base: Endpoint::new(url.trim())?.as_str().to_owned(),
+            base: Endpoint::new(url.trim()).map_err(|error| error.to_string())?.as_str().to_owned(),
             headers,
             signals: Signal::ALL.into(),
         })

@@ -79,7 +79,7 @@ pub(super) fn run(
 /// Where to, with the headers that belong to it alone.
 fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, String> {
     let Loaded { config, mut origins, errors, .. } = load::all(root, Patterns::All);
-    let named = url.map(Endpoint::new).transpose()?;
+    let named = url.map(Endpoint::new).transpose().map_err(|error| error.to_string())?;
     let is_configured = match (&named, config.endpoint()) {
         (Some(named), Some(configured)) => named == configured,
         (None, Some(_)) => true,
