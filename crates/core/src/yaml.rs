@@ -8,7 +8,7 @@ mod error;
 mod located;
 mod tree;
 
-pub use deserialize::{check_keys, from_entries};
+pub use deserialize::{check_keys, fields_of, from_entries};
 pub use emit::emit;
 pub use error::{SyntaxError, ValueError};
 pub use located::Located;

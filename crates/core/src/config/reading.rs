@@ -57,22 +57,24 @@ impl ConclaudeConfig {
             .all(|(event, section)| event.blocking() != Blocking::Never || !section.may_block())
     }
 
-    /// Makes the config of a tree. The sections of most events look the same, so that they are not fields.
+    /// Makes the config of a tree. A key that is not a field is the section of an event, known or of a newer Claude Code.
     pub(super) fn from_tree(tree: &Spanned<Node>) -> Result<ConclaudeConfig, ValueError> {
         let Node::Map(entries) = &tree.value else {
             return Ok(Option::deserialize(tree)?.unwrap_or_default());
         };
         yaml::check_keys(entries)?;
-        let is_field = |key: &str| original::event_of(key).is_none_or(has_own_keys);
-        let mut config: ConclaudeConfig =
-            yaml::from_entries(entries.iter().filter(|(key, _)| is_field(&key.value)))?;
+        let fields = yaml::fields_of::<ConclaudeConfig>();
+        let event_of = |key: &str| if fields.contains(&key) { None } else { original::event_of(key) };
+        let own = entries.iter().filter(|(key, _)| event_of(&key.value).is_none());
+        let mut config: ConclaudeConfig = yaml::from_entries(own)?;
         for (key, value) in entries {
-            let Some(event) = original::event_of(&key.value) else { continue };
-            let section = match config.take_section(event) {
-                Some(section) => Some(section),
-                None => Option::<EventConfig>::deserialize(value)?,
-            };
-            config.sections.extend(section.map(|section| (event, section)));
+            if let Some(event) = event_of(&key.value) {
+                let section = Option::<EventConfig>::deserialize(value)?;
+                config.sections.extend(section.map(|section| (event, section)));
+            } else if let Some(event) = EventKind::of_section(&key.value) {
+                let section = config.take_section(event);
+                config.sections.extend(section.map(|section| (event, section)));
+            }
         }
         Ok(config)
     }
@@ -88,18 +90,6 @@ impl ConclaudeConfig {
             _ => None,
         }
     }
-}
-
-/// Whether the section of an event has keys beside those of all events: then it is a field of the config.
-fn has_own_keys(event: EventKind) -> bool {
-    matches!(
-        event,
-        EventKind::PreToolUse
-            | EventKind::Stop
-            | EventKind::MessageDisplay
-            | EventKind::PermissionRequest
-            | EventKind::UserPromptSubmit
-    )
 }
 
 /// `null` equals absent. For `deserialize_with`.

@@ -65,6 +65,40 @@ pub fn from_entries<'de, T: Deserialize<'de>>(
     T::deserialize(MapDeserializer::new(entries.map(|(key, value)| (Key(&key.value), value))))
 }
 
+/// The names of a struct's fields, as the struct tells serde.
+pub fn fields_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    let mut names: &[&str] = &[];
+    // It makes nothing: the error is expected.
+    drop(T::deserialize(FieldNames(&mut names)));
+    names
+}
+
+/// Takes down the names of the fields that a struct asks for.
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ValueError> {
+        Err(ValueError(String::new()))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        *self.0 = fields;
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
 impl<'de> Deserializer<'de> for &'de Spanned<Node> {
     type Error = ValueError;
 
