@@ -8,7 +8,7 @@ use std::path::Path;
 use conclaude_checks::des::check::check;
 use conclaude_checks::des::markers::Markers;
 use conclaude_checks::des::phases::TDD_14;
-use conclaude_checks::des::scope::Allowed;
+use conclaude_checks::des::scope::AllowedFiles;
 use conclaude_checks::des::step::Step;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::text;
@@ -89,7 +89,7 @@ pub(super) fn step(bytes: &[u8]) {
     // What proves the work is done, has failed honestly, or has no phases.
     assert!(!proved || matches!(step.state().as_str(), "DONE" | "FAILED" | "PARTIAL"), "{}", step.state());
     let _ = (step.rules(), step.danger(), step.acceptance_criteria(), step.name(), step.max_turns());
-    if let Ok(Ok(allowed)) = step.allowed_file_patterns().map(Allowed::new) {
+    if let Ok(Ok(allowed)) = step.allowed_file_patterns().map(AllowedFiles::new) {
         assert!(!allowed.is_limited() || !allowed.permits("../src/a.rs"));
     }
 }
@@ -124,7 +124,7 @@ pub(super) fn audit(bytes: &[u8]) {
     let mut stats = Stats::default();
     let mut reader = Reader::new(&trail);
     let mut believed = 0;
-    let count = |entry: &conclaude_store::audit::Entry| {
+    let count = |entry: &conclaude_store::audit::TrailEntry| {
         stats.add(&entry.record);
         believed += u64::from(entry.doubt.is_none());
         Ok(())

@@ -17,7 +17,7 @@ use conclaude_core::text;
 use conclaude_engine::hooks::replay::Replayer;
 use conclaude_os::files;
 use conclaude_store::root::{Root, claude_folder};
-use conclaude_store::transcript::listing::LeftOut;
+use conclaude_store::transcript::listing::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, AgentFile, SessionFiles};
 use conclaude_store::transcript::stream::Stream;
 
@@ -40,11 +40,11 @@ use state::Walk;
 ///
 /// # Errors
 /// When there is nothing of that name.
-pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, LeftOut)> {
+pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, SkippedFiles)> {
     let claude = claude_folder();
     let of_project =
         || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
-    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
+    let (mut found, mut left_out) = (Vec::new(), SkippedFiles::default());
     for source in named {
         found.extend(of_source(source, claude.as_deref(), of_project, &mut left_out)?);
     }
@@ -75,8 +75,8 @@ pub(crate) fn count(found: &[SessionFiles]) -> u64 {
 fn of_source(
     source: &str,
     claude: Option<&Path>,
-    of_project: impl Fn() -> (Vec<SessionFiles>, LeftOut),
-    left_out: &mut LeftOut,
+    of_project: impl Fn() -> (Vec<SessionFiles>, SkippedFiles),
+    left_out: &mut SkippedFiles,
 ) -> io::Result<Vec<SessionFiles>> {
     let path = Path::new(source);
     let (found, not_read) = if path.is_dir() {
@@ -92,7 +92,7 @@ fn of_source(
         let own = of(of_project().0);
         let all = || claude.map(|claude| sessions::in_folder(&claude.join("projects")).0).unwrap_or_default();
         // What else is in those folders is not meant.
-        (if own.is_empty() { of(all()) } else { own }, LeftOut::default())
+        (if own.is_empty() { of(all()) } else { own }, SkippedFiles::default())
     };
     match found.is_empty() {
         true if path.is_dir() => Err(io::Error::other(format!(
@@ -110,13 +110,13 @@ fn of_source(
 }
 
 /// What was left out where nothing else is there.
-fn besides(left_out: &LeftOut) -> String {
+fn besides(left_out: &SkippedFiles) -> String {
     let unreadable = left_out.unreadable.iter().cloned();
     notes_of(left_out).chain(unreadable).map(|what| format!("; {what}")).collect()
 }
 
 /// What was left out and is no error, in words.
-pub(crate) fn notes_of(left_out: &LeftOut) -> impl Iterator<Item = String> {
+pub(crate) fn notes_of(left_out: &SkippedFiles) -> impl Iterator<Item = String> {
     let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", text::count(n, noun)));
     let links = of(left_out.links, "link", "to a folder or to nothing not followed");
     links.into_iter().chain(of(left_out.empty, "empty transcript", "not read"))

@@ -5,7 +5,7 @@ use std::io;
 use jiff::Timestamp;
 
 use conclaude_store::audit::{Trail, Verdict, verify};
-use conclaude_store::transcript::listing::LeftOut;
+use conclaude_store::transcript::listing::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 
 mod html;
@@ -57,7 +57,7 @@ fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
 }
 
 /// The transcripts of the sessions that may have something to say, and what was left out.
-fn transcripts(scope: &Scope<'_>) -> (Vec<SessionFiles>, LeftOut) {
+fn transcripts(scope: &Scope<'_>) -> (Vec<SessionFiles>, SkippedFiles) {
     let Some(claude) = scope.claude else { return Default::default() };
     let is_recent = |session: &SessionFiles| {
         let changed = session.paths().filter_map(|path| path.metadata().ok()?.modified().ok());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use conclaude_core::event::{ALL, Blocking, Counted, EventKind, Subject};
+use conclaude_core::event::{ALL, BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::exit::Exit;
 use conclaude_core::plan::environment;
 use conclaude_engine::install::registration;
@@ -118,7 +118,7 @@ fn compares(event: EventKind) -> Option<&'static str> {
 fn block(event: EventKind) -> Option<&'static str> {
     Some(match event.blocking() {
         Blocking::Never => return None,
-        Blocking::Stop(Counted::Task(_)) => "the task stays open, up to maxBlocks",
+        Blocking::Stop(BlockCounter::Task(_)) => "the task stays open, up to maxBlocks",
         Blocking::Stop(_) => "the agent goes on, up to maxBlocks",
         Blocking::Tool => "the tool is denied",
         Blocking::Permission => "the permission is denied",

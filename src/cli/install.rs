@@ -8,7 +8,7 @@ use clap::Args;
 use super::{diff, root};
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns};
-use conclaude_core::event::Registered;
+use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::{Change, Removal};
@@ -69,8 +69,10 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let change = Change::of(scope, &project, &config)?;
     let mut out = Out::stdout();
-    for event in
-        config.notified_events().iter().filter(|event| event.row().registered == Registered::WithCommands)
+    for event in config
+        .notified_events()
+        .iter()
+        .filter(|event| event.row().registered == RegistrationRule::WithCommands)
     {
         writeln!(
             out,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::out::Out;
 use conclaude_core::exit::Exit;
-use conclaude_store::audit::{Entry, Filter, Reader, Trail, newest};
+use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest};
 
 mod print;
 mod today;
@@ -45,7 +45,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 }
 
 /// The record with this number, or the newest.
-fn find(trail: &Trail, number: Option<u64>) -> io::Result<Entry> {
+fn find(trail: &Trail, number: Option<u64>) -> io::Result<TrailEntry> {
     let Some(number) = number else {
         return newest(trail)?.ok_or_else(|| {
             io::Error::other(format!(
@@ -57,9 +57,9 @@ fn find(trail: &Trail, number: Option<u64>) -> io::Result<Entry> {
     numbered(trail, number)
 }
 
-fn numbered(trail: &Trail, number: u64) -> io::Result<Entry> {
+fn numbered(trail: &Trail, number: u64) -> io::Result<TrailEntry> {
     let mut reader = Reader::new(trail);
-    let mut found: Option<Entry> = None;
+    let mut found: Option<TrailEntry> = None;
     let mut last = 0;
     reader.each(&Filter::default(), |entry| {
         let seq = entry.record.get("seq").and_then(Value::as_u64).unwrap_or(0);

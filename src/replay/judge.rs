@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::seen::{At, Happened, Hit, differs};
 use super::state::Walk;
 use conclaude_core::dialect::claude::agents;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
 use conclaude_engine::hooks::replay::{Judged, Past, Stage, Would};
@@ -33,13 +33,13 @@ impl Walk<'_> {
     pub(super) fn detail(&self, name: &str, input: &Map<String, Value>) -> String {
         let text = |field: &str| input.get(field).and_then(Value::as_str);
         match tools::what(name, input) {
-            Use::File { path, .. } => self.shown(path).to_owned(),
-            Use::Shell(command) | Use::PowerShell(command) => start_of(command).to_owned(),
-            Use::Other if tools::starts_agent(name) => {
+            ToolUse::File { path, .. } => self.shown(path).to_owned(),
+            ToolUse::Shell(command) | ToolUse::PowerShell(command) => start_of(command).to_owned(),
+            ToolUse::Other if tools::starts_agent(name) => {
                 let parts = [text(agents::TYPE), text("description")];
                 parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
             }
-            Use::Other => {
+            ToolUse::Other => {
                 let fields = ["url", "query", "pattern", "skill", "path"];
                 fields.into_iter().find_map(text).unwrap_or_default().to_owned()
             }

@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use super::seen::Happened;
 use super::state::{Pending, Walk};
 use conclaude_core::dialect::claude::agents;
-use conclaude_core::dialect::claude::transcript::Entry;
+use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_core::event::EventKind;
 use conclaude_engine::hooks::replay::Would;
 
 impl Walk<'_> {
-    pub(super) fn note_ending(&mut self, entry: &Entry<'_>) {
+    pub(super) fn note_ending(&mut self, entry: &TranscriptEntry<'_>) {
         if let Some(ending) = entry.ending() {
             self.stop = Some(Pending { ending, time: self.time.clone(), is_early: self.is_early });
         }
     }
 
     /// What follows an answer says whether it was a stop, and whether a hook blocked it.
-    pub(super) fn resolve_stop(&mut self, entry: &Entry<'_>) {
+    pub(super) fn resolve_stop(&mut self, entry: &TranscriptEntry<'_>) {
         // What was not read may have been a call of the same answer.
         self.stop = self.stop.take().filter(|stop| stop.ending.is_certain || !entry.follows_gap);
         let Some(Pending { ending, .. }) = &self.stop else { return };

@@ -8,7 +8,7 @@ use super::state::{Open, Pending, Walk};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::prompt::{is_notification, task_of};
 use conclaude_core::dialect::claude::tools;
-use conclaude_core::dialect::claude::transcript::{Entry, Fate};
+use conclaude_core::dialect::claude::transcript::{CallFate, TranscriptEntry};
 use conclaude_core::event::EventKind;
 use conclaude_core::order::sorted;
 use conclaude_core::types::Event;
@@ -19,7 +19,7 @@ const MAX_OPEN: usize = 10_000;
 const MAX_WRITTEN: usize = 10_000;
 
 impl Walk<'_> {
-    pub(super) fn entry(&mut self, entry: &Entry<'_>) {
+    pub(super) fn entry(&mut self, entry: &TranscriptEntry<'_>) {
         if self.thread.agent.is_none() && entry.is_sidechain.is_true() {
             self.seen.not_replayed.sidechain_lines += 1;
             return;
@@ -81,7 +81,7 @@ impl Walk<'_> {
         open.into_iter().for_each(|open| self.result(open, Happened::NoResult, Some(false)));
     }
 
-    fn prompts(&mut self, entry: &Entry<'_>) {
+    fn prompts(&mut self, entry: &TranscriptEntry<'_>) {
         let (prompt, happened) = match (entry.submitted(), entry.blocked_prompt()) {
             (Some(prompt), _) => (prompt, Happened::Submitted),
             (None, Some(prompt)) => (prompt.into(), Happened::BlockedByHook),
@@ -107,7 +107,7 @@ impl Walk<'_> {
     }
 
     /// The first prompt of an agent says whether it has a step.
-    fn task(&mut self, entry: &Entry<'_>) {
+    fn task(&mut self, entry: &TranscriptEntry<'_>) {
         if !self.has_prompt
             && let Some(prompt) = entry.prompt()
         {
@@ -194,12 +194,12 @@ impl Walk<'_> {
     }
 }
 
-fn happened(fate: Fate) -> Happened {
+fn happened(fate: CallFate) -> Happened {
     match fate {
-        Fate::Ran => Happened::Ran,
-        Fate::Failed => Happened::Failed,
-        Fate::DeniedByHook => Happened::DeniedByHook,
-        Fate::RejectedByUser => Happened::RejectedByUser,
-        Fate::NotPermitted => Happened::NotPermitted,
+        CallFate::Ran => Happened::Ran,
+        CallFate::Failed => Happened::Failed,
+        CallFate::DeniedByHook => Happened::DeniedByHook,
+        CallFate::RejectedByUser => Happened::RejectedByUser,
+        CallFate::NotPermitted => Happened::NotPermitted,
     }
 }

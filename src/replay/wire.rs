@@ -11,7 +11,7 @@ use conclaude_core::agent::Agent;
 use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
 use conclaude_engine::hooks::replay::{Because, Planned, Would};
-use conclaude_store::transcript::counts::Unread;
+use conclaude_store::transcript::counts::UnreadLines;
 
 /// A transcript that is to be read. None for one whose path is no text.
 pub(super) fn of_thread(thread: &Thread) -> Option<Value> {
@@ -81,7 +81,7 @@ pub(super) fn of_seen(mut seen: Seen) -> impl Iterator<Item = Value> {
         .map(|(command, n)| json!(["command", of_rule(&command.rule), command.run, command.can_block, n]));
     let unread = seen.counts.unread.into_iter();
     let unread = unread
-        .map(|(what, Unread { lines, first: (file, line) })| json!(["unread", what, lines, file, line]));
+        .map(|(what, UnreadLines { lines, first: (file, line) })| json!(["unread", what, lines, file, line]));
     let versions = seen.counts.versions.into_iter().map(|(version, n)| json!(["version", version, n]));
     let problems = seen.problems.into_iter().map(|problem| json!(["problem", problem]));
     let counted = would.chain(rules).chain(commands).chain(unread).chain(versions);
@@ -147,7 +147,7 @@ pub(super) fn line(text: &[u8]) -> Option<Line> {
         "unread" => {
             let (what, lines) = (values.text()?, values.number()?);
             let first = (values.text()?, values.0.next()?.as_u64());
-            seen.counts.unread.insert(what, Unread { lines, first });
+            seen.counts.unread.insert(what, UnreadLines { lines, first });
         }
         "version" => drop(seen.counts.versions.insert(values.text()?, values.number()?)),
         "session" => drop(seen.sessions.insert(values.text()?)),

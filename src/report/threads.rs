@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::usage::Answers;
-use conclaude_core::dialect::claude::tools::{self, Use};
-use conclaude_core::dialect::claude::transcript::{Attachment, Block, Entry};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
+use conclaude_core::dialect::claude::transcript::{Attachment, MessageBlock, TranscriptEntry};
 use conclaude_core::order::sorted;
 use conclaude_store::transcript::counts::Counts;
 use conclaude_store::transcript::fate::{self, Sign};
@@ -173,7 +173,7 @@ impl Summary {
     }
 
     /// Takes a line; what of it could not be read.
-    fn take(&mut self, entry: &Entry<'_>, since: Option<i64>) -> Option<&'static str> {
+    fn take(&mut self, entry: &TranscriptEntry<'_>, since: Option<i64>) -> Option<&'static str> {
         if let Some(cost) = entry.total_cost.number() {
             self.cost_of_client = Some(cost);
             return None;
@@ -226,9 +226,11 @@ impl Summary {
         self.tools += 1;
         let input = serde_json::from_str(input).unwrap_or_default();
         let (detail, file) = match tools::what(name, &input) {
-            Use::File { access, path } => (Some(path), (access == Access::Write).then(|| path.to_owned())),
-            Use::Shell(command) | Use::PowerShell(command) => (Some(command), None),
-            Use::Other => (tools::described(&input), None),
+            ToolUse::File { access, path } => {
+                (Some(path), (access == Access::Write).then(|| path.to_owned()))
+            }
+            ToolUse::Shell(command) | ToolUse::PowerShell(command) => (Some(command), None),
+            ToolUse::Other => (tools::described(&input), None),
         };
         let call = (self.calls.len() < MAX_CALLS).then(|| {
             self.calls.push(ToolCall {
@@ -243,7 +245,7 @@ impl Summary {
         self.open.insert(id.to_owned(), Open { call, file });
     }
 
-    fn result(&mut self, time: i64, result: &Block<'_>) {
+    fn result(&mut self, time: i64, result: &MessageBlock<'_>) {
         let Some(open) = result.tool_use_id.text().and_then(|id| self.open.remove(id)) else { return };
         let failed = result.is_error.is_true();
         // What failed or was denied was not written.

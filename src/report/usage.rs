@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::Tokens;
 use conclaude_core::config::{Price, PriceConfig, PriceTable};
-use conclaude_core::dialect::claude::transcript::Entry;
+use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 
 /// The tokens of all answers. The lines of one answer repeat its usage, and the last of them counts.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct Answers {
 
 impl Answers {
     /// What of it could not be read.
-    pub(super) fn take(&mut self, entry: &Entry<'_>) -> Option<&'static str> {
+    pub(super) fn take(&mut self, entry: &TranscriptEntry<'_>) -> Option<&'static str> {
         let message = entry.message.as_ref()?;
         let Ok(usage) = message.usage() else {
             return Some("with a `usage` that this version does not know");

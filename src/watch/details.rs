@@ -7,7 +7,7 @@ use super::session::Session;
 use super::thread::Thread;
 use super::words::{Clock, elapsed, took};
 use conclaude_core::text::count;
-use conclaude_store::store::running::Running;
+use conclaude_store::store::running::RunningCommand;
 
 impl Model {
     pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {
@@ -89,7 +89,7 @@ fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
     details
 }
 
-fn running_details(running: &Running) -> Vec<Detail> {
+fn running_details(running: &RunningCommand) -> Vec<Detail> {
     let pairs = [
         ("runs", Some(&running.command)),
         ("event", Some(&running.event)),

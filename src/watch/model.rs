@@ -10,9 +10,9 @@ use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
 use super::session::{Session, Unread};
 use super::thread::Thread;
-use conclaude_core::dialect::claude::transcript::Entry;
+use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_core::order::sorted;
-use conclaude_store::store::running::Running;
+use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
 
 /// How much is kept. All bounds together are some megabytes.
@@ -51,7 +51,7 @@ pub(crate) struct Model {
     /// The start of the id of the only session that is wanted.
     only: Option<String>,
     pub(super) sessions: Vec<Session>,
-    pub(super) running: Vec<Running>,
+    pub(super) running: Vec<RunningCommand>,
     pub(super) steps: BTreeMap<StepKey, StepState>,
     /// The newest sign of a session that was left out: what is older is left out too.
     pub(super) left_out: Option<Timestamp>,
@@ -253,7 +253,7 @@ impl Model {
     }
 
     /// Takes a line of a transcript; false for a message that does not say when it was.
-    pub(crate) fn entry(&mut self, session: &str, agent: Option<&str>, entry: &Entry<'_>) -> bool {
+    pub(crate) fn entry(&mut self, session: &str, agent: Option<&str>, entry: &TranscriptEntry<'_>) -> bool {
         let Some(time) = entry.timestamp.text().and_then(|time| time.parse().ok()) else {
             return !entry.is_message();
         };
@@ -263,7 +263,13 @@ impl Model {
         true
     }
 
-    fn take_entry(&mut self, session: &str, agent: Option<&str>, time: Timestamp, entry: &Entry<'_>) {
+    fn take_entry(
+        &mut self,
+        session: &str,
+        agent: Option<&str>,
+        time: Timestamp,
+        entry: &TranscriptEntry<'_>,
+    ) {
         let (number, lines) = (self.number(), self.limits.lines);
         let Some(thread) = self.thread(session, agent, time) else { return };
         let said = thread.take_entry(number, time, entry);
@@ -310,7 +316,7 @@ impl Model {
         }
     }
 
-    pub(crate) fn set_running(&mut self, running: Vec<Running>) {
+    pub(crate) fn set_running(&mut self, running: Vec<RunningCommand>) {
         let wanted =
             running.into_iter().filter(|one| self.is_wanted(one.session.as_deref().unwrap_or_default()));
         self.running = wanted.map(cleaned).collect();
@@ -329,7 +335,7 @@ impl Model {
     }
 
     /// The thread that a running command belongs to.
-    pub(super) fn agent_of(&self, running: &Running) -> Option<String> {
+    pub(super) fn agent_of(&self, running: &RunningCommand) -> Option<String> {
         let session = running.session.as_deref().unwrap_or_default();
         running.agent_id.clone().or_else(|| {
             self.agent_at_work(
@@ -360,9 +366,9 @@ impl Model {
 }
 
 /// Its texts as they are shown and compared; ids stay.
-fn cleaned(running: Running) -> Running {
+fn cleaned(running: RunningCommand) -> RunningCommand {
     let text = |text: Option<String>| text.map(|text| cut(&text, MAX_TEXT));
-    Running {
+    RunningCommand {
         agent: text(running.agent),
         event: cut(&running.event, MAX_TEXT),
         step: text(running.step),

@@ -9,7 +9,7 @@ use super::thread::Thread;
 use super::words::{Clock, elapsed, named, step_name, took};
 use conclaude_core::order::sorted;
 use conclaude_core::text::count;
-use conclaude_store::store::running::Running;
+use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
 
 /// The same row the next time, whatever comes before it.
@@ -113,7 +113,7 @@ impl Model {
         &'a self,
         session: &'a Session,
         thread: &'a Thread,
-    ) -> impl Iterator<Item = &'a Running> {
+    ) -> impl Iterator<Item = &'a RunningCommand> {
         self.running.iter().filter(move |running| {
             running.session.as_deref().unwrap_or_default() == session.id
                 && self.agent_of(running) == thread.id
@@ -275,7 +275,7 @@ fn part_row(number: u64, at: usize, part: &Part) -> Row {
     }
 }
 
-fn running_row(running: &Running, clock: &Clock) -> Row {
+fn running_row(running: &RunningCommand, clock: &Clock) -> Row {
     let started = running.started.parse().ok();
     Row {
         id: RowId::Running(running.started.clone(), running.command.clone()),

@@ -7,8 +7,8 @@ use super::line::{Details, Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
 use super::thread::{OpenCall, Thread};
 use super::words::{inside, named};
 use conclaude_core::dialect::claude::prompt;
-use conclaude_core::dialect::claude::tools::{self, Use};
-use conclaude_core::dialect::claude::transcript::{Attachment, Block, Entry};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
+use conclaude_core::dialect::claude::transcript::{Attachment, MessageBlock, TranscriptEntry};
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// What follows from a line beside the state of its thread.
@@ -22,7 +22,7 @@ pub(super) struct Said {
 }
 
 impl Thread {
-    pub(super) fn take_entry(&mut self, number: u64, time: Timestamp, entry: &Entry<'_>) -> Said {
+    pub(super) fn take_entry(&mut self, number: u64, time: Timestamp, entry: &TranscriptEntry<'_>) -> Said {
         let line = |mark: Mark, text: String| Line {
             number,
             time,
@@ -100,12 +100,12 @@ impl Thread {
 
     fn take_answer(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &TranscriptEntry<'_>,
         time: Timestamp,
         line: &dyn Fn(Mark, String) -> Line,
     ) -> Option<Line> {
         if entry.is_api_error_message.is_true() {
-            let text = entry.blocks().iter().find_map(Block::text).unwrap_or("no message".into());
+            let text = entry.blocks().iter().find_map(MessageBlock::text).unwrap_or("no message".into());
             self.change(Sign::Unfinished(fate::API_ERROR.into()), time);
             let details = Details::Known(vec![("error", cut_lines(&text, MAX_DETAIL))]);
             return Some(Line {
@@ -117,7 +117,11 @@ impl Thread {
         None
     }
 
-    fn take_result(&mut self, result: &Block<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
+    fn take_result(
+        &mut self,
+        result: &MessageBlock<'_>,
+        line: &dyn Fn(Mark, String) -> Line,
+    ) -> Option<Line> {
         let id = result.tool_use_id.text()?;
         let at = self.open.iter().position(|call| call.id == id)?;
         let call = self.open.remove(at);
@@ -134,9 +138,9 @@ impl Thread {
 
 fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> String {
     let detail = match tools::what(tool, input) {
-        Use::File { path, .. } => Some(inside(path, cwd.unwrap_or_default())),
-        Use::Shell(command) | Use::PowerShell(command) => Some(command),
-        Use::Other => tools::described(input),
+        ToolUse::File { path, .. } => Some(inside(path, cwd.unwrap_or_default())),
+        ToolUse::Shell(command) | ToolUse::PowerShell(command) => Some(command),
+        ToolUse::Other => tools::described(input),
     };
     detail.map(|detail| cut(detail, MAX_TEXT)).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ use conclaude_store::audit::{Filter, Reader, Trail};
 use conclaude_store::store::{Session, running};
 use conclaude_store::transcript::counts::Counts;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
-use conclaude_store::transcript::stream::{Position, Stream};
+use conclaude_store::transcript::stream::{LinePosition, Stream};
 
 /// How long one call may read.
 const SLICE: Duration = Duration::from_millis(100);
@@ -43,7 +43,7 @@ const MAX_LINE: u64 = 32 << 20;
 struct Transcript {
     session: String,
     agent: Option<String>,
-    position: Position,
+    position: LinePosition,
     /// The bytes before the first line that was read.
     skipped: u64,
     counts: Counts,
@@ -204,7 +204,7 @@ impl<'a> Source<'a> {
         let transcript = Transcript {
             session: session.to_owned(),
             agent,
-            position: if byte == 0 { Position::START } else { Position { byte, lines: None } },
+            position: if byte == 0 { LinePosition::START } else { LinePosition { byte, lines: None } },
             skipped: byte,
             counts: Counts::default(),
             at_end: Counts::default(),
@@ -271,7 +271,7 @@ impl Transcript {
         let size = path.metadata()?.len();
         if size < self.position.byte {
             // It was written again from its start.
-            (self.position, self.skipped) = (Position::START, 0);
+            (self.position, self.skipped) = (LinePosition::START, 0);
         }
         if size == self.position.byte {
             return Ok(false);
@@ -329,7 +329,7 @@ fn start(path: &Path, max: u64) -> io::Result<u64> {
 fn step_state(path: &Path) -> Option<StepState> {
     let (step, _) = step::read(path, "").ok()?;
     let phases = step.phases().unwrap_or_default();
-    let open = |phase: &&step::Phase| phase.status() == Some(step::Status::InProgress);
+    let open = |phase: &&step::Phase| phase.status() == Some(step::PhaseStatus::InProgress);
     let current = phases.iter().find(open).or_else(|| phases.iter().find(|phase| !phase.is_finished()));
     let status = |phase: &step::Phase| cut(phase.status.as_deref().unwrap_or("NOT_EXECUTED"), MAX_TEXT);
     Some(StepState {

@@ -4,10 +4,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use conclaude_checks::des::call::Call;
-use conclaude_checks::des::gates::{self, Writing, during};
+use conclaude_checks::des::call::GatedCall;
+use conclaude_checks::des::gates::{self, WriteRequest, during};
 use conclaude_checks::des::paths::Links;
-use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::protected::ProtectedPaths;
 use proptest::prelude::*;
 
 use crate::common::scratch;
@@ -62,10 +62,14 @@ fn make() -> Project {
 /// Whether a gated agent with this scope may write the file, as Gate 2 decides.
 fn may_write(cwd: &Path, file: &str) -> bool {
     let (root, step_file) = (&project().root, "steps/01-01.json");
-    let call = Call { step_file: step_file.into(), scopes: vec![vec!["src/**".into()]], ..Call::default() };
-    let protected = &Protected::new(root, root, &Links::default());
+    let call = GatedCall {
+        step_file: step_file.into(),
+        scopes: vec![vec!["src/**".into()]],
+        ..GatedCall::default()
+    };
+    let protected = &ProtectedPaths::new(root, root, &Links::default());
     let writing =
-        Writing { step_file, call: Some(&call), root, work: root, protected, cwd, file, deletes: false };
+        WriteRequest { step_file, call: Some(&call), root, work: root, protected, cwd, file, deletes: false };
     gates::protected(&writing).is_none() && during(&writing).is_none()
 }
 

@@ -4,4 +4,4 @@ pub mod columns;
 
 pub use crate::dialect::claude::events::{ALL, EventKind, names};
 pub use columns::Example;
-pub use columns::{Blocking, Changes, Counted, Field, Registered, Row, Shape, Subject, Values};
+pub use columns::{BlockCounter, Blocking, Changes, Field, RegistrationRule, Row, Shape, Subject, Values};

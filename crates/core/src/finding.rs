@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::rule::{Rule, Written};
+use crate::rule::{Rule, RuleSource};
 
 macro_rules! codes {
     ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
@@ -105,19 +105,21 @@ codes! {
 impl Code {
     /// Where the rule of a finding is written that does not name one.
     #[must_use]
-    pub fn written(self) -> Written {
+    pub fn written(self) -> RuleSource {
         match self {
             Code::StepFileMissing | Code::StepFileInvalid | Code::StepFileOutsideProject => {
-                Written::Prompt("DES-STEP-FILE")
+                RuleSource::Prompt("DES-STEP-FILE")
             }
-            Code::MarkerMissing | Code::MarkerInvalid => Written::Prompt("DES-VALIDATION"),
-            Code::AgentMismatch => Written::Prompt("DES-AGENT"),
-            Code::SectionMissing => Written::Config(&["des", "requiredSections"]),
-            Code::RulesChanged => Written::BuiltIn("what Gate 1 saw counts until the agent has stopped"),
-            Code::StepBusy => Written::BuiltIn("one agent works on a step at a time"),
-            Code::StepDone | Code::StateMismatch => Written::Step("state"),
-            Code::UnsafeStep => Written::Step("safety"),
-            Code::MissingPhase | Code::UnknownPhase | Code::PhaseOrder => Written::Config(&["des", "phases"]),
+            Code::MarkerMissing | Code::MarkerInvalid => RuleSource::Prompt("DES-VALIDATION"),
+            Code::AgentMismatch => RuleSource::Prompt("DES-AGENT"),
+            Code::SectionMissing => RuleSource::Config(&["des", "requiredSections"]),
+            Code::RulesChanged => RuleSource::BuiltIn("what Gate 1 saw counts until the agent has stopped"),
+            Code::StepBusy => RuleSource::BuiltIn("one agent works on a step at a time"),
+            Code::StepDone | Code::StateMismatch => RuleSource::Step("state"),
+            Code::UnsafeStep => RuleSource::Step("safety"),
+            Code::MissingPhase | Code::UnknownPhase | Code::PhaseOrder => {
+                RuleSource::Config(&["des", "phases"])
+            }
             Code::SilentCompletion
             | Code::AbandonedPhase
             | Code::IncompletePhase
@@ -127,22 +129,26 @@ impl Code {
             | Code::InvalidOutcome
             | Code::FailedPhase
             | Code::InvalidSkip
-            | Code::DeferredSkip => Written::Step("phase_execution_log"),
-            Code::TurnLimitExceeded => Written::Step("max_turns"),
-            Code::TimeoutExceeded => Written::Step("duration_minutes"),
-            Code::EvidenceMissing => Written::Config(&["des", "evidence"]),
-            Code::ScopeViolation => Written::Step("allowed_file_patterns"),
-            Code::JudgeRefused | Code::JudgeFailed => Written::Config(&["des", "judge"]),
+            | Code::DeferredSkip => RuleSource::Step("phase_execution_log"),
+            Code::TurnLimitExceeded => RuleSource::Step("max_turns"),
+            Code::TimeoutExceeded => RuleSource::Step("duration_minutes"),
+            Code::EvidenceMissing => RuleSource::Config(&["des", "evidence"]),
+            Code::ScopeViolation => RuleSource::Step("allowed_file_patterns"),
+            Code::JudgeRefused | Code::JudgeFailed => RuleSource::Config(&["des", "judge"]),
             Code::PromptNotFound => {
-                Written::BuiltIn("a prompt that is not found is reported where steps are used")
+                RuleSource::BuiltIn("a prompt that is not found is reported where steps are used")
             }
-            Code::NotJudged | Code::Unfinished => Written::BuiltIn("a gated agent is judged when it stops"),
-            Code::GuardDenied | Code::GuardAsks => Written::BuiltIn("guards"),
-            Code::PermissionAllowed | Code::PermissionDenied => Written::Config(&["permissionRequest"]),
-            Code::NotRemembered => Written::BuiltIn("an agent is held to what Gate 1 remembers of its call"),
-            Code::NotRecorded => Written::Config(&["audit", "required"]),
-            Code::PayloadInvalid => Written::BuiltIn("a gate that cannot be evaluated never allows"),
-            Code::NoWorktree => Written::Config(&["worktreeCreate", "commands"]),
+            Code::NotJudged | Code::Unfinished => {
+                RuleSource::BuiltIn("a gated agent is judged when it stops")
+            }
+            Code::GuardDenied | Code::GuardAsks => RuleSource::BuiltIn("guards"),
+            Code::PermissionAllowed | Code::PermissionDenied => RuleSource::Config(&["permissionRequest"]),
+            Code::NotRemembered => {
+                RuleSource::BuiltIn("an agent is held to what Gate 1 remembers of its call")
+            }
+            Code::NotRecorded => RuleSource::Config(&["audit", "required"]),
+            Code::PayloadInvalid => RuleSource::BuiltIn("a gate that cannot be evaluated never allows"),
+            Code::NoWorktree => RuleSource::Config(&["worktreeCreate", "commands"]),
         }
     }
 }

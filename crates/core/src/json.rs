@@ -5,17 +5,17 @@ use std::borrow::Cow;
 
 /// It is no JSON, or not of the kind that was asked for.
 #[derive(Debug)]
-pub struct Broken;
+pub struct JsonError;
 
 /// A position in a text, before a value. Every byte is passed once, also those of values within values.
-pub struct Scan<'a> {
+pub struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Scan<'a> {
-    pub fn of(text: &'a str) -> Scan<'a> {
-        let mut scan = Scan { text, at: 0 };
+impl<'a> JsonScanner<'a> {
+    pub fn of(text: &'a str) -> JsonScanner<'a> {
+        let mut scan = JsonScanner { text, at: 0 };
         scan.pass_blanks();
         scan
     }
@@ -23,17 +23,17 @@ impl<'a> Scan<'a> {
     /// Passes over an object. `take` is given the name of each field, as it is written, and passes over its value.
     pub fn object(
         &mut self,
-        mut take: impl FnMut(&'a str, &mut Scan<'a>) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        mut take: impl FnMut(&'a str, &mut JsonScanner<'a>) -> Result<(), JsonError>,
+    ) -> Result<(), JsonError> {
         self.pass(b'{')?;
         let mut is_first = true;
         while self.advance(b'}', &mut is_first)? {
             let start = self.at + 1;
             if self.first() != Some(b'"') {
-                return Err(Broken);
+                return Err(JsonError);
             }
             self.value()?;
-            let name = self.text.get(start..self.at - 1).ok_or(Broken)?;
+            let name = self.text.get(start..self.at - 1).ok_or(JsonError)?;
             self.pass_blanks();
             self.pass(b':')?;
             self.pass_blanks();
@@ -43,7 +43,10 @@ impl<'a> Scan<'a> {
     }
 
     /// Passes over a list. `take` passes over each of its values.
-    pub fn list(&mut self, mut take: impl FnMut(&mut Scan<'a>) -> Result<(), Broken>) -> Result<(), Broken> {
+    pub fn list(
+        &mut self,
+        mut take: impl FnMut(&mut JsonScanner<'a>) -> Result<(), JsonError>,
+    ) -> Result<(), JsonError> {
         self.pass(b'[')?;
         let mut is_first = true;
         while self.advance(b']', &mut is_first)? {
@@ -53,19 +56,19 @@ impl<'a> Scan<'a> {
     }
 
     /// Passes over a value, whatever it is; as it is written.
-    pub fn value(&mut self) -> Result<&'a str, Broken> {
+    pub fn value(&mut self) -> Result<&'a str, JsonError> {
         let start = self.at;
-        self.at = after_value(self.text.as_bytes(), start).ok_or(Broken)?;
-        self.text.get(start..self.at).ok_or(Broken)
+        self.at = after_value(self.text.as_bytes(), start).ok_or(JsonError)?;
+        self.text.get(start..self.at).ok_or(JsonError)
     }
 
     /// The same; none for `null`.
-    pub fn present(&mut self) -> Result<Option<&'a str>, Broken> {
+    pub fn present(&mut self) -> Result<Option<&'a str>, JsonError> {
         self.value().map(|value| (value != "null").then_some(value))
     }
 
     /// Passes over `null`, if that is next.
-    pub fn is_null(&mut self) -> Result<bool, Broken> {
+    pub fn is_null(&mut self) -> Result<bool, JsonError> {
         let is_null = self.first() == Some(b'n');
         if is_null {
             self.value()?;
@@ -79,9 +82,9 @@ impl<'a> Scan<'a> {
     }
 
     /// Nothing else follows.
-    pub fn finish(mut self) -> Result<(), Broken> {
+    pub fn finish(mut self) -> Result<(), JsonError> {
         self.pass_blanks();
-        if self.at == self.text.len() { Ok(()) } else { Err(Broken) }
+        if self.at == self.text.len() { Ok(()) } else { Err(JsonError) }
     }
 
     fn pass_blanks(&mut self) {
@@ -90,16 +93,16 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn pass(&mut self, byte: u8) -> Result<(), Broken> {
+    fn pass(&mut self, byte: u8) -> Result<(), JsonError> {
         if self.first() != Some(byte) {
-            return Err(Broken);
+            return Err(JsonError);
         }
         self.at += 1;
         Ok(())
     }
 
     /// Whether there is another part before the end.
-    fn advance(&mut self, end: u8, is_first: &mut bool) -> Result<bool, Broken> {
+    fn advance(&mut self, end: u8, is_first: &mut bool) -> Result<bool, JsonError> {
         self.pass_blanks();
         if self.first() == Some(end) {
             self.at += 1;
@@ -171,13 +174,13 @@ pub fn text(value: &str) -> Option<Cow<'_, str>> {
 pub struct Fields<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Fields<'a> {
-    pub fn of(text: &'a str) -> Result<Fields<'a>, Broken> {
-        let mut scan = Scan::of(text);
+    pub fn of(text: &'a str) -> Result<Fields<'a>, JsonError> {
+        let mut scan = JsonScanner::of(text);
         let fields = Fields::read(&mut scan)?;
         scan.finish().map(|()| fields)
     }
 
-    fn read(scan: &mut Scan<'a>) -> Result<Fields<'a>, Broken> {
+    fn read(scan: &mut JsonScanner<'a>) -> Result<Fields<'a>, JsonError> {
         let mut fields = Vec::with_capacity(16);
         scan.object(|name, scan| {
             fields.push((name, scan.value()?));
@@ -207,7 +210,7 @@ impl<'a> Fields<'a> {
     pub fn objects(&self, name: &str) -> Vec<Fields<'a>> {
         let mut found = Vec::new();
         let read = self.get(name).map(|value| {
-            Scan::of(value).list(|scan| {
+            JsonScanner::of(value).list(|scan| {
                 found.push(Fields::read(scan)?);
                 Ok(())
             })
@@ -220,7 +223,7 @@ impl<'a> Fields<'a> {
 mod tests {
     use super::*;
 
-    fn fields(text: &str) -> Result<Vec<(&str, &str)>, Broken> {
+    fn fields(text: &str) -> Result<Vec<(&str, &str)>, JsonError> {
         Fields::of(text).map(|fields| fields.0)
     }
 
@@ -246,7 +249,7 @@ mod tests {
         let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
         assert!(fields(&deep).is_err());
         let mut found = Vec::new();
-        let read = Scan::of("[1,\"a\",]").list(|scan| {
+        let read = JsonScanner::of("[1,\"a\",]").list(|scan| {
             found.push(scan.value()?);
             Ok(())
         });

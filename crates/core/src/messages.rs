@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::config::{Reaction, TRUST_IT};
-use crate::event::{Blocking, Counted};
+use crate::event::{BlockCounter, Blocking};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -165,11 +165,11 @@ pub fn unasked(reason: &str) -> String {
 #[must_use]
 pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
     let (who, then) = match (plan.event.blocking(), &plan.agent) {
-        (Blocking::Stop(Counted::Task(_)), _) => {
+        (Blocking::Stop(BlockCounter::Task(_)), _) => {
             ("this task may not be completed yet".to_owned(), "complete it again")
         }
         // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
-        (Blocking::Stop(Counted::Agent), Some(agent)) => (
+        (Blocking::Stop(BlockCounter::Agent), Some(agent)) => (
             format!("{} may not stop yet", agent_name(agent)),
             "give your complete report again: your caller sees only your last message",
         ),

@@ -74,7 +74,7 @@ impl fmt::Display for Rule {
 
 /// Where the rule behind a finding is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum RuleSource {
     /// Under these keys of the config; without them the default counts.
     Config(&'static [&'static str]),
     /// In a marker of the agent's prompt.
@@ -85,14 +85,14 @@ pub enum Written {
     BuiltIn(&'static str),
 }
 
-impl Written {
+impl RuleSource {
     /// The rule, with its position where it is in the config.
     #[must_use]
     pub fn rule(self, origins: &Origins, root: &Path) -> Rule {
         match self {
-            Written::Config(keys) => Rule::key(keys.join(".")).located(origins, keys, root),
-            Written::Prompt(key) | Written::Step(key) => Rule::key(key),
-            Written::BuiltIn(what) => Rule::built_in(what),
+            RuleSource::Config(keys) => Rule::key(keys.join(".")).located(origins, keys, root),
+            RuleSource::Prompt(key) | RuleSource::Step(key) => Rule::key(key),
+            RuleSource::BuiltIn(what) => Rule::built_in(what),
         }
     }
 }

@@ -73,7 +73,7 @@ pub fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
 
 /// What git makes of a file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Tracking {
     Tracked,
     /// It would be added with all others.
     Untracked,
@@ -82,10 +82,10 @@ pub enum Taken {
 
 /// What git makes of a file; `None` where it cannot say.
 #[must_use]
-pub fn taken(work: &Path, path: &Path) -> Option<Taken> {
+pub fn tracking(work: &Path, path: &Path) -> Option<Tracking> {
     let repository = Repository::find(work)?;
     let folder = path.parent()?.canonicalize().ok()?;
-    repository.taken(&folder.join(path.file_name()?)).ok()
+    repository.tracking(&folder.join(path.file_name()?)).ok()
 }
 
 /// The list of files that git ignores in this clone alone: linked work trees share that of their repository.
@@ -96,7 +96,7 @@ pub fn exclude_file(work: &Path) -> Option<PathBuf> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum FileSelection {
     /// What differs from the last commit.
     Changed,
     /// What git knows or does not ignore.
@@ -108,11 +108,11 @@ pub enum Listed {
 ///
 /// # Errors
 /// When git fails.
-pub fn list(work: &Path, listed: Listed) -> Result<Option<Vec<String>>, String> {
+pub fn list(work: &Path, listed: FileSelection) -> Result<Option<Vec<String>>, String> {
     let Some(repository) = Repository::find(work) else { return Ok(None) };
     let files = match listed {
-        Listed::Changed => repository.changed_files()?,
-        Listed::All => repository.all_files()?,
+        FileSelection::Changed => repository.changed_files()?,
+        FileSelection::All => repository.all_files()?,
     };
     let mut existing = BTreeSet::new();
     for file in &files {
@@ -134,7 +134,7 @@ pub fn list(work: &Path, listed: Listed) -> Result<Option<Vec<String>>, String> 
 }
 
 /// The files of a repository in another one.
-fn inner(outer: &Repository, folder: &Path, listed: Listed) -> Result<Vec<String>, String> {
+fn inner(outer: &Repository, folder: &Path, listed: FileSelection) -> Result<Vec<String>, String> {
     let is_other =
         Repository::find(folder).is_some_and(|found| found.top != outer.top && found.prefix.is_empty());
     if is_other { Ok(list(folder, listed)?.unwrap_or_default()) } else { Ok(Vec::new()) }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::files;
-use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep, Status};
+use crate::process::{self, CommandSpec, DEFAULT_SHELL, Retention, Status};
 
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
@@ -55,8 +55,8 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) 
         env: &[],
         stdin: text.as_bytes(),
         timeout: Some(timeout + Duration::from_secs(1)),
-        stdout: Keep::Shown(100),
-        stderr: Keep::Shown(1_000),
+        stdout: Retention::Shown(100),
+        stderr: Retention::Shown(1_000),
     };
     let finished = process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
     let late = || format!("no answer within {} s", timeout.as_secs());

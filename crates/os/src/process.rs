@@ -26,11 +26,11 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
-pub use capture::Captured;
-use capture::Captures;
-pub use capture::{Keep, Spill};
+pub use capture::CapturedOutput;
+use capture::OutputCapture;
+pub use capture::{Retention, Spill};
 pub use conclaude_core::plan::DEFAULT_SHELL;
-use start::{ID_VARIABLE, Kind, Start};
+use start::{ID_VARIABLE, ProcessKind, Start};
 pub use status::Status;
 pub use stream::{Sink, Stream};
 use watch::{Deadline, watch};
@@ -50,8 +50,8 @@ pub struct CommandSpec<'a> {
     /// What it reads.
     pub stdin: &'a [u8],
     pub timeout: Option<Duration>,
-    pub stdout: Keep,
-    pub stderr: Keep,
+    pub stdout: Retention,
+    pub stderr: Retention,
 }
 
 impl CommandSpec<'_> {
@@ -70,18 +70,18 @@ impl CommandSpec<'_> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedCommand {
     pub status: Status,
-    pub stdout: Captured,
-    pub stderr: Captured,
+    pub stdout: CapturedOutput,
+    pub stderr: CapturedOutput,
     pub duration: Duration,
 }
 
-impl Finished {
+impl FinishedCommand {
     /// A command that was not even tried, and why.
-    pub fn not_started(why: String) -> Finished {
-        let nothing = Captured::default();
-        Finished {
+    pub fn not_started(why: String) -> FinishedCommand {
+        let nothing = CapturedOutput::default();
+        FinishedCommand {
             status: Status::NotStarted(why),
             stdout: nothing.clone(),
             stderr: nothing,
@@ -101,16 +101,16 @@ pub struct Output {
 
 /// Runs the command and waits for it. Never fails: what went wrong is the status.
 #[must_use]
-pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
+pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> FinishedCommand {
     let id = next_id();
     let started = Instant::now();
-    let mut captures = Captures::new(spec.stdout, spec.stderr, spill);
-    let start = Start { command: spec.command(&id), kind: Kind::Command(id), stdin: Some(spec.stdin) };
+    let mut captures = OutputCapture::new(spec.stdout, spec.stderr, spill);
+    let start = Start { command: spec.command(&id), kind: ProcessKind::Command(id), stdin: Some(spec.stdin) };
     let status = run_to_end(start, spec.timeout, &mut captures).unwrap_or_else(|error| {
         Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
     });
     let (stdout, stderr) = captures.finish();
-    Finished { status, stdout, stderr, duration: started.elapsed() }
+    FinishedCommand { status, stdout, stderr, duration: started.elapsed() }
 }
 
 /// The mark of the next command, inside that of the command that called us.
@@ -130,8 +130,8 @@ fn next_id() -> String {
 /// # Errors
 /// When it cannot be started, runs into the limit, or prints too much.
 pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize) -> io::Result<Output> {
-    let mut whole = Whole { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
-    let start = Start { command, kind: Kind::Tool, stdin: Some(stdin) };
+    let mut whole = OutputBuffer { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
+    let start = Start { command, kind: ProcessKind::Tool, stdin: Some(stdin) };
     let status = run_to_end(start, Some(limit), &mut whole)?;
     if whole.is_full {
         let reason = format!("more than {max_bytes} bytes of output");
@@ -149,7 +149,7 @@ pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize)
 /// # Errors
 /// When it cannot be started.
 pub fn run_tool(command: Command, stdin: &[u8], sink: &mut dyn Sink) -> io::Result<Status> {
-    run_to_end(Start { command, kind: Kind::Tool, stdin: Some(stdin) }, None, sink)
+    run_to_end(Start { command, kind: ProcessKind::Tool, stdin: Some(stdin) }, None, sink)
 }
 
 /// Starts a program that goes on when we have ended: in a session of its own, with nothing of our streams.
@@ -168,12 +168,12 @@ pub fn detach(mut command: Command) -> io::Result<()> {
 /// # Errors
 /// When it cannot be started.
 pub fn run_attached(command: Command, sink: &mut dyn Sink) -> io::Result<Status> {
-    run_to_end(Start { command, kind: Kind::Attached, stdin: None }, None, sink)
+    run_to_end(Start { command, kind: ProcessKind::Attached, stdin: None }, None, sink)
 }
 
 fn run_to_end(start: Start<'_>, limit: Option<Duration>, sink: &mut dyn Sink) -> io::Result<Status> {
     let deadline = limit.and_then(|limit| Deadline::after(limit, Instant::now()));
-    let mut running = platform::Running::start(start)?;
+    let mut running = platform::ChildProcess::start(start)?;
     Ok(watch(&mut running, deadline, sink))
 }
 
@@ -205,14 +205,14 @@ pub fn stop_pipe() -> Option<&'static io::PipeReader> {
 }
 
 /// Keeps all of both streams, up to a number of bytes.
-struct Whole {
+struct OutputBuffer {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     max_bytes: usize,
     is_full: bool,
 }
 
-impl Sink for Whole {
+impl Sink for OutputBuffer {
     fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
         self.is_full |= self.stdout.len() + self.stderr.len() + bytes.len() > self.max_bytes;
         if self.is_full {

@@ -24,9 +24,9 @@ mod writer;
 
 pub use query::Filter;
 pub use read::last_session;
-pub use read::{Entry, Reader};
 pub use read::{Mark, newest};
-pub use record::{Applied, Blocks, CommandRecord, Record, Skip, ToolRecord};
+pub use read::{Reader, TrailEntry};
+pub use record::{AppliedRule, Blocks, CommandRecord, Record, Skip, ToolRecord};
 pub use record::{MAX_FILES, STILL_RUN, in_record};
 pub use stats::Stats;
 pub use trace::TraceParent;

@@ -14,6 +14,6 @@ mod transfer;
 
 pub use csv::Csv;
 pub use send::sleep;
-pub use state::{State, all as states, note_failure};
+pub use state::{ExportState, all as states, note_failure};
 pub use target::Target;
-pub use transfer::{Report, Sent, Transfer};
+pub use transfer::{SendCounts, Transfer, TransferReport};

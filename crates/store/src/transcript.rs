@@ -21,9 +21,9 @@ pub mod stream;
 mod tool_calls;
 mod writes;
 
-pub use calls::{AgentCall, Found, call_of, last_agent_call};
-pub use changes::{Change, changes};
-use lines::{Line, LinesFromEnd, bounded_line, holds};
+pub use calls::{AgentCall, CallLookup, call_of, last_agent_call};
+pub use changes::{ToolChange, changes};
+use lines::{BackwardLine, LinesFromEnd, bounded_line, holds};
 pub use tail::tail;
 pub use writes::{Write, writes};
 
@@ -32,11 +32,11 @@ const MAX_SEARCHED_BYTES: u64 = 4 << 20;
 
 /// A line of a transcript as far as prompts and times are concerned: Claude Code's form, or a plain message. Fields of
 /// another type than expected are passed over.
-struct Said(Value);
+struct MessageLine(Value);
 
-impl Said {
-    fn read(line: &[u8]) -> Option<Said> {
-        serde_json::from_slice(line).ok().filter(Value::is_object).map(Said)
+impl MessageLine {
+    fn read(line: &[u8]) -> Option<MessageLine> {
+        serde_json::from_slice(line).ok().filter(Value::is_object).map(MessageLine)
     }
 
     fn text(&self, name: &str) -> Option<&str> {
@@ -94,7 +94,7 @@ pub fn first_prompt(path: &Path) -> Option<Prompt> {
         if memchr::memmem::find(&line, b"user").is_none() {
             continue;
         }
-        if let Some(prompt) = Said::read(&line).and_then(|said| said.prompt()) {
+        if let Some(prompt) = MessageLine::read(&line).and_then(|said| said.prompt()) {
             return Some(prompt);
         }
     }
@@ -108,7 +108,7 @@ pub fn is_foreign(path: &Path) -> bool {
     let mut reader = io::BufReader::with_capacity(16 << 10, file);
     (0..5).any(|_| {
         let line = bounded_line(&mut reader).ok().flatten();
-        line.and_then(|line| Said::read(&line)).is_some_and(|said| others::is_foreign(&said.0))
+        line.and_then(|line| MessageLine::read(&line)).is_some_and(|said| others::is_foreign(&said.0))
     })
 }
 
@@ -124,7 +124,7 @@ pub fn mentions(path: &Path, words: &str) -> bool {
 pub fn last_time(path: &Path) -> Option<String> {
     let mut lines = LinesFromEnd::open(path).ok()?;
     (0..50).find_map(|_| match lines.next_line() {
-        Ok(Some(Line::Whole(line))) => Said::read(&line)?.text("timestamp").map(str::to_owned),
+        Ok(Some(BackwardLine::Whole(line))) => MessageLine::read(&line)?.text("timestamp").map(str::to_owned),
         _ => None,
     })
 }
@@ -141,7 +141,7 @@ pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathB
 }
 
 fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
-    let blocks = match Said::read(line).and_then(|said| said.content().cloned()) {
+    let blocks = match MessageLine::read(line).and_then(|said| said.content().cloned()) {
         Some(Value::Array(blocks)) => blocks,
         _ => Vec::new(),
     };
@@ -156,8 +156,8 @@ fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
 pub fn worked_since(path: &Path, time: &str) -> bool {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
     while let Ok(Some(line)) = lines.next_line() {
-        let Line::Whole(line) = line else { continue };
-        let Some(said) = Said::read(&line) else { continue };
+        let BackwardLine::Whole(line) = line else { continue };
+        let Some(said) = MessageLine::read(&line) else { continue };
         // The client's times have one form, so that they can be compared as text.
         if said.text("timestamp").is_some_and(|then| then < time) {
             return false;

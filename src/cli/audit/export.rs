@@ -9,7 +9,7 @@ use super::show::follow;
 use crate::cli::out::Out;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
-use conclaude_store::audit::{Entry, Filter, Reader, Trail};
+use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry};
 use conclaude_store::export::Csv;
 use conclaude_store::root::Root;
 
@@ -113,7 +113,7 @@ fn for_stream(line: String) -> String {
     if Out::is_terminal() { line.replace("\r\n", "\n") } else { line }
 }
 
-fn print(out: &mut Out<'_>, format: Format, entry: &Entry) -> io::Result<()> {
+fn print(out: &mut Out<'_>, format: Format, entry: &TrailEntry) -> io::Result<()> {
     match format {
         Format::Csv => out.document(&for_stream(Csv::line(entry))),
         Format::Jsonl => out.json_text(&entry.line),

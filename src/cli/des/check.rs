@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::cli::out::{Out, Paint};
-use conclaude_checks::des::gates::{self, Opened};
-use conclaude_checks::des::offline::{self, Work};
+use conclaude_checks::des::gates::{self, OpenStep};
+use conclaude_checks::des::offline::{self, OfflineStep};
 use conclaude_checks::des::{DesContext, check as des_check};
 use conclaude_core::config::{DesConfig, PhaseList};
 use conclaude_core::exit::Exit;
@@ -63,9 +63,9 @@ fn of_step(step: String, findings: Vec<Finding>) -> Report {
     Report { step, findings, context: None, is_ad_hoc: false }
 }
 
-fn of_transcript(project: &Project, opened: &Opened, transcript: &Path) -> io::Result<Report> {
+fn of_transcript(project: &Project, opened: &OpenStep, transcript: &Path) -> io::Result<Report> {
     let des = project.config.des.clone().unwrap_or_default();
-    let judged = offline::judge(&Work {
+    let judged = offline::judge(&OfflineStep {
         step: &opened.name,
         transcript,
         root: &project.root.folder,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::project::Project;
 use crate::cli::out::Out;
-use conclaude_checks::des::record::Change;
+use conclaude_checks::des::record::PhaseChange;
 
 #[derive(clap::Args)]
 pub(crate) struct StartArgs {
@@ -48,14 +48,14 @@ pub(crate) struct SkipArgs {
 }
 
 pub(super) fn start(project: &Project, args: &StartArgs, out: &mut Out<'_>) -> io::Result<()> {
-    project.record_phase(&args.step, &args.phase, &Change::Start)?;
+    project.record_phase(&args.step, &args.phase, &PhaseChange::Start)?;
     writeln!(out, "{} is IN_PROGRESS", args.phase)
 }
 
 pub(super) fn finish(project: &Project, args: FinishArgs, out: &mut Out<'_>) -> io::Result<()> {
     let FinishArgs { step, phase, pass, details, turns, .. } = args;
     project.refuse_without_proof(&phase)?;
-    let change = Change::Finish { pass, details, turns, evidence: None };
+    let change = PhaseChange::Finish { pass, details, turns, evidence: None };
     project.record_phase(&step, &phase, &change)?;
     writeln!(out, "{phase} is EXECUTED: {}", if pass { "PASS" } else { "FAIL" })
 }
@@ -65,6 +65,6 @@ pub(super) fn skip(project: &Project, args: SkipArgs, out: &mut Out<'_>) -> io::
     if !reason.trim_start().starts_with("APPROVED_SKIP:") {
         project.refuse_without_proof(&phase)?;
     }
-    project.record_phase(&step, &phase, &Change::Skip { reason })?;
+    project.record_phase(&step, &phase, &PhaseChange::Skip { reason })?;
     writeln!(out, "{phase} is SKIPPED")
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::cli::out::Out;
 use crate::cli::root;
-use conclaude_checks::des::call::Call;
+use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::protected::is_protected;
-use conclaude_checks::des::record::{self, Change};
+use conclaude_checks::des::record::{self, PhaseChange};
 use conclaude_checks::des::{paths, step};
 use conclaude_core::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
 use conclaude_core::dialect::claude::variables;
@@ -22,7 +22,7 @@ use conclaude_store::audit::{self, Record};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
-use conclaude_store::store::running::{self, Note, Running};
+use conclaude_store::store::running::{self, RunningCommand, RunningMarker};
 
 pub(super) struct Project {
     pub(super) root: Root,
@@ -137,7 +137,7 @@ impl Project {
     }
 
     /// Records a change of a phase, in the step file and in the audit trail.
-    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &Change) -> io::Result<()> {
+    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &PhaseChange) -> io::Result<()> {
         let name = self.change_step(path, |step| {
             record::record(step, &self.phases(step), phase, change, Timestamp::now())
         })?;
@@ -146,7 +146,7 @@ impl Project {
             phase: Some(phase.into()),
             evidence: evidence.cloned(),
             reason: match change {
-                Change::Skip { reason } => Some(reason.trim().to_owned()),
+                PhaseChange::Skip { reason } => Some(reason.trim().to_owned()),
                 _ => None,
             },
             ..self.base_record(event, &name, decision)
@@ -160,13 +160,13 @@ impl Project {
         phase: &str,
         command: &str,
         started: Timestamp,
-    ) -> io::Result<Option<Note>> {
+    ) -> io::Result<Option<RunningMarker>> {
         if self.config.audit.as_ref().and_then(|audit| audit.enabled) == Some(false) {
             return Ok(None);
         }
         let (_, name) = self.step(step)?;
         let Record { event, session, agent, step, .. } = self.base_record("des run", &name, "");
-        let running = Running {
+        let running = RunningCommand {
             event,
             session,
             agent,
@@ -174,7 +174,7 @@ impl Project {
             phase: Some(phase.to_owned()),
             command: command.to_owned(),
             started: audit::in_record(started),
-            ..Running::default()
+            ..RunningCommand::default()
         };
         Ok(running::note(&self.root.folder, &running))
     }
@@ -195,7 +195,7 @@ impl Project {
     /// The agent that works on the step, as Gate 1 remembered its call: Claude Code does not tell a command which
     /// agent runs it. None if several agents could be meant.
     fn agent_at_work(&self, session: &str, step: &str) -> Option<String> {
-        let calls = Call::all(&Session::new(&self.root.folder, session));
+        let calls = GatedCall::all(&Session::new(&self.root.folder, session));
         let mut agents: Vec<String> = calls
             .into_iter()
             .filter(|call| call.is_open() && !call.is_helper() && call.step_file == step)
@@ -208,14 +208,13 @@ impl Project {
 }
 
 /// A change as the audit trail names it: event, decision and evidence. Only `des run` has evidence.
-fn described(change: &Change) -> (&'static str, &'static str, Option<&Value>) {
+fn described(change: &PhaseChange) -> (&'static str, &'static str, Option<&Value>) {
     let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
     match change {
-        Change::Start => ("des start", "IN_PROGRESS", None),
-        Change::Skip { .. } => ("des skip", "SKIPPED", None),
-        Change::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
-        Change::Finish { pass, evidence: Some(evidence), .. } | Change::Prove { pass, evidence, .. } => {
-            ("des run", outcome(*pass), Some(evidence))
-        }
+        PhaseChange::Start => ("des start", "IN_PROGRESS", None),
+        PhaseChange::Skip { .. } => ("des skip", "SKIPPED", None),
+        PhaseChange::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
+        PhaseChange::Finish { pass, evidence: Some(evidence), .. }
+        | PhaseChange::Prove { pass, evidence, .. } => ("des run", outcome(*pass), Some(evidence)),
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::project::Project;
 use crate::cli::out::{Literal, Out};
 use conclaude_checks::des::boundaries::boundaries;
-use conclaude_checks::des::gates::{self, Opened};
+use conclaude_checks::des::gates::{self, OpenStep};
 use conclaude_checks::des::scope::Scope;
 use conclaude_core::text::clean_line;
 
@@ -36,7 +36,7 @@ pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut Out<'_>) -> 
     writeln!(out, "{}", boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())
 }
 
-fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
+fn markers(opened: &OpenStep, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
     writeln!(out, "{OPEN} DES-VALIDATION: required -->")?;
     writeln!(out, "{OPEN} DES-STEP-FILE: {name} -->")?;
     writeln!(out, "{OPEN} DES-AGENT: {} -->", args.agent)?;
@@ -49,7 +49,7 @@ fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) ->
     Ok(())
 }
 
-fn task(opened: &Opened, name: &str, agent: &str, out: &mut Out<'_>) -> io::Result<()> {
+fn task(opened: &OpenStep, name: &str, agent: &str, out: &mut Out<'_>) -> io::Result<()> {
     let step = &opened.step;
     let task = clean_line(&step.task_id().unwrap_or_else(|| name.to_owned()));
     let project = step.project_id().map(|id| format!(" {}", clean_line(&id))).unwrap_or_default();

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::cli::out::Out;
-use conclaude_checks::des::evidence::{self, Ran};
-use conclaude_checks::des::record::{self, Change};
+use conclaude_checks::des::evidence::{self, EvidenceRun};
+use conclaude_checks::des::record::{self, PhaseChange};
 use conclaude_checks::des::{gates, phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
@@ -68,7 +68,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
         None => typed(project, args)?,
     };
     if !before.is_started && !before.is_unproved && !before.is_proof_lost {
-        project.record_phase(step, phase, &Change::Start)?;
+        project.record_phase(step, phase, &PhaseChange::Start)?;
     }
     let started = Timestamp::now();
     let running = project.note_running(step, phase, &line, started)?;
@@ -85,9 +85,9 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
         fields.insert("configured".to_owned(), true.into());
     }
     let change = if before.is_unproved || before.is_proof_lost {
-        Change::Prove { pass, details, evidence, again: before.is_proof_lost }
+        PhaseChange::Prove { pass, details, evidence, again: before.is_proof_lost }
     } else {
-        Change::Finish { pass, details: Some(details), turns: *turns, evidence: Some(evidence) }
+        PhaseChange::Finish { pass, details: Some(details), turns: *turns, evidence: Some(evidence) }
     };
     project.record_phase(step, phase, &change)?;
     let outcome = if pass { "PASS" } else { "FAIL" };
@@ -170,7 +170,7 @@ fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> i
     let phases = step.and_then(|step| step.phases()).unwrap_or_default();
     let entry = phases.iter().find(|entry| entry.name == phase);
     Ok(Before {
-        is_started: entry.is_some_and(|entry| entry.status() == Some(step::Status::InProgress)),
+        is_started: entry.is_some_and(|entry| entry.status() == Some(step::PhaseStatus::InProgress)),
         is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
         is_proof_lost: entry.is_some_and(|entry| is_proof_lost(project, &name, entry)),
     })
@@ -181,7 +181,7 @@ fn is_proof_lost(project: &Project, step: &str, phase: &step::Phase) -> bool {
     let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
     let trail = Trail::of(&project.root.folder, None);
     needs_proof
-        && phase.status() == Some(step::Status::Executed)
+        && phase.status() == Some(step::PhaseStatus::Executed)
         && trail.write_pending().is_ok()
         && !matches!(trail.last_run(step, &phase.name), Ok(Some(_)))
 }
@@ -193,7 +193,7 @@ fn command_line(command: &[OsString]) -> String {
 
 fn evidence_of(
     line: &str,
-    ran: &Ran,
+    ran: &EvidenceRun,
     expect_failure: bool,
     (started, ended): (Timestamp, Timestamp),
 ) -> Value {

@@ -56,7 +56,7 @@ pub(crate) struct FailArgs {
 
 pub(super) fn new(project: &Project, args: &NewArgs, out: &mut Out<'_>) -> io::Result<()> {
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
-    scope::Allowed::new(allow.clone()).map_err(io::Error::other)?;
+    scope::AllowedFiles::new(allow.clone()).map_err(io::Error::other)?;
     let (real, step_name) = project.step(path)?;
     check_name(&real, &step_name)?;
     if real.exists() && !force {

@@ -14,7 +14,7 @@ use conclaude_engine::install::registration::on_path;
 use conclaude_engine::install::settings::SWITCH;
 use conclaude_os::deadline;
 use conclaude_os::files;
-use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
+use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Retention};
 use conclaude_store::audit::{self, Trail};
 use conclaude_store::store;
 
@@ -124,8 +124,8 @@ pub(super) fn client(installation: &Installation) -> Check {
         env: &[],
         stdin: b"",
         timeout: Some(deadline::at_least(Duration::from_secs(15))),
-        stdout: Keep::Shown(500),
-        stderr: Keep::Nothing,
+        stdout: Retention::Shown(500),
+        stderr: Retention::Nothing,
     };
     let finished = process::run(&spec, &mut |_| Err(std::io::Error::other("not kept")));
     let said = finished.stdout.excerpt(Some(1)).map(|text| clean_line(&text)).unwrap_or_default();

@@ -18,7 +18,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
 use conclaude_os::deadline;
-use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
+use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, Status};
 use conclaude_store::store;
 
 /// The name of an agent that does not exist.
@@ -99,12 +99,12 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
         env: &env,
         stdin: input.as_bytes(),
         timeout: Some(deadline::at_least(Duration::from_secs(30))),
-        stdout: Keep::Shown(20_000),
-        stderr: Keep::Shown(4_000),
+        stdout: Retention::Shown(20_000),
+        stderr: Retention::Shown(4_000),
     };
-    let Finished { status, stdout, stderr, duration } =
+    let FinishedCommand { status, stdout, stderr, duration } =
         process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
-    let text = |stream: process::Captured| stream.excerpt(None).unwrap_or_default().trim().to_owned();
+    let text = |stream: process::CapturedOutput| stream.excerpt(None).unwrap_or_default().trim().to_owned();
     let stderr = match &status {
         Status::Exited(_) => text(stderr),
         other => other.describe(),

@@ -15,7 +15,7 @@ use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{local_file, schema_file};
 use conclaude_engine::lint::{self, World};
 use conclaude_store::audit::Trail;
-use conclaude_store::export::{self, State, Target};
+use conclaude_store::export::{self, ExportState, Target};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::store;
 
@@ -164,7 +164,7 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
     let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
-    let failure = state.as_ref().and_then(State::failure);
+    let failure = state.as_ref().and_then(ExportState::failure);
     Some(match (failure, unusable) {
         // What Claude Code's environment has is known once something was sent.
         (None, None) if state.is_none() => {

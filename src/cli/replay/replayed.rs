@@ -3,7 +3,7 @@
 use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;
 use conclaude_engine::hooks::replay::Replayer;
-use conclaude_store::transcript::listing::LeftOut;
+use conclaude_store::transcript::listing::SkippedFiles;
 
 pub(super) struct Replayed<'a> {
     pub(super) replayer: &'a Replayer,
@@ -14,7 +14,7 @@ pub(super) struct Replayed<'a> {
     /// Why the config would not be used by a hook.
     pub(super) untrusted: Vec<String>,
     /// What of the folders that are meant was not read.
-    pub(super) not_listed: LeftOut,
+    pub(super) not_listed: SkippedFiles,
     /// Sessions that had another config, or whose folder is gone.
     pub(super) other_configs: Elsewhere,
     pub(super) gone: Elsewhere,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Request;
 use conclaude_core::file_pattern::{FilePattern, Location};
-use conclaude_os::git::{self, Listed};
+use conclaude_os::git::{self, FileSelection};
 use conclaude_store::store;
 
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Given {
 /// The files that are given to commands, relative to the folder of the config.
 pub(super) fn given(request: &Request, work: &Path) -> io::Result<Given> {
     let is_all = request.all_files || !request.files.is_empty();
-    let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
+    let listed = git::list(work, if is_all { FileSelection::All } else { FileSelection::Changed });
     let listed = match listed.map_err(io::Error::other)? {
         Some(listed) => listed,
         None if is_all => store::files_below(work)?,

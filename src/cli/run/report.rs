@@ -13,7 +13,7 @@ use conclaude_core::messages::short;
 use conclaude_core::plan::Command;
 use conclaude_core::text::{count, indent};
 use conclaude_engine::hooks;
-use conclaude_os::process::{Captured, Finished, Keep, Status};
+use conclaude_os::process::{CapturedOutput, FinishedCommand, Retention, Status};
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
@@ -61,7 +61,8 @@ impl Report {
 
     /// Runs a command, and prints what came of it.
     pub(super) fn ran(&mut self, command: &Command, planned: &Planned) -> io::Result<()> {
-        let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
+        let keep =
+            |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
         let kept = hooks::Kept { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) };
         let finished = hooks::execute(command, &planned.payload, kept, &mut |_| {
             Err(io::Error::other(format!("more than {} MiB", MAX_SHOWN >> 20)))
@@ -78,7 +79,7 @@ impl Report {
         self.out.flush()
     }
 
-    fn line(&mut self, command: &Command, finished: &Finished) -> io::Result<()> {
+    fn line(&mut self, command: &Command, finished: &FinishedCommand) -> io::Result<()> {
         let (script, took) = (short(&command.run), seconds(finished.duration));
         if finished.status.is_success() {
             self.passed += 1;
@@ -103,7 +104,7 @@ impl Report {
         }
     }
 
-    fn output(&mut self, stream: &Captured) -> io::Result<()> {
+    fn output(&mut self, stream: &CapturedOutput) -> io::Result<()> {
         match stream.printable() {
             // As the command itself prints it: a log or another program may read it.
             Some(text) => writeln!(self.out, "{}", Exact(&indent(&text, "  "))),

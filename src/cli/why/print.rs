@@ -11,9 +11,9 @@ use crate::cli::explain::print as explain;
 use crate::cli::out::Out;
 use conclaude_core::dialect::claude::tools;
 use conclaude_store::audit::fields::{list, text};
-use conclaude_store::audit::{Entry, reasons as words};
+use conclaude_store::audit::{TrailEntry, reasons as words};
 
-pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result<()> {
+pub(super) fn all(out: &mut Out<'_>, entry: &TrailEntry, today: &Today) -> io::Result<()> {
     let record = &entry.record;
     head(out, record)?;
     if let Some(doubt) = &entry.doubt {

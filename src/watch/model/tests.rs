@@ -30,8 +30,8 @@ fn record(seconds: i64, fields: Value) -> Value {
 fn say(model: &mut Model, agent: Option<&str>, seconds: i64, mut line: Value) {
     line["timestamp"] = json!(time(seconds).to_string());
     let line = line.to_string();
-    match transcript::Line::read(line.as_bytes()) {
-        transcript::Line::Entry(entry) => assert!(model.entry("s1", agent, &entry)),
+    match transcript::TranscriptLine::read(line.as_bytes()) {
+        transcript::TranscriptLine::Entry(entry) => assert!(model.entry("s1", agent, &entry)),
         other => panic!("{other:?}"),
     }
 }
@@ -260,16 +260,16 @@ fn a_transcript_that_was_copied_is_no_sign_of_its_agent() {
 #[test]
 fn what_runs_is_shown_at_the_thread_and_as_a_row_of_its_own() {
     let (mut model, _) = example();
-    let lint = Running {
+    let lint = RunningCommand {
         session: Some("s1".into()),
         agent_id: Some("a1".into()),
         agent: Some("coder".into()),
         event: "SubagentStop".into(),
         command: "npm run lint".into(),
         started: time(18).to_string(),
-        ..Running::default()
+        ..RunningCommand::default()
     };
-    let phase = Running {
+    let phase = RunningCommand {
         agent_id: None,
         event: "des run".into(),
         step: Some("steps/01-01.json".into()),
@@ -277,7 +277,7 @@ fn what_runs_is_shown_at_the_thread_and_as_a_row_of_its_own() {
         command: "npm test".into(),
         ..lint.clone()
     };
-    let new = Running { agent_id: Some("a2".into()), ..lint.clone() };
+    let new = RunningCommand { agent_id: Some("a2".into()), ..lint.clone() };
     model.set_running(vec![lint, phase, new]);
     let rows = shown(&model, 20);
     let rows: Vec<&str> = rows.lines().filter(|line| line.contains("runs `")).collect();
@@ -375,7 +375,7 @@ fn text_of_others_is_cleaned_wherever_it_comes_from() {
     other["session"] = json!(hostile);
     take(&mut model, &record(7, other), None);
     let text = || Some(hostile.to_owned());
-    model.set_running(vec![Running {
+    model.set_running(vec![RunningCommand {
         session: Some("s1".into()),
         agent_id: text(),
         agent: text(),

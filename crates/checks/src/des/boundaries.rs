@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::gates::{Opened, shell_quote};
+use super::gates::{OpenStep, shell_quote};
 use super::phases;
 use super::scope::Scope;
 use conclaude_core::config::DesConfig;
@@ -10,7 +10,7 @@ use conclaude_core::dialect::claude::agents;
 
 /// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
 #[must_use]
-pub fn boundaries(opened: &Opened, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
+pub fn boundaries(opened: &OpenStep, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
     let step = conclaude_core::text::clean_line(&opened.name);
     let quoted = shell_quote(&opened.name);
     let log = opened.step.phases().unwrap_or_default();

@@ -15,7 +15,7 @@ use conclaude_store::store::session::kept;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Call {
+pub struct GatedCall {
     pub tool_use_id: String,
     pub subagent_type: String,
     /// Its prompt, as it was when the gate looked; none of a helper, which has no markers of its own.
@@ -48,7 +48,7 @@ pub struct Call {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Link {
+struct CallLink {
     agent: String,
     call: String,
 }
@@ -61,7 +61,7 @@ fn named(prefix: &str, id: &str) -> String {
     format!("{prefix}{}", conclaude_store::store::hash(id))
 }
 
-impl Call {
+impl GatedCall {
     /// # Errors
     /// When it cannot be written.
     pub fn remember(&self, session: &Session) -> std::io::Result<()> {
@@ -102,28 +102,28 @@ impl Call {
 
     /// The call with this id, if it was remembered.
     #[must_use]
-    pub fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {
+    pub fn recall(session: &Session, tool_use_id: &str) -> Option<GatedCall> {
         session.kept(&named(CALL, tool_use_id))
     }
 
     /// The call that this agent is known to be of.
     #[must_use]
-    pub fn of_agent(session: &Session, agent: &str) -> Option<Call> {
-        let link: Link = session.kept(&named(LINK, agent))?;
-        Call::recall(session, &link.call)
+    pub fn of_agent(session: &Session, agent: &str) -> Option<GatedCall> {
+        let link: CallLink = session.kept(&named(LINK, agent))?;
+        GatedCall::recall(session, &link.call)
     }
 
     /// Keeps that the agent is of this call.
     pub fn claim(&self, session: &Session, agent: Option<&str>) {
         let Some(agent) = agent else { return };
-        let link = Link { agent: agent.to_owned(), call: self.tool_use_id.clone() };
+        let link = CallLink { agent: agent.to_owned(), call: self.tool_use_id.clone() };
         if let Err(error) = session.keep(&named(LINK, agent), &link) {
             log::warn(|| format!("cannot keep the link from agent to call: {error}"));
         }
     }
 
     #[must_use]
-    pub fn all(session: &Session) -> Vec<Call> {
+    pub fn all(session: &Session) -> Vec<GatedCall> {
         session.kept_names(CALL).iter().filter_map(|name| session.kept(name)).collect()
     }
 
@@ -137,16 +137,20 @@ impl Call {
     #[must_use]
     pub fn claimed(session: &Session) -> Vec<(String, String)> {
         let links = session.kept_names(LINK);
-        links.iter().filter_map(|name| session.kept(name)).map(|link: Link| (link.agent, link.call)).collect()
+        links
+            .iter()
+            .filter_map(|name| session.kept(name))
+            .map(|link: CallLink| (link.agent, link.call))
+            .collect()
     }
 
     /// Open calls with markers of which nobody knows the agent yet.
     #[must_use]
-    pub fn unclaimed(session: &Session) -> Vec<Call> {
-        let mut calls = Call::all(session);
+    pub fn unclaimed(session: &Session) -> Vec<GatedCall> {
+        let mut calls = GatedCall::all(session);
         calls.retain(|call| call.is_open() && !call.prompt.is_empty());
         if !calls.is_empty() {
-            let claimed = Call::claimed(session);
+            let claimed = GatedCall::claimed(session);
             calls.retain(|call| !claimed.iter().any(|(_, id)| *id == call.tool_use_id));
         }
         calls

@@ -1,7 +1,7 @@
 //! Does a step file prove that the work is done? Every rule is looked at; all findings come at once.
 
 use super::phases::{DEFERRED, SKIP_REASONS};
-use super::step::{Phase, Status, Step};
+use super::step::{Phase, PhaseStatus, Step};
 use conclaude_core::finding::{Code, Finding};
 
 mod order;
@@ -20,7 +20,8 @@ pub fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Finding> {
     let phases = if rules.has_phases() { phases } else { &[] };
     fit(&log, phases, &mut found);
     order::check(&log, phases, &mut found);
-    let nothing_ran = !log.is_empty() && log.iter().all(|phase| phase.status() == Some(Status::NotExecuted));
+    let nothing_ran =
+        !log.is_empty() && log.iter().all(|phase| phase.status() == Some(PhaseStatus::NotExecuted));
     if nothing_ran {
         found.push(Finding::new(
             Code::SilentCompletion,
@@ -78,20 +79,20 @@ fn outcome(phase: &Phase, nothing_ran: bool, last: Option<&String>, found: &mut 
         |code, what: String, fix: &str| found.push(Finding::new(code, what, fix).in_phase(&phase.name));
     match phase.status() {
         None => {}
-        Some(Status::NotExecuted) if nothing_ran => {}
-        Some(Status::NotExecuted) => note(
+        Some(PhaseStatus::NotExecuted) if nothing_ran => {}
+        Some(PhaseStatus::NotExecuted) => note(
             Code::IncompletePhase,
             "it is NOT_EXECUTED while others ran".into(),
             "do it and record it, or skip it with a reason that counts",
         ),
-        Some(Status::InProgress) => {
+        Some(PhaseStatus::InProgress) => {
             note(
                 Code::AbandonedPhase,
                 "it is still IN_PROGRESS".into(),
                 "finish it: EXECUTED with PASS or FAIL, or SKIPPED",
             );
         }
-        Some(Status::Executed) => {
+        Some(PhaseStatus::Executed) => {
             let word = phase.verdict();
             match word.as_deref() {
                 None => {
@@ -109,9 +110,9 @@ fn outcome(phase: &Phase, nothing_ran: bool, last: Option<&String>, found: &mut 
                 }
             }
         }
-        Some(Status::Skipped) => skip(phase, last, &mut note),
+        Some(PhaseStatus::Skipped) => skip(phase, last, &mut note),
     }
-    if phase.status() == Some(Status::Skipped) && is_deferred(phase) && Some(&phase.name) != last {
+    if phase.status() == Some(PhaseStatus::Skipped) && is_deferred(phase) && Some(&phase.name) != last {
         let what = format!("it was put off: {}", phase.blocked_by.as_deref().unwrap_or_default());
         found.push(
             Finding::new(Code::DeferredSkip, what, "see that it is done later")

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::call::Call;
+use super::call::GatedCall;
 use super::markers::{Markers, Validation};
 use conclaude_os::deadline;
 use conclaude_os::log;
 use conclaude_store::store::Session;
 use conclaude_store::transcript::identity::Meta;
-use conclaude_store::transcript::{self, AgentCall, Found, Prompt};
+use conclaude_store::transcript::{self, AgentCall, CallLookup, Prompt};
 
 /// How long to wait for a transcript that is written late.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ impl DesContext {
 
     /// With the time of the prompt and that of the last line of the agent's transcript.
     #[must_use]
-    pub fn with_times(mut self, paths: &TranscriptPaths, origin: &Origin) -> DesContext {
+    pub fn with_times(mut self, paths: &TranscriptPaths, origin: &PromptOrigin) -> DesContext {
         self.start_time =
             origin.time.clone().or_else(|| origin.call.as_ref().map(|call| started(paths, call)));
         self.end_time = paths.own.as_deref().and_then(transcript::last_time);
@@ -63,7 +63,7 @@ impl DesContext {
 }
 
 /// When an agent started whose call Gate 1 remembered: by its own transcript, by the main one, by our clock.
-fn started(paths: &TranscriptPaths, call: &Call) -> String {
+fn started(paths: &TranscriptPaths, call: &GatedCall) -> String {
     let prompt = paths.own.as_deref().and_then(transcript::first_prompt).and_then(|prompt| prompt.time);
     let called =
         || transcript::call_of(&paths.main, Some(&call.tool_use_id), None).and_then(|found| found.time);
@@ -72,27 +72,27 @@ fn started(paths: &TranscriptPaths, call: &Call) -> String {
 
 /// The prompt of an agent, and the remembered call if there is one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Origin {
+pub struct PromptOrigin {
     pub prompt: String,
     /// When it was said, where that is known without looking further.
     pub time: Option<String>,
     /// What Gate 1 remembered.
-    pub call: Option<Call>,
+    pub call: Option<GatedCall>,
 }
 
-impl Origin {
+impl PromptOrigin {
     #[must_use]
-    pub fn of_call(call: Call) -> Origin {
-        Origin { prompt: call.prompt.clone(), time: None, call: Some(call) }
+    pub fn of_call(call: GatedCall) -> PromptOrigin {
+        PromptOrigin { prompt: call.prompt.clone(), time: None, call: Some(call) }
     }
 
-    fn said(prompt: Prompt) -> Origin {
-        Origin { prompt: prompt.text, time: prompt.time, call: None }
+    fn said(prompt: Prompt) -> PromptOrigin {
+        PromptOrigin { prompt: prompt.text, time: prompt.time, call: None }
     }
 
-    fn called(call: AgentCall, session: &Session) -> Option<Origin> {
-        let remembered = call.id.as_deref().and_then(|id| Call::recall(session, id));
-        Some(remembered.map(Origin::of_call).unwrap_or(Origin {
+    fn called(call: AgentCall, session: &Session) -> Option<PromptOrigin> {
+        let remembered = call.id.as_deref().and_then(|id| GatedCall::recall(session, id));
+        Some(remembered.map(PromptOrigin::of_call).unwrap_or(PromptOrigin {
             prompt: call.prompt?,
             time: call.time,
             call: None,
@@ -136,9 +136,14 @@ impl TranscriptPaths {
 /// Finds the agent's prompt: what Gate 1 remembered, which an agent cannot delete as it can a transcript; the first user
 /// message of its transcript; its call in the main transcript. A call that is found is claimed for the agent.
 #[must_use]
-pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
+pub fn origin(
+    paths: &TranscriptPaths,
+    agent: Option<&str>,
+    session: &Session,
+    wait: bool,
+) -> Option<PromptOrigin> {
     if let Some(call) = claim(paths, session) {
-        return Some(Origin::of_call(call));
+        return Some(PromptOrigin::of_call(call));
     }
     if paths.is_single() {
         return in_single(paths, agent, session);
@@ -146,7 +151,7 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     let own = paths.own.as_deref();
     if let Some(prompt) = own.and_then(transcript::first_prompt) {
         let call = claim_by_prompt(&prompt.text, paths, session);
-        return Some(call.map_or_else(|| Origin::said(prompt), Origin::of_call));
+        return Some(call.map_or_else(|| PromptOrigin::said(prompt), PromptOrigin::of_call));
     }
     // In a format that we do not know nothing is found, and nothing can be late.
     if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
@@ -154,7 +159,7 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     }
     let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
     let called = |id: Option<&str>| {
-        transcript::call_of(&paths.main, id, agent).and_then(|call| Origin::called(call, session))
+        transcript::call_of(&paths.main, id, agent).and_then(|call| PromptOrigin::called(call, session))
     };
     let known = id();
     if let Some(origin) = known.as_deref().and_then(|id| called(Some(id))) {
@@ -162,29 +167,32 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     }
     let by_name = if known.is_some() { None } else { called(None) };
     // Most agents have no step, and nobody waits for what says so. A call that is known and not in the transcript is late itself.
-    let has_step = |origin: &Origin| origin.call.is_some() || Markers::of(&origin.prompt).apply();
-    let may_have_step =
-        || known.is_some() || by_name.as_ref().is_some_and(has_step) || !Call::unclaimed(session).is_empty();
+    let has_step = |origin: &PromptOrigin| origin.call.is_some() || Markers::of(&origin.prompt).apply();
+    let may_have_step = || {
+        known.is_some() || by_name.as_ref().is_some_and(has_step) || !GatedCall::unclaimed(session).is_empty()
+    };
     if wait && may_have_step() { late(paths, session).or_else(|| called(id().as_deref())) } else { by_name }
 }
 
 /// The prompt in a transcript of which the payload does not say whose it is. It is the agent's own unless it has the form
 /// of Claude Code's main thread and calls agents.
-fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<Origin> {
+fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<PromptOrigin> {
     let first = transcript::first_prompt(&paths.main);
     if let Some(prompt) = first.as_ref().filter(|prompt| !prompt.is_main) {
         let call = claim_by_prompt(&prompt.text, paths, session);
-        return Some(call.map_or_else(|| Origin::said(prompt.clone()), Origin::of_call));
+        return Some(call.map_or_else(|| PromptOrigin::said(prompt.clone()), PromptOrigin::of_call));
     }
     match transcript::last_agent_call(&paths.main, None) {
-        Ok(Found::Call(call)) if agent == Some(&call.subagent_type) => Origin::called(call, session),
-        Ok(Found::Nothing) => first.map(Origin::said),
+        Ok(CallLookup::Call(call)) if agent == Some(&call.subagent_type) => {
+            PromptOrigin::called(call, session)
+        }
+        Ok(CallLookup::Nothing) => first.map(PromptOrigin::said),
         _ => None,
     }
 }
 
 /// Waits for a transcript that is written late. Only where the client keeps transcripts at all can one be late.
-fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
+fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
     let own = paths.own.as_deref()?;
     if !paths.main.exists() {
         return None;
@@ -196,7 +204,8 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
         std::thread::sleep(Duration::from_millis(20));
         prompt = transcript::first_prompt(own);
     }
-    let found = claim(&paths.unread(), session).map(Origin::of_call).or_else(|| prompt.map(Origin::said));
+    let found =
+        claim(&paths.unread(), session).map(PromptOrigin::of_call).or_else(|| prompt.map(PromptOrigin::said));
     if found.is_none() {
         log::warn(|| format!("the agent's prompt was not found in {}", own.display()));
     }
@@ -205,32 +214,32 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
 
 /// The call that Gate 1 remembered for this agent.
 #[must_use]
-pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     claimed(paths, session).or_else(|| named_beside(paths, session))
 }
 
 /// The same, and from now on the link is kept with our own state: the file that names the call is where an agent can delete it.
-pub fn claim(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+pub fn claim(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     let found =
         || named_beside(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
     claimed(paths, session).or_else(found)
 }
 
-fn claimed(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
-    Call::of_agent(session, paths.agent_id.as_deref()?)
+fn claimed(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
+    GatedCall::of_agent(session, paths.agent_id.as_deref()?)
 }
 
 /// By what Claude Code wrote beside the agent's transcript.
-fn named_beside(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
-    Call::recall(session, paths.meta()?.tool_use_id.as_deref()?)
+fn named_beside(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
+    GatedCall::recall(session, paths.meta()?.tool_use_id.as_deref()?)
 }
 
 /// The same where that file is gone: by the prompt, to which Gate 1 has appended.
-fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     if paths.meta().is_some() {
         return None;
     }
-    let mut unclaimed = Call::unclaimed(session).into_iter();
+    let mut unclaimed = GatedCall::unclaimed(session).into_iter();
     let call = unclaimed.find(|call| prompt.starts_with(&call.prompt))?;
     call.claim(session, paths.agent_id.as_deref());
     Some(call)
@@ -238,11 +247,11 @@ fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> 
 
 /// The calls of which this agent may be one, where it left nothing to tell by: neither its transcript nor the file beside it.
 #[must_use]
-pub fn lost(paths: &TranscriptPaths, subagent_type: Option<&str>, session: &Session) -> Vec<Call> {
+pub fn lost(paths: &TranscriptPaths, subagent_type: Option<&str>, session: &Session) -> Vec<GatedCall> {
     let own = paths.own.as_deref();
     if own.is_some_and(|own| own.exists() || Meta::beside(own).is_some()) {
         return Vec::new();
     }
-    let is_of_type = |call: &Call| subagent_type.is_none_or(|kind| kind == call.subagent_type);
-    Call::unclaimed(session).into_iter().filter(is_of_type).collect()
+    let is_of_type = |call: &GatedCall| subagent_type.is_none_or(|kind| kind == call.subagent_type);
+    GatedCall::unclaimed(session).into_iter().filter(is_of_type).collect()
 }

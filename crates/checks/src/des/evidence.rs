@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use conclaude_os::process::{self, Sink, Status, Stream};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct EvidenceRun {
     /// Its exit code; 127 if it could not be started, 128 and the signal's number if it was killed.
     pub code: i32,
     /// Whether it ended by itself, having been found and started.
@@ -21,7 +21,7 @@ pub struct Ran {
     pub problem: Option<String>,
 }
 
-impl Ran {
+impl EvidenceRun {
     /// Whether that is what the phase needs. A command that could not run proves nothing, also where failure is expected.
     #[must_use]
     pub fn passes(&self, expect_failure: bool) -> bool {
@@ -39,8 +39,8 @@ pub fn script(script: &str, work: &Path) -> Command {
 
 /// Runs the command with our own stdin, showing what it prints.
 #[must_use]
-pub fn run(command: Command) -> Ran {
-    let not_run = |code, problem| Ran {
+pub fn run(command: Command) -> EvidenceRun {
+    let not_run = |code, problem| EvidenceRun {
         code,
         ran: false,
         output_sha256: String::new(),
@@ -48,7 +48,7 @@ pub fn run(command: Command) -> Ran {
         problem: Some(problem),
     };
     let program = command.get_program().to_owned();
-    let mut shown = Shown { hash: Sha256::new(), bytes: 0 };
+    let mut shown = OutputHasher { hash: Sha256::new(), bytes: 0 };
     let status = match process::run_attached(command, &mut shown) {
         Ok(status) => status,
         Err(error) => {
@@ -61,7 +61,7 @@ pub fn run(command: Command) -> Ran {
         Status::Killed(signal) => (128 + signal, false),
         Status::TimedOut(_) | Status::NotStarted(_) | Status::Interrupted(_) => (1, false),
     };
-    Ran {
+    EvidenceRun {
         code,
         ran,
         output_sha256: conclaude_core::text::hex(&shown.hash.finalize()),
@@ -71,12 +71,12 @@ pub fn run(command: Command) -> Ran {
 }
 
 /// Shows the output on our own streams and hashes it, in the order in which it comes.
-struct Shown {
+struct OutputHasher {
     hash: Sha256,
     bytes: u64,
 }
 
-impl Sink for Shown {
+impl Sink for OutputHasher {
     #[expect(clippy::disallowed_methods, reason = "the user watches a program, and sees what it prints")]
     fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
         let mut to: Box<dyn Write> = match stream {

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::Call;
+use super::call::GatedCall;
 use super::markers::Markers;
 use super::paths;
-use super::protected::Protected;
-use super::scope::{Allowed, Scope};
+use super::protected::ProtectedPaths;
+use super::scope::{AllowedFiles, Scope};
 use super::step::{self, Step};
 use conclaude_core::config::DesConfig;
 use conclaude_core::finding::{Code, Finding};
@@ -16,7 +16,7 @@ use conclaude_core::text::SECTION_MARKER;
 
 /// A step that was found and read.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct OpenStep {
     /// Its real path.
     pub path: PathBuf,
     /// Its path relative to the root: its name in records and messages.
@@ -24,20 +24,20 @@ pub struct Opened {
     /// Its text, as it was read.
     pub text: String,
     pub step: Step,
-    pub allowed: Allowed,
+    pub allowed: AllowedFiles,
 }
 
 /// Finds and reads the step of a marker.
 ///
 /// # Errors
 /// A finding that says why not.
-pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
+pub fn open_step(root: &Path, step_file: &str) -> Result<OpenStep, Finding> {
     let path = step::locate(root, step_file)?;
     let (step, text) = step::read(&path, step_file)?;
-    let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
+    let allowed = step.allowed_file_patterns().and_then(AllowedFiles::new).map_err(|reason| {
         Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "fix allowed_file_patterns")
     })?;
-    Ok(Opened { path, name: step_name(root, step_file), text, step, allowed })
+    Ok(OpenStep { path, name: step_name(root, step_file), text, step, allowed })
 }
 
 /// A step file's name in records and messages: its path relative to the root, after following links.
@@ -48,27 +48,27 @@ pub fn step_name(root: &Path, step_file: &str) -> String {
 
 /// A call that Gate 1 looks at.
 #[derive(Clone, Copy, Debug)]
-pub struct Calling<'a> {
+pub struct CallRequest<'a> {
     pub markers: &'a Markers,
     pub prompt: &'a str,
     pub subagent_type: &'a str,
     pub root: &'a Path,
     pub des: &'a DesConfig,
     /// The call of the gated agent that makes this one.
-    pub caller: Option<&'a Call>,
+    pub caller: Option<&'a GatedCall>,
 }
 
 /// What Gate 1 saw: the step is read once, so that what is remembered is what was judged.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct CallResult {
     pub findings: Vec<Finding>,
-    pub opened: Option<Opened>,
+    pub opened: Option<OpenStep>,
 }
 
 /// What Gate 1 finds in the prompt alone, whatever the step file says.
 #[must_use]
-pub fn of_prompt(calling: &Calling<'_>) -> Vec<Finding> {
-    let Calling { markers, prompt, subagent_type, des, .. } = *calling;
+pub fn of_prompt(calling: &CallRequest<'_>) -> Vec<Finding> {
+    let CallRequest { markers, prompt, subagent_type, des, .. } = *calling;
     let mut found = markers.findings();
     if let Some(agent) = markers.agent.as_deref().filter(|agent| *agent != subagent_type) {
         found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
@@ -83,17 +83,17 @@ pub fn of_prompt(calling: &Calling<'_>) -> Vec<Finding> {
 
 /// Gate 1, before the call: is the prompt sound, and may the step be started?
 #[must_use]
-pub fn before(calling: &Calling<'_>) -> Seen {
-    let Calling { markers, root, caller, .. } = *calling;
+pub fn before(calling: &CallRequest<'_>) -> CallResult {
+    let CallRequest { markers, root, caller, .. } = *calling;
     let mut found = of_prompt(calling);
     let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
     let opened = match opened {
         Some(Ok(opened)) => opened,
         Some(Err(finding)) => {
             found.push(finding);
-            return Seen { findings: found, opened: None };
+            return CallResult { findings: found, opened: None };
         }
-        None => return Seen { findings: found, opened: None },
+        None => return CallResult { findings: found, opened: None },
     };
     found.extend(caller.and_then(|caller| outside_of_caller(caller, &opened)));
     if opened.step.state() == "DONE" {
@@ -108,11 +108,11 @@ pub fn before(calling: &Calling<'_>) -> Seen {
         let fix = "the user must look at this step: it is not started by an agent";
         found.push(Finding::new(Code::UnsafeStep, format!("{}: {danger}", opened.name), fix));
     }
-    Seen { findings: found, opened: Some(opened) }
+    CallResult { findings: found, opened: Some(opened) }
 }
 
 /// Whoever does a step writes its step file: a nested call must not open what its caller may not write.
-fn outside_of_caller(caller: &Call, opened: &Opened) -> Option<Finding> {
+fn outside_of_caller(caller: &GatedCall, opened: &OpenStep) -> Option<Finding> {
     let scope = match caller.scope() {
         Ok(scope) => scope,
         Err(reason) => {
@@ -159,15 +159,15 @@ pub fn shell_quote(word: &str) -> String {
 
 /// A write that is about to happen inside a gated agent.
 #[derive(Clone, Copy, Debug)]
-pub struct Writing<'a> {
+pub struct WriteRequest<'a> {
     /// The step file of the agent's markers.
     pub step_file: &'a str,
     /// What Gate 1 remembered.
-    pub call: Option<&'a Call>,
+    pub call: Option<&'a GatedCall>,
     pub root: &'a Path,
     /// Where the agent works: the root, or its worktree.
     pub work: &'a Path,
-    pub protected: &'a Protected,
+    pub protected: &'a ProtectedPaths,
     pub cwd: &'a Path,
     /// The file, as the tool names it.
     pub file: &'a str,
@@ -177,7 +177,7 @@ pub struct Writing<'a> {
 
 /// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
 #[must_use]
-pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
+pub fn protected(writing: &WriteRequest<'_>) -> Option<Finding> {
     let named = paths::normalise(&writing.cwd.join(writing.file));
     writing.protected.covers(&named, &paths::real_path(&named)).then(|| {
         let done = if writing.deletes { "delete" } else { "write" };
@@ -189,7 +189,7 @@ pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
 
 /// Gate 2, while the agent works: may this file be written?
 #[must_use]
-pub fn during(writing: &Writing<'_>) -> Option<Finding> {
+pub fn during(writing: &WriteRequest<'_>) -> Option<Finding> {
     if let Some(moved) = writing.call.and_then(|call| moved(call, writing.root)) {
         return Some(moved);
     }
@@ -230,7 +230,7 @@ pub fn during(writing: &Writing<'_>) -> Option<Finding> {
 
 /// The config of the call was another one: since then one has appeared or disappeared.
 #[must_use]
-pub(super) fn moved(call: &Call, root: &Path) -> Option<Finding> {
+pub(super) fn moved(call: &GatedCall, root: &Path) -> Option<Finding> {
     let is_same = call.root.as_os_str().is_empty() || paths::real_path(&call.root) == paths::real_path(root);
     (!is_same).then(|| {
         let what = format!(

@@ -31,7 +31,7 @@ enum Verdict {
 
 /// What the judge is given.
 #[derive(Clone, Debug, Default)]
-pub struct Question<'a> {
+pub struct JudgeQuestion<'a> {
     /// What the agent was asked to do.
     pub prompt: &'a str,
     /// The acceptance criteria, as they were when it was called.
@@ -46,14 +46,14 @@ pub struct Question<'a> {
 }
 
 #[derive(Deserialize)]
-struct Spoken {
+struct JudgeReply {
     r#continue: bool,
     #[serde(default)]
     error: Option<String>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct Judgement {
     /// None where the agent may stop.
     pub finding: Option<Finding>,
     /// The verdict as it is recorded.
@@ -62,7 +62,7 @@ pub struct Judged {
 
 /// Asks the judge, which can only add a finding.
 #[must_use]
-pub fn outcome(judge: &JudgeConfig, question: &Question<'_>) -> Judged {
+pub fn outcome(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Judgement {
     let verdict = ask(judge, question);
     let record = match &verdict {
         Verdict::Continue => json!({ "continue": true }),
@@ -80,17 +80,17 @@ pub fn outcome(judge: &JudgeConfig, question: &Question<'_>) -> Judged {
             Some(if judge.on_error == Some(OnJudgeError::Block) { finding } else { finding.warning() })
         }
     };
-    Judged { finding, record }
+    Judgement { finding, record }
 }
 
-fn ask(judge: &JudgeConfig, question: &Question<'_>) -> Verdict {
+fn ask(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Verdict {
     match request(judge, question) {
         Ok(text) => verdict_in(&text),
         Err(reason) => Verdict::Failed(reason),
     }
 }
 
-fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, String> {
+fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, String> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = set("ANTHROPIC_API_KEY").ok_or("ANTHROPIC_API_KEY is not set")?;
     let base = set("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
@@ -120,7 +120,7 @@ fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, Strin
     Ok(blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect())
 }
 
-fn prompt(judge: &JudgeConfig, question: &Question<'_>) -> String {
+fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
     // Cleaned, so that what an agent wrote cannot close the tag around it.
     let part = |text: &str| match conclaude_core::text::head_and_tail(
         &conclaude_core::text::clean(text),
@@ -145,16 +145,16 @@ fn prompt(judge: &JudgeConfig, question: &Question<'_>) -> String {
 fn verdict_in(text: &str) -> Verdict {
     let starts = text.match_indices('{').map(|(at, _)| at);
     let spoken = starts.filter_map(|at| text.get(at..)).filter_map(|rest| {
-        serde_json::Deserializer::from_str(rest).into_iter::<Spoken>().next().and_then(Result::ok)
+        serde_json::Deserializer::from_str(rest).into_iter::<JudgeReply>().next().and_then(Result::ok)
     });
-    let spoken: Vec<Spoken> = spoken.collect();
+    let spoken: Vec<JudgeReply> = spoken.collect();
     match spoken.as_slice() {
         // A verdict that was only quoted must not pass for the judge's own.
         [first, rest @ ..] if rest.iter().any(|other| other.r#continue != first.r#continue) => {
             Verdict::Failed("it gave two verdicts that differ".into())
         }
-        [Spoken { r#continue: true, .. }, ..] => Verdict::Continue,
-        [Spoken { error, .. }, ..] => {
+        [JudgeReply { r#continue: true, .. }, ..] => Verdict::Continue,
+        [JudgeReply { error, .. }, ..] => {
             Verdict::Refuse(error.clone().unwrap_or_else(|| "it gave no reason".into()))
         }
         [] => {

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use super::context::{DesContext, Origin, TranscriptPaths};
-use super::gates::Opened;
+use super::context::{DesContext, PromptOrigin, TranscriptPaths};
+use super::gates::OpenStep;
 use super::markers::Markers;
 use super::paths;
-use super::stop::{self, Stopping};
+use super::stop::{self, StopRequest};
 use conclaude_core::config::{DesConfig, ScopeMode};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_os::git::WorkTree;
 use conclaude_store::transcript::{self, identity::Meta};
 
 #[derive(Clone, Copy, Debug)]
-pub struct Work<'a> {
+pub struct OfflineStep<'a> {
     /// The step's name, relative to the work tree.
     pub step: &'a str,
     /// The agent's own transcript.
@@ -25,7 +25,7 @@ pub struct Work<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct OfflineReport {
     /// The prompt asks for validation.
     pub is_gated: bool,
     /// What the prompt's markers say, with the times of the transcript.
@@ -37,21 +37,21 @@ pub struct Judged {
 ///
 /// # Errors
 /// When there is no prompt in the transcript.
-pub fn judge(work: &Work<'_>) -> Result<Judged, String> {
+pub fn judge(work: &OfflineStep<'_>) -> Result<OfflineReport, String> {
     let path = work.transcript;
     conclaude_os::files::open_regular(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let prompt = transcript::first_prompt(path)
         .ok_or_else(|| format!("{}: there is no user message in it, so no prompt", path.display()))?;
-    let origin = Origin { prompt: prompt.text, time: prompt.time, call: None };
+    let origin = PromptOrigin { prompt: prompt.text, time: prompt.time, call: None };
     let markers = Markers::of(&origin.prompt);
     let paths = TranscriptPaths::new(None, path.to_owned(), Some(path.to_owned()));
     let context = DesContext::of(&markers).with_times(&paths, &origin);
     let is_gated = markers.apply();
     let findings = if is_gated { findings(work, &markers, &origin) } else { Vec::new() };
-    Ok(Judged { is_gated, context, findings })
+    Ok(OfflineReport { is_gated, context, findings })
 }
 
-fn findings(work: &Work<'_>, markers: &Markers, origin: &Origin) -> Vec<Finding> {
+fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) -> Vec<Finding> {
     let mut found = markers.findings();
     let named =
         markers.step_file.as_deref().and_then(|file| paths::relative(&work.tree.path, &work.tree.path, file));
@@ -63,7 +63,7 @@ fn findings(work: &Work<'_>, markers: &Markers, origin: &Origin) -> Vec<Finding>
     let agent = own_type.or_else(|| markers.agent.clone()).unwrap_or_default();
     // There is no baseline of the tree; what the transcript shows is looked at instead.
     let des = DesConfig { scope: Some(ScopeMode::Off), ..work.des.clone() };
-    let (of_stop, opened) = stop::inspect(&Stopping {
+    let (of_stop, opened) = stop::inspect(&StopRequest {
         markers: &Markers { step_file: Some(work.step.to_owned()), problems: Vec::new(), ..markers.clone() },
         origin,
         agent: &agent,
@@ -81,7 +81,7 @@ fn findings(work: &Work<'_>, markers: &Markers, origin: &Origin) -> Vec<Finding>
 }
 
 /// The files outside the scope that the agent's own tools wrote; a write that was denied is none.
-fn written_outside(work: &Work<'_>, opened: &Opened) -> Vec<Finding> {
+fn written_outside(work: &OfflineStep<'_>, opened: &OpenStep) -> Vec<Finding> {
     let (tree, allowed) = (&work.tree.path, &opened.allowed);
     if work.des.scope() == ScopeMode::Off || !allowed.is_limited() {
         return Vec::new();

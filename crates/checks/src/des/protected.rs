@@ -48,8 +48,8 @@ fn folded_path(path: &Path) -> PathBuf {
 /// What is protected wherever it is: in the project, in an agent's worktree, in the user's home or Claude Code's own folder,
 /// or behind a link. Paths in here are folded unless it says otherwise.
 #[derive(Debug)]
-pub struct Protected {
-    bases: Vec<Base>,
+pub struct ProtectedPaths {
+    bases: Vec<ProtectedFolder>,
     /// These are protected wherever links lead, with all that is in them.
     paths: Vec<PathBuf>,
     /// Single files.
@@ -60,7 +60,7 @@ pub struct Protected {
 
 /// A folder in which some paths are protected.
 #[derive(Debug)]
-struct Base {
+struct ProtectedFolder {
     /// As the file system knows it.
     folder: PathBuf,
     named: PathBuf,
@@ -68,10 +68,10 @@ struct Base {
     protects: fn(&str) -> bool,
 }
 
-impl Protected {
+impl ProtectedPaths {
     #[must_use]
-    pub fn new(root: &Path, work: &Path, links: &Links) -> Protected {
-        let base = |folder: &Path, protects| Base {
+    pub fn new(root: &Path, work: &Path, links: &Links) -> ProtectedPaths {
+        let base = |folder: &Path, protects| ProtectedFolder {
             folder: folder.to_owned(),
             named: folded_path(folder),
             real: folded_path(&links.real_path(folder)),
@@ -87,7 +87,7 @@ impl Protected {
             .chain(conclaude_store::load::user_file())
             .chain(configs);
         let on_disk: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
-        Protected {
+        ProtectedPaths {
             bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
             paths: on_disk.iter().map(|path| folded_path(path)).collect(),
             files: Vec::new(),
@@ -97,7 +97,7 @@ impl Protected {
 
     /// With what the config extends, and its copies in a worktree.
     #[must_use]
-    pub fn with(mut self, extended: &[PathBuf], root: &Path, work: &Path) -> Protected {
+    pub fn with(mut self, extended: &[PathBuf], root: &Path, work: &Path) -> ProtectedPaths {
         for file in extended {
             let file = normalise(file);
             let copy = file.strip_prefix(root).map(|inside| work.join(inside)).ok();
@@ -131,7 +131,7 @@ impl Protected {
     #[must_use]
     pub fn covers(&self, named: &Path, real: &Path) -> bool {
         let (named, real) = (folded_path(named), folded_path(real));
-        let is_in = |base: &Base| {
+        let is_in = |base: &ProtectedFolder| {
             let rests = [named.strip_prefix(&base.named), real.strip_prefix(&base.real)];
             rests.into_iter().flatten().any(|rest| (base.protects)(&rest.to_string_lossy()))
         };
@@ -180,7 +180,7 @@ mod tests {
             std::fs::write(file, "").unwrap();
         }
         let links = Links::default();
-        let own = Protected::new(&root, &work, &links).with(&[root.join("shared/g.yaml")], &root, &work);
+        let own = ProtectedPaths::new(&root, &work, &links).with(&[root.join("shared/g.yaml")], &root, &work);
         let is_below = |path: &str| own.is_below(&root.join(path), &links);
         for path in ["", "shared", ".claude", ".claude/worktrees", ".claude/worktrees/agent-1/shared"] {
             assert!(is_below(path), "{path}");

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::step::{self, Status, Step};
+use super::step::{self, PhaseStatus, Step};
 use conclaude_store::store;
 
 mod transition;
 
-pub use transition::Change;
+pub use transition::PhaseChange;
 pub use transition::can_be_proved;
 use transition::{Transition, is_good};
 
@@ -37,7 +37,7 @@ pub fn record(
     step: &mut Step,
     phases: &[String],
     name: &str,
-    change: &Change,
+    change: &PhaseChange,
     now: Timestamp,
 ) -> Result<(), String> {
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
@@ -76,20 +76,25 @@ fn was_finished(entry: &Map<String, Value>) -> bool {
         .is_some_and(|status| matches!(status.trim(), "EXECUTED" | "SKIPPED"))
 }
 
-fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, started: Option<Timestamp>) {
+fn write_entry(
+    entry: &mut Map<String, Value>,
+    change: &PhaseChange,
+    now: Timestamp,
+    started: Option<Timestamp>,
+) {
     let is_fix = was_finished(entry);
     let mut set = |name: &str, value: Value| {
         entry.insert(name.to_owned(), value);
     };
     match change {
-        Change::Start => {
+        PhaseChange::Start => {
             set("status", "IN_PROGRESS".into());
             set("started_at", now.to_string().into());
             for stale in ["outcome", "ended_at", "duration_seconds"] {
                 set(stale, Value::Null);
             }
         }
-        Change::Finish { pass, details, turns, evidence } => {
+        PhaseChange::Finish { pass, details, turns, evidence } => {
             set("status", "EXECUTED".into());
             set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
             if !is_fix {
@@ -110,12 +115,12 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
             }
         }
         // The times stay those of the work itself.
-        Change::Prove { pass, details, evidence, .. } => {
+        PhaseChange::Prove { pass, details, evidence, .. } => {
             set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
             set("outcome_details", details.clone().into());
             set("evidence", evidence.clone());
         }
-        Change::Skip { reason } => {
+        PhaseChange::Skip { reason } => {
             set("status", "SKIPPED".into());
             set("blocked_by", reason.trim().into());
             if !is_fix {
@@ -131,11 +136,15 @@ pub fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: 
         .phases()
         .unwrap_or_default()
         .into_iter()
-        .filter(|phase| phase.status() == Some(Status::InProgress));
+        .filter(|phase| phase.status() == Some(PhaseStatus::InProgress));
     for phase in open.collect::<Vec<_>>() {
         let started = phase.started_at.as_deref().and_then(|time| time.parse().ok());
-        let change =
-            Change::Finish { pass: false, details: Some(reason.to_owned()), turns: None, evidence: None };
+        let change = PhaseChange::Finish {
+            pass: false,
+            details: Some(reason.to_owned()),
+            turns: None,
+            evidence: None,
+        };
         if let Some(entry) = step.phase_mut(&phase.name, phases) {
             write_entry(entry, &change, now, started);
         }

@@ -7,17 +7,17 @@ const MAX_PATTERN_BYTES: usize = 8 << 10;
 
 /// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
 #[derive(Clone, Debug)]
-pub struct Allowed {
+pub struct AllowedFiles {
     patterns: Vec<String>,
     globs: Vec<Glob>,
 }
 
-impl Allowed {
+impl AllowedFiles {
     /// From the patterns of a step file.
     ///
     /// # Errors
     /// Says which pattern is broken.
-    pub fn new(patterns: Vec<String>) -> Result<Allowed, String> {
+    pub fn new(patterns: Vec<String>) -> Result<AllowedFiles, String> {
         let total: usize = patterns.iter().map(String::len).sum();
         if total > MAX_PATTERN_BYTES {
             return Err(format!(
@@ -37,7 +37,7 @@ impl Allowed {
             let glob = Glob::new(&whole, Kind::Path);
             globs.push(glob.map_err(|error| format!("the pattern `{pattern}` is broken: {error}"))?);
         }
-        Ok(Allowed { patterns, globs })
+        Ok(AllowedFiles { patterns, globs })
     }
 
     #[must_use]
@@ -61,7 +61,7 @@ impl Allowed {
 
 /// The scopes that a path must all be in: the step's own, and those of the agents that called. None means no limit.
 #[derive(Clone, Debug, Default)]
-pub struct Scope(Vec<Allowed>);
+pub struct Scope(Vec<AllowedFiles>);
 
 impl Scope {
     /// From lists of patterns; an empty one is no limit.
@@ -70,12 +70,12 @@ impl Scope {
     /// Says which pattern is broken.
     pub fn new(lists: &[Vec<String>]) -> Result<Scope, String> {
         let limits = lists.iter().filter(|patterns| !patterns.is_empty());
-        limits.map(|patterns| Allowed::new(patterns.clone())).collect::<Result<_, _>>().map(Scope)
+        limits.map(|patterns| AllowedFiles::new(patterns.clone())).collect::<Result<_, _>>().map(Scope)
     }
 
     /// One step's own.
     #[must_use]
-    pub fn of(allowed: Allowed) -> Scope {
+    pub fn of(allowed: AllowedFiles) -> Scope {
         Scope(if allowed.is_limited() { vec![allowed] } else { Vec::new() })
     }
 
@@ -110,8 +110,8 @@ impl std::fmt::Display for Scope {
 mod tests {
     use super::*;
 
-    fn allowed(patterns: &[&str]) -> Allowed {
-        Allowed::new(patterns.iter().map(|pattern| (*pattern).to_owned()).collect()).unwrap()
+    fn allowed(patterns: &[&str]) -> AllowedFiles {
+        AllowedFiles::new(patterns.iter().map(|pattern| (*pattern).to_owned()).collect()).unwrap()
     }
 
     #[test]
@@ -129,12 +129,12 @@ mod tests {
             allowed(&["/"]).permits("a/b") && allowed(&["."]).permits("a") && allowed(&["./"]).permits("a")
         );
         for blank in ["", "  "] {
-            assert!(Allowed::new(vec!["src/**".into(), blank.into()]).unwrap_err().contains("blank"));
+            assert!(AllowedFiles::new(vec!["src/**".into(), blank.into()]).unwrap_err().contains("blank"));
         }
-        assert!(Allowed::new(vec!["*a".repeat(500); 100]).unwrap_err().contains("at most 8192"));
+        assert!(AllowedFiles::new(vec!["*a".repeat(500); 100]).unwrap_err().contains("at most 8192"));
         assert!(!allowed(&["**"]).permits(&"a".repeat(5_000)), "what cannot be compared is not permitted");
         assert!(allowed(&[]).permits("anything") && !allowed(&[]).is_limited());
-        assert!(Allowed::new(vec!["[a".into()]).unwrap_err().contains("`[a` is broken"));
+        assert!(AllowedFiles::new(vec!["[a".into()]).unwrap_err().contains("`[a` is broken"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub use file::locate;
 pub use file::{read, update, write};
 use lenient::{is_true, lenient_number, lenient_text};
 pub use phase::configured_command;
-pub use phase::{Phase, Status};
+pub use phase::{Phase, PhaseStatus};
 
 /// No log of a workflow is longer, and reading one must not take long.
 const MAX_ENTRIES: usize = 500;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::check::check_by;
-use super::gates::{Opened, mismatch, moved, open_step};
+use super::gates::{OpenStep, mismatch, moved, open_step};
 use super::step::Step;
 use conclaude_core::finding::{Code, Finding};
 
@@ -12,7 +12,7 @@ mod scope;
 mod stopping;
 
 pub use scope::{changed_files, note_own_files};
-pub use stopping::Stopping;
+pub use stopping::StopRequest;
 
 /// An agent that left nothing to judge it by, while a call for this step has no other agent.
 #[must_use]
@@ -26,7 +26,7 @@ pub fn lost(step_file: &str) -> Finding {
 
 /// All findings at once, and the step if it could be read.
 #[must_use]
-pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
+pub fn inspect(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
     let mut found = stopping.markers.findings();
     if let Some(agent) = stopping.markers.agent.as_deref().filter(|agent| *agent != stopping.agent) {
         found.push(mismatch(agent, stopping.agent, "only that agent can finish this step"));
@@ -54,7 +54,7 @@ pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
 }
 
 /// The config is not what it was at the call. That changes nothing for this agent, and the user should know.
-fn changed_config(stopping: &Stopping<'_>) -> Option<Finding> {
+fn changed_config(stopping: &StopRequest<'_>) -> Option<Finding> {
     let differing = stopping.call()?.config.differing(stopping.config_now?);
     (!differing.is_empty()).then(|| {
         let what = format!("the config has changed since the agent was called: {}", differing.join(", "));
@@ -64,7 +64,7 @@ fn changed_config(stopping: &Stopping<'_>) -> Option<Finding> {
     })
 }
 
-fn changed_rules(stopping: &Stopping<'_>, opened: &Opened) -> Option<Finding> {
+fn changed_rules(stopping: &StopRequest<'_>, opened: &OpenStep) -> Option<Finding> {
     let call = stopping.call()?;
     if opened.name != call.step_file {
         let what = format!("{} leads to {} now", call.step_file, opened.name);

@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use super::call::Call;
+use super::call::GatedCall;
 use conclaude_core::dialect::claude::layout;
 use conclaude_store::store::Session;
 use conclaude_store::transcript::identity::Meta;
 
 /// A gated agent that started and never stopped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unfinished {
+pub struct UnfinishedAgent {
     pub agent_id: String,
-    pub call: Call,
+    pub call: GatedCall,
 }
 
 /// Those of the session that are not running any more and were not reported yet.
 #[must_use]
-pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -> Vec<Unfinished> {
-    let open: Vec<Call> =
-        Call::all(session).into_iter().filter(|call| !call.stopped && !call.reported).collect();
+pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -> Vec<UnfinishedAgent> {
+    let open: Vec<GatedCall> =
+        GatedCall::all(session).into_iter().filter(|call| !call.stopped && !call.reported).collect();
     if open.is_empty() {
         return Vec::new();
     }
@@ -28,7 +28,7 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
         .filter(|(agent_id, _)| !running.contains(&agent_id.as_str()))
         .filter_map(|(agent_id, id)| {
             let call = open.iter().find(|call| call.tool_use_id == id)?;
-            Some(Unfinished { agent_id, call: call.clone() })
+            Some(UnfinishedAgent { agent_id, call: call.clone() })
         });
     unfinished.collect()
 }

@@ -11,7 +11,7 @@ use super::resolve::Ground;
 use super::rules::Action;
 use super::search::Visited;
 use super::watch::Watch;
-use crate::des::protected::Protected;
+use crate::des::protected::ProtectedPaths;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use shell_effects::Access;
@@ -41,12 +41,12 @@ pub struct Call<'a> {
 /// They are looked up on the disk by the first who asks for them.
 #[derive(Clone, Copy)]
 pub struct Own<'a> {
-    pub found: &'a OnceCell<Protected>,
-    pub find: &'a dyn Fn() -> Protected,
+    pub found: &'a OnceCell<ProtectedPaths>,
+    pub find: &'a dyn Fn() -> ProtectedPaths,
 }
 
 impl<'a> Own<'a> {
-    pub fn files(self) -> &'a Protected {
+    pub fn files(self) -> &'a ProtectedPaths {
         self.found.get_or_init(self.find)
     }
 }

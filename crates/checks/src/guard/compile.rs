@@ -10,7 +10,7 @@ use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
 };
-use conclaude_core::dialect::claude::notation::Input;
+use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools::SHELL;
 use conclaude_core::yaml::Located;
 use shell_effects::glob::{Glob, GlobError, Kind};
@@ -148,7 +148,7 @@ fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
 /// What the notation of `tool` compares, beside the pattern of commands: that is the rule's own, unless it has another one.
 fn input_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<InputPattern, GlobError> {
     match &config.tool.pattern.input {
-        Input::Command { .. } if config.command_pattern.is_none() => Ok(InputPattern::Any),
+        ToolInputPattern::Command { .. } if config.command_pattern.is_none() => Ok(InputPattern::Any),
         input => InputPattern::of(input, home),
     }
 }
@@ -164,7 +164,7 @@ fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, Gl
     let options = config.options.clone().filter(|options| !options.as_slice().is_empty());
     let glob = match config.command_pattern.as_ref() {
         None => match &config.tool.pattern.input {
-            Input::Command { glob, prefix } => {
+            ToolInputPattern::Command { glob, prefix } => {
                 is_prefix = *prefix;
                 Glob::new(glob, Kind::Name)?
             }

@@ -1,7 +1,7 @@
 //! What Claude Code's notation compares of a tool's input: `Bash(npm publish*)`, `Edit(./docs/**)`, `WebFetch(domain:example.com)`.
 
 use super::command_pattern::CommandPattern;
-use conclaude_core::dialect::claude::notation::Input;
+use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::file_pattern::FilePattern;
 use shell_effects::Access;
 use shell_effects::glob::{Glob, GlobError, Kind};
@@ -18,18 +18,20 @@ pub enum InputPattern {
 impl InputPattern {
     /// # Errors
     /// Names a broken pattern, which the config would not have been read with.
-    pub fn of(input: &Input, home: Option<&str>) -> Result<InputPattern, GlobError> {
+    pub fn of(input: &ToolInputPattern, home: Option<&str>) -> Result<InputPattern, GlobError> {
         let name = |glob: &str| Glob::new(glob, Kind::Name);
         Ok(match input {
-            Input::Any => InputPattern::Any,
-            Input::Command { glob, prefix } => {
+            ToolInputPattern::Any => InputPattern::Any,
+            ToolInputPattern::Command { glob, prefix } => {
                 InputPattern::Command(CommandPattern::new(name(glob)?, *prefix))
             }
-            Input::File { pattern, writes } => {
+            ToolInputPattern::File { pattern, writes } => {
                 InputPattern::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
             }
-            Input::Domain(glob) => InputPattern::Domain(name(glob)?),
-            Input::Field { name: field, glob } => InputPattern::Field { name: field, glob: name(glob)? },
+            ToolInputPattern::Domain(glob) => InputPattern::Domain(name(glob)?),
+            ToolInputPattern::Field { name: field, glob } => {
+                InputPattern::Field { name: field, glob: name(glob)? }
+            }
         })
     }
 }

@@ -6,14 +6,14 @@ use super::call::{Finding, doing};
 use super::resolve::{Effects, Unclear};
 use super::rules::Action;
 use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
-use conclaude_core::dialect::claude::tools::{SHELL, Use, is_ruled_as_shell};
+use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use shell_effects::Access;
 
 /// A call that rules might be against which cannot be used.
 pub struct UncheckedCall<'a> {
     pub tool: &'a str,
-    pub used: Use<'a>,
+    pub used: ToolUse<'a>,
     pub effects: &'a Effects,
     /// The user is asked for permission already, and a rule might answer.
     pub is_request: bool,
@@ -30,9 +30,9 @@ pub fn lost(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &Path) -> O
         more => format!(" (and {more} more like it)"),
     };
     let (what, matched) = match call.used {
-        Use::File { access, path } => (format!("{} {path}", doing(access)), path),
-        Use::Shell(command) | Use::PowerShell(command) => ("running this command".into(), command),
-        Use::Other => (format!("using {}", call.tool), call.tool),
+        ToolUse::File { access, path } => (format!("{} {path}", doing(access)), path),
+        ToolUse::Shell(command) | ToolUse::PowerShell(command) => ("running this command".into(), command),
+        ToolUse::Other => (format!("using {}", call.tool), call.tool),
     };
     Some(Finding {
         action: Action::Ask,
@@ -51,14 +51,14 @@ fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
             Unclear::Input { access, .. } => access.is_none_or(wanted),
             Unclear::WorkTree { .. } | Unclear::Doubt(_) => true,
         };
-        matches!(call.used, Use::File { access, .. } if wanted(access))
+        matches!(call.used, ToolUse::File { access, .. } if wanted(access))
             || call.effects.touches.iter().any(|touch| wanted(touch.access))
             || call.effects.unclear.iter().any(is_wanted)
     };
     match calls {
         GuardedCalls::Writing => touches(|access| access != Access::Read),
         GuardedCalls::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
-        GuardedCalls::Anything => call.used != Use::Other || touches(|_| true),
+        GuardedCalls::Anything => call.used != ToolUse::Other || touches(|_| true),
         GuardedCalls::Tools(glob) => {
             let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
             matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)

@@ -8,7 +8,7 @@ use super::resolve::{Effects, Touch, Unclear};
 use super::rules::{Action, FileRule, FileRules, Rules};
 use super::search::first_below;
 use super::watch::Watch;
-use crate::des::protected::{Protected, is_config_name};
+use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_os::deadline;
@@ -79,7 +79,7 @@ pub(super) fn removed(call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
 }
 
 /// Whether files of ours are below a directory.
-fn contains(own: &Protected, call: &Call<'_>, directory: &Touch) -> bool {
+fn contains(own: &ProtectedPaths, call: &Call<'_>, directory: &Touch) -> bool {
     let links = call.ground.links;
     if own.is_below(&directory.path, links) {
         return true;

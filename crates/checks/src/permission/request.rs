@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::guard::{Effects, Ground};
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
 use conclaude_core::text::clean_line;
@@ -28,18 +28,18 @@ pub struct Examined<'a> {
 impl<'a> Examined<'a> {
     pub(super) fn new(request: &'a Request<'a>, home: Option<&str>) -> Examined<'a> {
         let (mut effects, script) = match tools::what(request.tool, request.input) {
-            Use::File { access, path } => {
+            ToolUse::File { access, path } => {
                 (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
             }
-            Use::Shell(command) => {
+            ToolUse::Shell(command) => {
                 let script = shell_effects::read(command, home);
                 (request.ground.on_files(&script), Some((script, command)))
             }
-            Use::PowerShell(command) => {
+            ToolUse::PowerShell(command) => {
                 let script = shell_effects::read_powershell(command);
                 (request.ground.on_files(&script), Some((script, command)))
             }
-            Use::Other => (Effects::default(), None),
+            ToolUse::Other => (Effects::default(), None),
         };
         let searched = tools::searched(request.tool, request.input);
         effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));

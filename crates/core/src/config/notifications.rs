@@ -70,7 +70,9 @@ impl NotificationsConfig {
     }
 
     pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
-        for event in self.named().filter(|event| event.row().registered == event::Registered::WithCommands) {
+        for event in
+            self.named().filter(|event| event.row().registered == event::RegistrationRule::WithCommands)
+        {
             let what = format!("notifications: `{event}` is registered only if it has commands");
             let why = "for notifications alone that would change what Claude Code does, or slow it down";
             found.push(Remark::new(["notifications", "hooks"], what).because(why));

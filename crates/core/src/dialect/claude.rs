@@ -47,11 +47,11 @@ pub fn render(event: EventKind, result: &Result<HookResult, HookError>, log_line
 #[must_use]
 pub fn compared(event: EventKind, input: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Compared {
+    struct ComparedFields {
         tool_name: Option<String>,
         file_path: Option<String>,
     }
-    let Compared { tool_name, file_path } = serde_json::from_slice(input).ok()?;
+    let ComparedFields { tool_name, file_path } = serde_json::from_slice(input).ok()?;
     match event.row().subject {
         Subject::Field("tool_name") => tool_name,
         Subject::File(_) => file_path?.rsplit('/').next().map(str::to_owned),
@@ -63,11 +63,13 @@ pub fn compared(event: EventKind, input: &[u8]) -> Option<String> {
 #[must_use]
 pub fn delivered(event: EventKind, input: &[u8]) -> EventKind {
     #[derive(serde::Deserialize)]
-    struct Named<'a> {
+    struct EventField<'a> {
         hook_event_name: &'a str,
     }
     match serde_json::from_slice(input) {
-        Ok(Named { hook_event_name: "SubagentStop" }) if event == EventKind::Stop => EventKind::SubagentStop,
+        Ok(EventField { hook_event_name: "SubagentStop" }) if event == EventKind::Stop => {
+            EventKind::SubagentStop
+        }
         _ => event,
     }
 }

@@ -26,7 +26,7 @@ pub struct Row {
     pub failure_denies: bool,
     /// Which files it is about, for `files` of its commands.
     pub changes: Changes,
-    pub registered: Registered,
+    pub registered: RegistrationRule,
     /// The seconds that the client gives a hook without `timeout`.
     pub default_timeout: u64,
     /// The most seconds that it gives one.
@@ -50,7 +50,7 @@ impl Row {
         takes_context: false,
         failure_denies: false,
         changes: Changes::Named,
-        registered: Registered::WhenUsed,
+        registered: RegistrationRule::WhenUsed,
         default_timeout: 600,
         max_timeout: 3_600,
         system: false,
@@ -115,7 +115,7 @@ pub enum Blocking {
     /// Nothing that is answered holds the client up.
     Never,
     /// It makes an agent continue, so it is counted: nothing else would end it.
-    Stop(Counted),
+    Stop(BlockCounter),
     /// It keeps the tool from being used.
     Tool,
     /// It refuses the permission.
@@ -132,7 +132,7 @@ pub enum Blocking {
 
 /// Whose blocks are counted: no more than `maxBlocks` stand in the way of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum BlockCounter {
     /// The subagent.
     Agent,
     /// The main thread.
@@ -160,7 +160,7 @@ pub enum Changes {
 
 /// When an event is registered with the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Registered {
+pub enum RegistrationRule {
     /// conclaude needs it whatever the config says.
     Always,
     /// Gates are on, or the config has commands: it delivers what they have to show where nobody sees it.

@@ -11,7 +11,7 @@ use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, Wh
 use crate::agent::actor;
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::prompt::is_notification;
-use crate::event::{Blocking, Counted, EventKind, Subject};
+use crate::event::{BlockCounter, Blocking, EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
 use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
@@ -223,7 +223,7 @@ fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     // Without its path no worktree is created anyway.
     let default_on_failure = match event.blocking() {
-        Blocking::Stop(Counted::Main) | Blocking::Worktree => Reaction::Block,
+        Blocking::Stop(BlockCounter::Main) | Blocking::Worktree => Reaction::Block,
         _ => Reaction::Warn,
     };
     let default_on_timeout = match event.blocking() {

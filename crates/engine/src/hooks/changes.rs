@@ -8,16 +8,16 @@ use conclaude_checks::des::paths::{Links, real_path};
 use conclaude_checks::guard::{Ground, Unclear};
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::fields::FILE_PATH;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::Changes;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::plan::UnknownChanges;
 use conclaude_core::types::Event;
 use conclaude_os::files::{self, expand_home};
-use conclaude_os::git::{self, Listed};
+use conclaude_os::git::{self, FileSelection};
 use conclaude_os::log;
 use conclaude_store::store;
-use conclaude_store::transcript::{self, Change};
+use conclaude_store::transcript::{self, ToolChange};
 use shell_effects::{Access, Script};
 
 /// The changed files, each once, in the order of the changes. Where these cannot be known, also those that may have been changed, and
@@ -58,7 +58,7 @@ pub(super) fn known(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<Lo
 
 /// These files, as they are named at the event.
 pub(super) fn located(event: &Event, names: &[String], work: &Path) -> Vec<Location> {
-    let changes: Vec<Change> = names.iter().cloned().map(Change::File).collect();
+    let changes: Vec<ToolChange> = names.iter().cloned().map(ToolChange::File).collect();
     resolved(event, &changes, work).files
 }
 
@@ -83,7 +83,7 @@ impl Somewhere {
     }
 }
 
-fn resolved(event: &Event, changes: &[Change], work: &Path) -> Written {
+fn resolved(event: &Event, changes: &[ToolChange], work: &Path) -> Written {
     // By the time of a stop the session's folder may be another one.
     let own_cwd =
         if event.kind.row().changes == Changes::SincePrompt { work } else { Path::new(event.payload.cwd()) };
@@ -91,16 +91,16 @@ fn resolved(event: &Event, changes: &[Change], work: &Path) -> Written {
     let mut written = Written::default();
     for change in changes {
         let cwd = match change {
-            Change::Shell { cwd: Some(cwd), .. } => work.join(cwd),
+            ToolChange::Shell { cwd: Some(cwd), .. } => work.join(cwd),
             _ => own_cwd.to_owned(),
         };
         let other = git::root_in_worktree(work, &cwd);
         let ground = Ground { root: work, cwd: &cwd, links: &links, home: None, worktree: other.as_deref() };
         match change {
             // No path has a NUL, and no script could name it.
-            Change::File(name) if name.contains('\0') => {}
-            Change::File(name) => written.add(ground.location(&links.real_path(&cwd.join(name)), false)),
-            Change::Shell { script, .. } => written.add_script(&ground, script),
+            ToolChange::File(name) if name.contains('\0') => {}
+            ToolChange::File(name) => written.add(ground.location(&links.real_path(&cwd.join(name)), false)),
+            ToolChange::Shell { script, .. } => written.add_script(&ground, script),
         }
     }
     written
@@ -180,10 +180,10 @@ fn candidates(
         let files = is_trusted.then(|| git::list(work, which).ok().flatten()).flatten().map(inside);
         files.filter(|files| !files.is_empty())
     };
-    if let Some(files) = listed(Listed::Changed) {
+    if let Some(files) = listed(FileSelection::Changed) {
         return (files, false);
     }
-    let all = listed(Listed::All).or_else(|| store::files_below(work).ok().map(inside));
+    let all = listed(FileSelection::All).or_else(|| store::files_below(work).ok().map(inside));
     (all.unwrap_or_default(), true)
 }
 
@@ -191,7 +191,7 @@ fn candidates(
 ///
 /// # Errors
 /// Says why that is not known.
-fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<Change>, bool), String> {
+fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool), String> {
     let fields = &event.fields;
     let written = |path: &Path, since_prompt: bool| {
         transcript::changes(path, since_prompt, files::home().as_deref())
@@ -210,19 +210,19 @@ fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<Change>, bool), St
         Changes::Tool => (of_tool(fields).into_iter().collect(), false),
         Changes::Named => {
             let path = fields.get(FILE_PATH).and_then(Value::as_str);
-            (path.map(|path| Change::File(path.to_owned())).into_iter().collect(), false)
+            (path.map(|path| ToolChange::File(path.to_owned())).into_iter().collect(), false)
         }
     })
 }
 
 /// What a tool writes, or the commands of a shell.
-fn of_tool(call: &serde_json::Map<String, Value>) -> Option<Change> {
+fn of_tool(call: &serde_json::Map<String, Value>) -> Option<ToolChange> {
     let name = call.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     match tools::what(name, call.get("tool_input")?.as_object()?) {
-        Use::File { access: Access::Write, path } => Some(Change::File(path.to_owned())),
-        Use::Shell(command) => {
+        ToolUse::File { access: Access::Write, path } => Some(ToolChange::File(path.to_owned())),
+        ToolUse::Shell(command) => {
             let script = Box::new(shell_effects::writes(command, files::home().as_deref())?);
-            Some(Change::Shell { script, cwd: None })
+            Some(ToolChange::Shell { script, cwd: None })
         }
         _ => None,
     }

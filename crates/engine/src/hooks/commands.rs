@@ -19,7 +19,7 @@ use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
 use conclaude_os::log;
 use conclaude_os::notify;
-use conclaude_os::process::{self, Captured, CommandSpec, Keep, Spill, Status};
+use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
 
 /// The most of one stream that is shown, and the least that is worth showing.
 pub(super) const MAX_SHOWN: usize = 4_000;
@@ -27,8 +27,8 @@ const MIN_SHOWN: usize = 200;
 
 /// Both streams of a command that has ended.
 pub(super) struct Output {
-    stdout: Captured,
-    stderr: Captured,
+    stdout: CapturedOutput,
+    stderr: CapturedOutput,
 }
 
 /// What may be shown beside an outcome, given by its index.
@@ -40,10 +40,11 @@ pub(super) struct Shown {
 /// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
 pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
     // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
-    let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
+    let keep =
+        |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
     notify_user(command, context, None);
     let started = Timestamp::now();
-    let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
+    let stdout = if command.answers { Retention::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
     let kept = Kept { stdout, stderr: keep(command.show_stderr) };
     let _running = running::start(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
@@ -80,14 +81,14 @@ fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_,
 /// What is kept of the streams of a command.
 #[derive(Clone, Copy)]
 pub struct Kept {
-    pub stdout: Keep,
-    pub stderr: Keep,
+    pub stdout: Retention,
+    pub stderr: Retention,
 }
 
 /// Runs a command of a plan, if its folder is one in which it may run.
-pub fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::Finished {
+pub fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::FinishedCommand {
     if let Some(why) = wrong_folder(command) {
-        return process::Finished::not_started(why);
+        return process::FinishedCommand::not_started(why);
     }
     let Command { script, shell, cwd, env, timeout, .. } = command;
     let Kept { stdout, stderr } = kept;
@@ -139,7 +140,7 @@ pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Cont
             run.answer = stdout.excerpt(run.command.max_lines);
         }
         let Some(run) = outcomes.get(index).and_then(Outcome::run) else { continue };
-        let pick = |stream: Captured, show: Show| {
+        let pick = |stream: CapturedOutput, show: Show| {
             let is_shown = show.applies(run.is_success) && stream.bytes > 0;
             if is_shown {
                 Some(stream)
@@ -153,7 +154,7 @@ pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Cont
     }
     let streams = shown.iter().map(|(_, out, err)| usize::from(out.is_some()) + usize::from(err.is_some()));
     let share = (LIMIT * 8 / 10).checked_div(streams.sum()).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN);
-    let excerpt = |stream: Option<Captured>, max_lines| {
+    let excerpt = |stream: Option<CapturedOutput>, max_lines| {
         let mut stream = stream?;
         stream.shrink(share, &mut |name| output_file(context, name));
         stream.excerpt(max_lines)

@@ -15,7 +15,7 @@ use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConfigError, TelemetryConfig};
 use conclaude_core::decide::{Cause, Count};
 use conclaude_core::error::{HookError, Result};
-use conclaude_core::event::{Blocking, Counted, EventKind, Subject};
+use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::finding::Finding;
 use conclaude_core::messages;
@@ -181,10 +181,12 @@ impl<'a> Context<'a> {
         let field = |name: &str| self.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
         let Blocking::Stop(stopping) = self.kind().blocking() else { return None };
         match stopping {
-            Counted::Agent => self.agent.clone(),
-            Counted::Main => Some(Agent::named(MAIN_THREAD)),
-            Counted::Teammate(name) => Some(self.caller.clone().unwrap_or_else(|| Agent::named(field(name)))),
-            Counted::Task(id) => Some(Agent::named(format!("task {}", field(id)))),
+            BlockCounter::Agent => self.agent.clone(),
+            BlockCounter::Main => Some(Agent::named(MAIN_THREAD)),
+            BlockCounter::Teammate(name) => {
+                Some(self.caller.clone().unwrap_or_else(|| Agent::named(field(name))))
+            }
+            BlockCounter::Task(id) => Some(Agent::named(format!("task {}", field(id)))),
         }
     }
 

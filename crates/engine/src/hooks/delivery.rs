@@ -11,7 +11,7 @@ use conclaude_core::text::{LIMIT, join_within};
 use conclaude_core::types::HookPayload;
 use conclaude_os::files;
 use conclaude_os::log;
-use conclaude_store::store::outbox::{Entry, Outbox, text_of};
+use conclaude_store::store::outbox::{Outbox, OutboxEntry, text_of};
 use conclaude_store::transcript::identity;
 
 /// Keeps what is shown to nobody here.
@@ -20,11 +20,11 @@ pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
     let own = agent.transcript.as_deref().map(files::expand_home);
     put(
         &outbox,
-        &Entry {
+        &OutboxEntry {
             agent_id: agent.id.clone(),
             ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
             text: text.to_owned(),
-            ..Entry::default()
+            ..OutboxEntry::default()
         },
     );
 }
@@ -33,13 +33,13 @@ pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
 pub(super) fn keep_once(context: &Context<'_>, text: &str, part: &str) {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let is_same =
-        |entry: &Entry| entry.agent_id.is_none() && !entry.shown_to_user && entry.text.contains(part);
+        |entry: &OutboxEntry| entry.agent_id.is_none() && !entry.shown_to_user && entry.text.contains(part);
     if outbox.take(is_same).is_empty() {
-        put(&outbox, &Entry { text: text.to_owned(), ..Entry::default() });
+        put(&outbox, &OutboxEntry { text: text.to_owned(), ..OutboxEntry::default() });
     }
 }
 
-fn put(outbox: &Outbox, entry: &Entry) {
+fn put(outbox: &Outbox, entry: &OutboxEntry) {
     if let Err(error) = outbox.put(entry) {
         log::warn(|| format!("cannot keep what is to be shown: {error}"));
     }
@@ -82,7 +82,7 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
             // What belongs to an agent that still runs is shown when that one stops. What is said to Claude here would make it
             // go on, so that stays pending.
             let running = stop.running().unwrap_or_default();
-            let is_over = |entry: &Entry| !running.iter().any(|id| entry.belongs_to(id));
+            let is_over = |entry: &OutboxEntry| !running.iter().any(|id| entry.belongs_to(id));
             (outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false)
         }
         _ => return result,
@@ -90,7 +90,7 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     if entries.is_empty() {
         return result;
     }
-    let entries: Vec<Entry> = outbox.dropped().into_iter().chain(entries).collect();
+    let entries: Vec<OutboxEntry> = outbox.dropped().into_iter().chain(entries).collect();
     let for_user = text_of(entries.iter().filter(|entry| !entry.shown_to_user));
     let context = text_of(entries.iter().filter(|entry| for_claude && !entry.shown_to_claude));
     let message = match (result.message, for_user) {

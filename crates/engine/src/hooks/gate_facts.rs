@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use conclaude_checks::des::call::Call;
-use conclaude_checks::des::context::{Origin, TranscriptPaths, claim, lost, origin, remembered};
-use conclaude_checks::des::gates::{Opened, Seen};
+use conclaude_checks::des::call::GatedCall;
+use conclaude_checks::des::context::{PromptOrigin, TranscriptPaths, claim, lost, origin, remembered};
+use conclaude_checks::des::gates::{CallResult, OpenStep};
 use conclaude_checks::des::markers::Markers;
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::agents;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::plan::{Gate, GateFacts, Written};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
 use conclaude_os::files::{self, expand_home};
@@ -23,14 +23,14 @@ pub(super) struct GateContext {
     pub(super) facts: GateFacts,
     pub(super) markers: Markers,
     /// The prompt, and what Gate 1 remembered.
-    pub(super) origin: Origin,
+    pub(super) origin: PromptOrigin,
     pub(super) paths: TranscriptPaths,
     /// At a call, that of the gated agent that makes it.
-    pub(super) caller: Option<Call>,
+    pub(super) caller: Option<GatedCall>,
     /// What Gate 1 saw of the step: read once.
-    pub(super) seen: OnceCell<Seen>,
+    pub(super) seen: OnceCell<CallResult>,
     /// The step as Gate 3 read it, once.
-    pub(super) judged: OnceCell<Option<Opened>>,
+    pub(super) judged: OnceCell<Option<OpenStep>>,
 }
 
 /// Which gate applies to an event.
@@ -59,7 +59,7 @@ pub(super) fn find(
 
 fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> Search {
     // A gate that let the agent in also looks when it leaves, whatever the config says by then.
-    let is_remembered = || remembered(&paths, session).is_some() || !Call::unclaimed(session).is_empty();
+    let is_remembered = || remembered(&paths, session).is_some() || !GatedCall::unclaimed(session).is_empty();
     if !des_is_on && !is_remembered() {
         return Search::Nothing;
     }
@@ -71,11 +71,11 @@ fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des
             Search::Found(Box::new(of_gate(gate, markers, origin, paths)))
         }
         // A helper, whose caller answers for it.
-        Some((_, Origin { call: Some(_), .. })) => Search::Nothing,
+        Some((_, PromptOrigin { call: Some(_), .. })) => Search::Nothing,
         found => match lost(&paths, agent.and_then(|agent| agent.kind.as_deref()), session).pop() {
             Some(call) => {
                 let gate = Gate::Lost { step_file: call.step_file.clone() };
-                Search::Found(Box::new(of_gate(gate, Markers::default(), Origin::of_call(call), paths)))
+                Search::Found(Box::new(of_gate(gate, Markers::default(), PromptOrigin::of_call(call), paths)))
             }
             None if found.is_some() || !des_is_on => Search::Nothing,
             None => {
@@ -120,7 +120,7 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
 
 /// The command of a shell, if it writes anything that can be named.
 pub(super) fn shell_writes(tool: &PreToolUsePayload) -> Option<Written> {
-    let Use::Shell(command) = tools::what(&tool.tool_name, &tool.tool_input) else { return None };
+    let ToolUse::Shell(command) = tools::what(&tool.tool_name, &tool.tool_input) else { return None };
     let script = shell_effects::read(command, files::home().as_deref());
     let writes = script.effects.iter().any(|effect| effect.access.changes_files());
     writes.then(|| Written::Shell(command.to_owned()))
@@ -136,7 +136,7 @@ fn before_call(
     let markers = Markers::of(prompt);
     let by_agent = tool.agent_id.is_some();
     let caller = || match claim(&paths, session) {
-        None if by_agent && !Call::unclaimed(session).is_empty() => {
+        None if by_agent && !GatedCall::unclaimed(session).is_empty() => {
             origin(&paths, None, session, false)?.call
         }
         found => found,
@@ -144,7 +144,7 @@ fn before_call(
     let caller = if by_agent { caller() } else { None };
     if markers.apply() {
         let gate = Gate::Call { step_file: markers.step_file.clone() };
-        let origin = Origin { prompt: prompt.to_owned(), ..Origin::default() };
+        let origin = PromptOrigin { prompt: prompt.to_owned(), ..PromptOrigin::default() };
         let at_call = caller.as_ref().map(|caller| caller.config.clone());
         let gate = of_gate(gate, markers, origin, paths);
         let facts = GateFacts { at_call, ..gate.facts };
@@ -152,10 +152,10 @@ fn before_call(
     }
     let caller = caller.filter(|_| tool.tool_use_id.is_some())?;
     let gate = Gate::Helper { step_file: caller.step_file.clone() };
-    Some(of_gate(gate, markers, Origin { call: Some(caller), ..Origin::default() }, paths))
+    Some(of_gate(gate, markers, PromptOrigin { call: Some(caller), ..PromptOrigin::default() }, paths))
 }
 
-fn of_gate(gate: Gate, markers: Markers, origin: Origin, paths: TranscriptPaths) -> GateContext {
+fn of_gate(gate: Gate, markers: Markers, origin: PromptOrigin, paths: TranscriptPaths) -> GateContext {
     let facts = GateFacts {
         gate,
         at_call: origin.call.as_ref().map(|call| call.config.clone()),

@@ -8,13 +8,13 @@ use super::context::Context;
 use super::gate_facts::GateContext;
 use super::panics;
 use super::running;
-use conclaude_checks::des::call::Call;
-use conclaude_checks::des::gates::{self, Calling, Seen, Writing};
-use conclaude_checks::des::judge::{self, Question};
+use conclaude_checks::des::call::GatedCall;
+use conclaude_checks::des::gates::{self, CallRequest, CallResult, WriteRequest};
+use conclaude_checks::des::judge::{self, JudgeQuestion};
 use conclaude_checks::des::paths::Links;
-use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::des::step::Step;
-use conclaude_checks::des::stop::{self, Stopping};
+use conclaude_checks::des::stop::{self, StopRequest};
 use conclaude_checks::des::unfinished;
 use conclaude_checks::guard::Ground;
 use conclaude_core::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
@@ -77,9 +77,9 @@ pub(super) fn seen<'a>(
     known: &'a GateContext,
     plan: &Plan,
     context: &Context<'_>,
-) -> &'a Seen {
+) -> &'a CallResult {
     known.seen.get_or_init(|| {
-        gates::before(&Calling {
+        gates::before(&CallRequest {
             markers: &known.markers,
             prompt: &known.origin.prompt,
             subagent_type: agents::called(&tool.tool_input),
@@ -92,8 +92,8 @@ pub(super) fn seen<'a>(
 
 /// Two agents on one step is rarely meant. A call that never started does not count.
 fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
-    let open = Call::all(session).into_iter().filter(|call| call.step_file == step && call.is_open());
-    let open: Vec<Call> = open.collect();
+    let open = GatedCall::all(session).into_iter().filter(|call| call.step_file == step && call.is_open());
+    let open: Vec<GatedCall> = open.collect();
     if open.is_empty() {
         return None;
     }
@@ -113,23 +113,27 @@ fn write(
 ) -> Vec<Outcome> {
     let des = &plan.gates.des;
     let Root { folder: root, work, .. } = &context.root;
-    let writing = Writing {
+    let writing = WriteRequest {
         step_file,
         call: known.origin.call.as_ref(),
         root,
         work,
-        protected: &Protected::new(root, work, &Links::default()).with(&context.config.extended, root, work),
+        protected: &ProtectedPaths::new(root, work, &Links::default()).with(
+            &context.config.extended,
+            root,
+            work,
+        ),
         cwd: Path::new(context.payload().cwd()),
         file: "",
         deletes: false,
     };
     match written {
-        Written::File(file) => write_file(&Writing { file, ..writing }, des).into_iter().collect(),
+        Written::File(file) => write_file(&WriteRequest { file, ..writing }, des).into_iter().collect(),
         Written::Shell(command) => shell_writes(&writing, command, des, context),
     }
 }
 
-fn write_file(writing: &Writing<'_>, des: &DesConfig) -> Option<Outcome> {
+fn write_file(writing: &WriteRequest<'_>, des: &DesConfig) -> Option<Outcome> {
     if let Some(finding) = gates::protected(writing) {
         return Some(Outcome::finding(finding, true));
     }
@@ -141,7 +145,7 @@ fn write_file(writing: &Writing<'_>, des: &DesConfig) -> Option<Outcome> {
 
 /// What a shell command would write, as far as that is known before it runs; the rest is found by Gate 3.
 fn shell_writes(
-    writing: &Writing<'_>,
+    writing: &WriteRequest<'_>,
     command: &str,
     des: &DesConfig,
     context: &Context<'_>,
@@ -153,7 +157,7 @@ fn shell_writes(
     for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
         let file = context.config.extended.iter().find(inside).unwrap_or(&touch.path).to_string_lossy();
-        let writing = Writing { file: &file, deletes: touch.access == Access::Delete, ..*writing };
+        let writing = WriteRequest { file: &file, deletes: touch.access == Access::Delete, ..*writing };
         let outcome = match gates::protected(&writing) {
             Some(finding) => Some(Outcome::finding(finding, true)),
             None if touch.access == Access::Link || ground.is_temporary(&touch.path) => None,
@@ -161,7 +165,8 @@ fn shell_writes(
             None if touch.with_contents => {
                 let inside = touch.path.join("file");
                 let inside = inside.to_string_lossy();
-                write_file(&Writing { file: &inside, ..writing }, des).and_then(|_| write_file(&writing, des))
+                write_file(&WriteRequest { file: &inside, ..writing }, des)
+                    .and_then(|_| write_file(&writing, des))
             }
             None => write_file(&writing, des),
         };
@@ -174,7 +179,7 @@ fn shell_writes(
 fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
     let des = &plan.gates.des;
     let config_now = GateConfig::of(&context.config.settings).trusted(&context.config.origins);
-    let stopping = Stopping {
+    let stopping = StopRequest {
         markers: &known.markers,
         origin: &known.origin,
         agent: plan.agent.as_ref().map_or("", |agent| agent.name.as_str()),
@@ -221,7 +226,7 @@ pub(super) fn judge(
     let at_call = known.origin.call.as_ref().and_then(|call| Step::of_rules(&call.rules));
     let criteria = at_call.as_ref().or(opened.map(|opened| &opened.step)).map(Step::acceptance_criteria);
     let own = known.paths.own.as_deref();
-    let question = Question {
+    let question = JudgeQuestion {
         prompt: &known.origin.prompt,
         criteria: &criteria.unwrap_or_default().join("\n"),
         step: opened.map_or("", |opened| opened.text.as_str()),
@@ -243,7 +248,7 @@ pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) ->
     let is_watched = plan.commands().next().is_some()
         && (plan.gate().is_some()
             || (plan.event == EventKind::SubagentStart
-                && Call::all(&context.session).iter().any(Call::is_open)));
+                && GatedCall::all(&context.session).iter().any(GatedCall::is_open)));
     if is_watched { context.tree.snapshot().ok().flatten() } else { None }
 }
 

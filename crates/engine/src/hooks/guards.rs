@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::context::Context;
 use conclaude_checks::des::paths::Links;
-use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
     self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
 };
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
@@ -71,7 +71,7 @@ pub(super) fn inspect(
     let Root { folder: root, work, .. } = &context.root;
     let links = Links::default();
     let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
-    let find = || Protected::new(root, work, &links).with(&context.config.extended, root, work);
+    let find = || ProtectedPaths::new(root, work, &links).with(&context.config.extended, root, work);
     // Gate 2 protects them from an agent with a step.
     let found = OnceCell::new();
     let own = (!is_gated).then_some(Own { found: &found, find: &find });
@@ -110,21 +110,21 @@ pub(super) fn compare(
     let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
-        Use::File { access: Access::Read, .. }
+        ToolUse::File { access: Access::Read, .. }
             if !watch.is_watched() && !rules.concern_reading(agent) && lost.is_empty() =>
         {
             return (Effects::default(), Vec::new());
         }
-        Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
-        Use::Shell(command) => {
+        ToolUse::File { access, path } => (Effects::of(ground.touch(access, path)), None),
+        ToolUse::Shell(command) => {
             let script =
                 shell_effects::read_at(command, home.as_deref(), &|asked| guard::outside(cwd, asked));
             (ground.of_script(script), Some(command))
         }
-        Use::PowerShell(command) => {
+        ToolUse::PowerShell(command) => {
             (ground.of_script(shell_effects::read_powershell(command)), Some(command))
         }
-        Use::Other => (of_other(tool), None),
+        ToolUse::Other => (of_other(tool), None),
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
@@ -167,7 +167,7 @@ fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Opt
     let is_own =
         |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
-    let is_read = matches!(used, Use::File { access: Access::Read, .. });
+    let is_read = matches!(used, ToolUse::File { access: Access::Read, .. });
     if is_read && effects.touches.iter().all(is_own) {
         return None;
     }

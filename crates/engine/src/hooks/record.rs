@@ -7,7 +7,7 @@ use super::remember;
 use conclaude_checks::des::DesContext;
 use conclaude_core::config::ConfigError;
 use conclaude_core::decide::{Count, Decided, Word};
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
@@ -15,7 +15,7 @@ use conclaude_core::plan::environment::FILES;
 use conclaude_core::plan::{Gate, Plan};
 use conclaude_core::text::{count, head_and_tail};
 use conclaude_os::notify;
-use conclaude_store::audit::{self, Applied, Blocks, CommandRecord, MAX_FILES, Record, ToolRecord};
+use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, ToolRecord};
 
 pub(super) mod findings;
 mod skipped;
@@ -113,7 +113,7 @@ pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, outcomes: &[Ou
 fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
     let findings = findings(context, plan, outcomes);
     let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
-    let mut applied: Vec<Applied> = outcomes.iter().filter_map(of_applied).collect();
+    let mut applied: Vec<AppliedRule> = outcomes.iter().filter_map(of_applied).collect();
     if decision == Word::Blocked.as_str() {
         applied.extend(go_on(outcomes, context));
     }
@@ -181,7 +181,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     })
 }
 
-fn of_applied(outcome: &Outcome) -> Option<Applied> {
+fn of_applied(outcome: &Outcome) -> Option<AppliedRule> {
     let (what, applied) = match &outcome.evidence {
         Evidence::Context(text, applied) => {
             (format!("Claude is given {}", count(text.chars().count() as u64, "character")), applied)
@@ -189,13 +189,13 @@ fn of_applied(outcome: &Outcome) -> Option<Applied> {
         Evidence::Allowed(applied) => ("it is allowed".to_owned(), applied),
         _ => return None,
     };
-    Some(Applied { what, rule: applied.rule.clone(), matched: applied.matched.clone(), verdict: None })
+    Some(AppliedRule { what, rule: applied.rule.clone(), matched: applied.matched.clone(), verdict: None })
 }
 
 /// The rule that makes Claude go on.
-fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<Applied> {
+fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<AppliedRule> {
     let asked = outcomes.iter().find(|outcome| outcome.evidence == Evidence::Continue)?;
-    Some(Applied {
+    Some(AppliedRule {
         what: "Claude is made to go on".into(),
         rule: context.config.rule(&INFINITE, &context.root),
         matched: String::new(),
@@ -210,8 +210,8 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
     let name = text("tool_name")?;
     let input = fields.get("tool_input").and_then(Value::as_object);
     let (file, command) = match input.map(|input| tools::what(&name, input)) {
-        Some(Use::File { path, .. }) => (Some(path.to_owned()), None),
-        Some(Use::Shell(command) | Use::PowerShell(command)) => (None, Some(command)),
+        Some(ToolUse::File { path, .. }) => (Some(path.to_owned()), None),
+        Some(ToolUse::Shell(command) | ToolUse::PowerShell(command)) => (None, Some(command)),
         _ => (None, None),
     };
     let cut = command.and_then(|command| head_and_tail(command, MAX_COMMAND));

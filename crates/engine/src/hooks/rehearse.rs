@@ -19,7 +19,7 @@ use conclaude_core::outcome::{CommandRun, Evidence, Outcome};
 use conclaude_core::plan::{Action, Command, Plan};
 use conclaude_core::rule::Rule;
 use conclaude_os::deadline;
-use conclaude_os::process::{Captured, Status};
+use conclaude_os::process::{CapturedOutput, Status};
 
 pub use super::not_run::NotRun;
 use super::not_run::not_run;
@@ -189,7 +189,7 @@ fn played(command: &Command, Played { end, printed }: Played<'_>) -> Outcome {
     };
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
-        let captured = is_shown.then(|| Captured::given(name, text, commands::MAX_SHOWN));
+        let captured = is_shown.then(|| CapturedOutput::given(name, text, commands::MAX_SHOWN));
         captured.and_then(|captured| captured.excerpt(command.max_lines))
     };
     let run = CommandRun {

@@ -3,9 +3,9 @@
 use super::context::{Context, MAIN_THREAD};
 use super::gate_facts::{GateContext, transcript_paths};
 use super::gates::seen;
-use conclaude_checks::des::call::Call;
+use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::claim;
-use conclaude_checks::des::gates::{self, Opened};
+use conclaude_checks::des::gates::{self, OpenStep};
 use conclaude_checks::des::scope::Scope;
 use conclaude_checks::des::{boundaries, denied};
 use conclaude_core::agent::Agent;
@@ -57,7 +57,7 @@ fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcom
 /// A call that was remembered is not made after all.
 pub(super) fn withdraw(context: &Context<'_>) {
     let HookPayload::PreToolUse(tool) = context.payload() else { return };
-    let call = tool.tool_use_id.as_deref().and_then(|id| Call::recall(&context.session, id));
+    let call = tool.tool_use_id.as_deref().and_then(|id| GatedCall::recall(&context.session, id));
     if let Some(call) = call {
         note_stopped(call, context);
     }
@@ -72,8 +72,8 @@ pub(super) fn stopped(plan: &Plan, context: &Context<'_>) {
     }
 }
 
-fn note_stopped(call: Call, context: &Context<'_>) {
-    if let Err(error) = (Call { stopped: true, ..call }).remember(&context.session) {
+fn note_stopped(call: GatedCall, context: &Context<'_>) {
+    if let Err(error) = (GatedCall { stopped: true, ..call }).remember(&context.session) {
         log::warn(|| format!("cannot note that the agent has stopped: {error}"));
     }
 }
@@ -95,7 +95,7 @@ fn resume(context: &Context<'_>) {
     let paths = transcript_paths(context.payload());
     if let Some(call) = claim(&paths, &context.session).filter(|call| call.stopped && !call.is_helper()) {
         // Others may have worked in the tree since it stopped.
-        let call = Call { stopped: false, reported: false, background: true, ..call };
+        let call = GatedCall { stopped: false, reported: false, background: true, ..call };
         if let Err(error) = call.remember(&context.session) {
             log::warn(|| format!("cannot note that the agent goes on: {error}"));
         }
@@ -124,7 +124,7 @@ fn let_in(
 }
 
 /// What the caller may touch, and what the step allows: the agent gets what is in both.
-fn scopes(caller: Option<&Call>, opened: &Opened) -> Vec<Vec<String>> {
+fn scopes(caller: Option<&GatedCall>, opened: &OpenStep) -> Vec<Vec<String>> {
     let mut scopes = caller.map(|caller| caller.scopes.clone()).unwrap_or_default();
     let own = opened.allowed.patterns().to_vec();
     if !own.is_empty() && scopes.last() != Some(&own) {
@@ -135,7 +135,7 @@ fn scopes(caller: Option<&Call>, opened: &Opened) -> Vec<Vec<String>> {
 
 /// Where the config cannot be read, the agent is shown and judged by the phases that its step has now, before anybody has
 /// worked on it.
-fn with_phases_of(opened: &Opened, mut config: GateConfig) -> GateConfig {
+fn with_phases_of(opened: &OpenStep, mut config: GateConfig) -> GateConfig {
     if let Some(log) = opened.step.phases().filter(|log| !log.is_empty()) {
         config.des.phases = Some(PhaseList(log.into_iter().map(|phase| phase.name).collect()));
     }
@@ -145,7 +145,7 @@ fn with_phases_of(opened: &Opened, mut config: GateConfig) -> GateConfig {
 /// A call that Gate 1 lets pass, and what its agent is held to.
 struct Admitted<'a> {
     tool: &'a PreToolUsePayload,
-    opened: &'a Opened,
+    opened: &'a OpenStep,
     known: &'a GateContext,
     config: GateConfig,
     scopes: Vec<Vec<String>>,
@@ -175,7 +175,7 @@ fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>
     };
     let finished = opened.step.phases().unwrap_or_default().into_iter().filter(|phase| phase.is_finished());
     let now = jiff::Timestamp::now();
-    let call = Call {
+    let call = GatedCall {
         tool_use_id: tool.tool_use_id.clone().unwrap_or_default(),
         subagent_type: agents::called(&tool.tool_input).to_owned(),
         prompt: known.origin.prompt.clone(),
@@ -213,7 +213,7 @@ fn remember_helper(
     let Some((parent, id)) = known.origin.call.clone().zip(tool.tool_use_id.clone()) else {
         return Ok(Vec::new());
     };
-    let call = Call {
+    let call = GatedCall {
         tool_use_id: id,
         subagent_type: agents::called(&tool.tool_input).to_owned(),
         prompt: String::new(),
@@ -224,7 +224,7 @@ fn remember_helper(
         parent: Some(parent.tool_use_id),
         // Its stop is not gated: the one that called it answers for it.
         stopped: true,
-        ..Call::default()
+        ..GatedCall::default()
     };
     call.remember(&context.session).map(|()| Vec::new()).map_err(|error| {
         let what = format!("the boundaries of its caller cannot be remembered: {error}");

@@ -8,8 +8,8 @@ use super::record::findings;
 use crate::install::registration::{self, Problem};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
-use conclaude_checks::des::call::Call;
-use conclaude_checks::des::unfinished::{self, Unfinished};
+use conclaude_checks::des::call::GatedCall;
+use conclaude_checks::des::unfinished::{self, UnfinishedAgent};
 use conclaude_core::config::Layer;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
@@ -101,7 +101,7 @@ pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
 }
 
 /// It is shown, also where it cannot be recorded; then it is reported again, until it can be.
-fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Vec<Outcome> {
+fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outcome> {
     let call = agent.call;
     let what =
         format!("{} ({}) was to do {} and never stopped", call.subagent_type, agent.agent_id, call.step_file);
@@ -123,7 +123,7 @@ fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Vec<Outcome> {
     if let Err(error) = context.audit(&record) {
         return vec![found, Outcome::unrecorded(error.to_string())];
     }
-    let reported = Call { reported: true, ..call };
+    let reported = GatedCall { reported: true, ..call };
     if let Err(error) = reported.remember(&context.session) {
         log::warn(|| format!("cannot note that an unfinished agent was reported: {error}"));
     }

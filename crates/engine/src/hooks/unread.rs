@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Environment;
 use super::config::Config;
 use super::record::findings;
-use conclaude_checks::des::call::Call;
+use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::{TranscriptPaths, remembered};
 use conclaude_checks::des::markers::Markers;
 use conclaude_core::config::DesConfig;
@@ -128,7 +128,7 @@ fn gated(event: EventKind, fields: &Map<String, Value>, environment: &Environmen
     let applies = || {
         let session = Session::new(&root.folder, others::session_id(fields).unwrap_or_default());
         let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
-        remembered(&paths, &session).as_ref().is_some_and(Call::is_open)
+        remembered(&paths, &session).as_ref().is_some_and(GatedCall::is_open)
     };
     if !calls_gated && !applies() {
         return None;

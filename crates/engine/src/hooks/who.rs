@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::gate_facts::{self, GateContext, Search};
-use conclaude_checks::des::call::Call;
+use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::markers;
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConclaudeConfig, DesConfig};
@@ -68,7 +68,7 @@ fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) 
     let what = format!("the agent's prompt was not found in {}", looked_in.display());
     // In the transcript of another client the markers are, and who was called with them is not.
     let uses_steps = settings.des.is_some()
-        || Call::all(session).iter().any(Call::is_open)
+        || GatedCall::all(session).iter().any(GatedCall::is_open)
         || (transcript::is_foreign(looked_in) && transcript::mentions(looked_in, markers::KEY));
     if uses_steps {
         let what = format!("{what}: if it has a step, the step was not checked");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::user_file::UserFile;
 use conclaude_checks::des::gates::shell_quote;
-use conclaude_os::git::{self, Taken};
+use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
 
 /// A local config that git would take for one of the project's, and the command that fixes it.
@@ -26,15 +26,15 @@ impl fmt::Display for NotIgnored {
 pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
     let file = folder.join(LOCAL);
     let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
-    match git::taken(folder, &file) {
-        Some(Taken::Ignored) => None,
-        Some(Taken::Tracked) => Some(NotIgnored {
+    match git::tracking(folder, &file) {
+        Some(Tracking::Ignored) => None,
+        Some(Tracking::Tracked) => Some(NotIgnored {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
             fix: format!("git rm --cached {LOCAL}"),
         }),
         // Without git only this list is known.
         None if is_named(&list) => None,
-        Some(Taken::Untracked) | None => Some(NotIgnored {
+        Some(Tracking::Untracked) | None => Some(NotIgnored {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
             fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
         }),

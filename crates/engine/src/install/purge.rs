@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::backups::Backups;
 use super::scope::Scope;
-use conclaude_checks::des::call::Call;
+use conclaude_checks::des::call::GatedCall;
 use conclaude_os::files;
 use conclaude_store::audit::Trail;
 use conclaude_store::root::FILE_NAMES;
@@ -47,7 +47,7 @@ impl Leftovers {
         let outside = trail.kept_outside().into_iter().map(|(what, path)| (what, path.to_owned()));
         let copies =
             self.backups.iter().flat_map(Backups::existing).map(|path| ("a copy of the settings", path));
-        let calls = Call::folders(&self.root).into_iter().map(|path| ("calls of gated agents", path));
+        let calls = GatedCall::folders(&self.root).into_iter().map(|path| ("calls of gated agents", path));
         let all = state.into_iter().chain(calls).chain(trusted).chain(outside).chain(copies);
         let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
         there.map(|(what, path)| Leftover { what, path }).collect()
@@ -59,7 +59,7 @@ impl Leftovers {
             trust::revoke(&config)?;
         }
         Trail::of(&self.root, None).forget();
-        for folder in Call::folders(&self.root) {
+        for folder in GatedCall::folders(&self.root) {
             std::fs::remove_dir_all(&folder)
                 .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
         }

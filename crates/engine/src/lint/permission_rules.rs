@@ -2,7 +2,7 @@
 
 use super::cover::{covers, covers_command};
 use conclaude_core::config::{Layer, NameGlob, PermissionDefault, Remark};
-use conclaude_core::dialect::claude::notation::{Input, ToolPattern};
+use conclaude_core::dialect::claude::notation::{ToolInputPattern, ToolPattern};
 use conclaude_store::load::Loaded;
 
 const SECTION: &str = "permissionRequest";
@@ -134,16 +134,18 @@ pub(super) fn covers_tools(outer: &ToolPattern, inner: &ToolPattern) -> bool {
     }
 }
 
-fn covers_input(outer: &Input, inner: &Input) -> bool {
+fn covers_input(outer: &ToolInputPattern, inner: &ToolInputPattern) -> bool {
     match (outer, inner) {
-        (Input::Any, _) => true,
-        (Input::Command { glob, prefix }, Input::Command { glob: other, prefix: other_prefix }) => {
-            covers_command(glob, *prefix, other, *other_prefix)
-        }
-        (Input::Domain(glob), Input::Domain(other)) => covers(glob, other),
-        (Input::Field { name, glob }, Input::Field { name: other_name, glob: other }) => {
-            name == other_name && covers(glob, other)
-        }
+        (ToolInputPattern::Any, _) => true,
+        (
+            ToolInputPattern::Command { glob, prefix },
+            ToolInputPattern::Command { glob: other, prefix: other_prefix },
+        ) => covers_command(glob, *prefix, other, *other_prefix),
+        (ToolInputPattern::Domain(glob), ToolInputPattern::Domain(other)) => covers(glob, other),
+        (
+            ToolInputPattern::Field { name, glob },
+            ToolInputPattern::Field { name: other_name, glob: other },
+        ) => name == other_name && covers(glob, other),
         (outer, inner) => outer == inner,
     }
 }

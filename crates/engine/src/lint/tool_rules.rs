@@ -7,7 +7,7 @@ use conclaude_checks::guard::joins;
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, Layer, NameGlob, Remark, ToolAction, ToolRuleConfig,
 };
-use conclaude_core::dialect::claude::notation::Input;
+use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::yaml::Located;
 use conclaude_store::load::Loaded;
@@ -170,8 +170,8 @@ fn comes_before(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     let (one, other) = (&first.tool.pattern, &second.tool.pattern);
     // A notation for commands is compared as the pattern of commands is.
     let inputs = match (&one.input, &other.input) {
-        (Input::Any, _) => true,
-        (Input::Command { .. }, _) if first.command_pattern.is_none() => true,
+        (ToolInputPattern::Any, _) => true,
+        (ToolInputPattern::Command { .. }, _) if first.command_pattern.is_none() => true,
         (one, other) => one == other && allows(first) == allows(second),
     };
     covers_tools(one, other) && inputs && agents && files && covers_commands(first, second)
@@ -219,7 +219,7 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
 fn command_of(rule: &ToolRuleConfig) -> Option<(&str, bool)> {
     match (&rule.command_pattern, &rule.tool.pattern.input) {
         (Some(pattern), _) => Some((pattern.as_str(), rule.match_mode == Some(CommandMatch::Prefix))),
-        (None, Input::Command { glob, prefix }) => Some((glob, *prefix)),
+        (None, ToolInputPattern::Command { glob, prefix }) => Some((glob, *prefix)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::index::{Entry, Seen};
+use super::index::{IndexEntry, StatData};
 use crate::files;
 use conclaude_core::text::hex;
 
@@ -16,7 +16,7 @@ use conclaude_core::text::hex;
 const MAX_HASHED_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// Not there, though git tracks it.
     #[default]
     #[serde(rename = "-")]
@@ -40,9 +40,9 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct File {
+pub(super) struct FileState {
     #[serde(rename = "k")]
-    pub(super) kind: Kind,
+    pub(super) kind: FileKind,
     #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
     /// Inode and change time, which no program can set: the same ones mean the same content. Empty where they prove nothing.
@@ -59,28 +59,28 @@ pub(super) struct File {
     pub(super) staged: Option<String>,
 }
 
-impl File {
-    pub(super) fn of(metadata: &Metadata) -> File {
+impl FileState {
+    pub(super) fn of(metadata: &Metadata) -> FileState {
         let kind = match metadata.file_type() {
-            kind if kind.is_symlink() => Kind::Link,
-            kind if kind.is_file() && is_program(metadata) => Kind::Program,
-            kind if kind.is_file() => Kind::File,
-            _ => Kind::Special,
+            kind if kind.is_symlink() => FileKind::Link,
+            kind if kind.is_file() && is_program(metadata) => FileKind::Program,
+            kind if kind.is_file() => FileKind::File,
+            _ => FileKind::Special,
         };
-        File { kind, size: Some(metadata.len()), stamp: stamp(metadata), ..File::default() }
+        FileState { kind, size: Some(metadata.len()), stamp: stamp(metadata), ..FileState::default() }
     }
 
     /// Whether git saw exactly this file when it last compared it with what is staged.
     pub(super) fn was_seen(
         &self,
-        entry: &Entry,
+        entry: &IndexEntry,
         metadata: &Metadata,
         index_time: Option<SystemTime>,
     ) -> bool {
         let kind = match entry.mode {
-            0o100_644 => Kind::File,
-            0o100_755 => Kind::Program,
-            0o120_000 => Kind::Link,
+            0o100_644 => FileKind::File,
+            0o100_755 => FileKind::Program,
+            0o120_000 => FileKind::Link,
             _ => return false,
         };
         // What was written in the same moment as the index may have changed since git looked.
@@ -89,23 +89,23 @@ impl File {
     }
 
     /// The same by what the file system says, so that its content need not be read.
-    pub(super) fn has_stamp_of(&self, other: &File) -> bool {
+    pub(super) fn has_stamp_of(&self, other: &FileState) -> bool {
         !self.stamp.is_empty()
             && (self.kind, self.size, &self.stamp) == (other.kind, other.size, &other.stamp)
     }
 
     /// Whether the file at this path, which is `now`, has another content than it had.
-    pub(super) fn differs(&self, now: &File, path: impl Fn() -> PathBuf) -> bool {
+    pub(super) fn differs(&self, now: &FileState, path: impl Fn() -> PathBuf) -> bool {
         if self.kind != now.kind || self.size.zip(now.size).is_some_and(|(before, now)| before != now) {
             return true;
         }
         match self.kind {
             // Whoever makes a folder unreadable that was readable is noticed by its files.
-            Kind::Absent | Kind::Unreadable => return false,
-            Kind::Repository => return self.content != now.content,
+            FileKind::Absent | FileKind::Unreadable => return false,
+            FileKind::Repository => return self.content != now.content,
             _ if self.has_stamp_of(now) => return false,
-            Kind::Special => return true,
-            Kind::File | Kind::Program | Kind::Link => {}
+            FileKind::Special => return true,
+            FileKind::File | FileKind::Program | FileKind::Link => {}
         }
         match (&self.content, &self.staged) {
             (Some(before), _) => now.content.clone().or_else(|| hash(&path())).as_ref() != Some(before),
@@ -207,9 +207,9 @@ fn is_program(_metadata: &Metadata) -> bool {
     clippy::cast_sign_loss,
     reason = "the index keeps 32 bits of each"
 )]
-fn seen(metadata: &Metadata) -> Option<Seen> {
+fn seen(metadata: &Metadata) -> Option<StatData> {
     use std::os::unix::fs::MetadataExt;
-    Some(Seen {
+    Some(StatData {
         ctime: (metadata.ctime() as u32, metadata.ctime_nsec() as u32),
         mtime: (metadata.mtime() as u32, metadata.mtime_nsec() as u32),
         inode: metadata.ino() as u32,
@@ -218,6 +218,6 @@ fn seen(metadata: &Metadata) -> Option<Seen> {
 }
 
 #[cfg(not(unix))]
-fn seen(_metadata: &Metadata) -> Option<Seen> {
+fn seen(_metadata: &Metadata) -> Option<StatData> {
     None
 }

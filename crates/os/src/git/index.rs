@@ -19,40 +19,40 @@ pub(super) const GITLINK: u32 = 0o160_000;
 const DIRECTORY: u32 = 0o040_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct IndexEntry {
     pub(super) mode: u32,
     /// The ids of what is staged: one, or those of all sides of a conflict.
     pub(super) id: String,
     /// How the file looked when git last compared it; `None` where that is not known.
-    pub(super) seen: Option<Seen>,
+    pub(super) seen: Option<StatData>,
 }
 
 /// What git compares before it reads a file; it keeps 32 bits of each number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct StatData {
     pub(super) ctime: (u32, u32),
     pub(super) mtime: (u32, u32),
     pub(super) inode: u32,
     pub(super) size: u32,
 }
 
-pub(super) type Entries = BTreeMap<Vec<u8>, Entry>;
+pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
 /// All entries; `None` where something is not as documented, or where entries are kept elsewhere (a split index) or stand for
 /// whole directories (a sparse one).
-pub(super) fn parse(index: &[u8]) -> Option<Entries> {
+pub(super) fn parse(index: &[u8]) -> Option<IndexEntries> {
     // The length of an id is not in the index; with the wrong one nothing fits.
     walk(index, 20).or_else(|| walk(index, 32))
 }
 
 /// Git's `gitformat-index`, versions 2 to 4.
-fn walk(index: &[u8], id_len: usize) -> Option<Entries> {
+fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
     let mut reader = Reader { bytes: index, at: 0 };
     if reader.take(4)? != b"DIRC" {
         return None;
     }
     let version = reader.u32().filter(|version| (2..=4).contains(version))?;
-    let mut entries = Entries::new();
+    let mut entries = IndexEntries::new();
     let mut name = Vec::new();
     for _ in 0..reader.u32()? {
         let start = reader.at;
@@ -100,7 +100,7 @@ fn has_checksum(index: &[u8], id_len: usize) -> bool {
 }
 
 /// The sides of a conflict are one file.
-fn add(entries: &mut Entries, name: &[u8], entry: Entry, flags: u16) {
+fn add(entries: &mut IndexEntries, name: &[u8], entry: IndexEntry, flags: u16) {
     if flags & STAGE == 0 {
         entries.insert(name.to_vec(), entry);
     } else {
@@ -112,8 +112,8 @@ fn add(entries: &mut Entries, name: &[u8], entry: Entry, flags: u16) {
 
 /// What `git ls-files --stage -z` prints (`100644 ID STAGE<tab>PATH`), for an index that is not understood here, and what
 /// `git ls-tree -r -z` does (`100644 blob ID<tab>PATH`).
-pub(super) fn parse_listed(output: &[u8]) -> Entries {
-    let mut entries = Entries::new();
+pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
+    let mut entries = IndexEntries::new();
     for line in super::names::entries(output) {
         let Some(tab) = memchr::memchr(b'\t', line) else { continue };
         let (facts, name) = line.split_at(tab);
@@ -125,7 +125,7 @@ pub(super) fn parse_listed(output: &[u8]) -> Entries {
         add(
             &mut entries,
             name.get(1..).unwrap_or_default(),
-            Entry { mode, id, seen: None },
+            IndexEntry { mode, id, seen: None },
             (stage & 3) << 12,
         );
     }
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Everything before the name, and both words of flags.
-    fn entry(&mut self, id_len: usize) -> Option<(Entry, u16, u16)> {
+    fn entry(&mut self, id_len: usize) -> Option<(IndexEntry, u16, u16)> {
         let (ctime, mtime) = ((self.u32()?, self.u32()?), (self.u32()?, self.u32()?));
         let _device = self.u32()?;
         let inode = self.u32()?;
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         let id = hex(self.take(id_len)?);
         let flags = self.u16()?;
         let more = if flags & EXTENDED == 0 { 0 } else { self.u16()? };
-        Some((Entry { mode, id, seen: Some(Seen { ctime, mtime, inode, size }) }, flags, more))
+        Some((IndexEntry { mode, id, seen: Some(StatData { ctime, mtime, inode, size }) }, flags, more))
     }
 
     /// How much of the previous name is dropped: seven bits to a byte, and no number has two forms.

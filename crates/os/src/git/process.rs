@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::Taken;
-use super::index::{self, Entries};
+use super::Tracking;
+use super::index::{self, IndexEntries};
 use super::names::{entries, name_of, text};
 use super::repository::Repository;
 use crate::deadline;
@@ -64,11 +64,11 @@ impl Repository {
         Ok(text(&self.git(&["merge-base", one, other])?).trim().to_owned())
     }
 
-    pub(super) fn files_of(&self, commit: &str) -> Result<Entries, String> {
+    pub(super) fn files_of(&self, commit: &str) -> Result<IndexEntries, String> {
         Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
     }
 
-    pub(super) fn listed_index(&self) -> Result<Entries, String> {
+    pub(super) fn listed_index(&self) -> Result<IndexEntries, String> {
         Ok(index::parse_listed(&self.git(&["ls-files", "--stage", "-z", "--full-name"])?))
     }
 
@@ -84,18 +84,18 @@ impl Repository {
     }
 
     /// What git makes of a file that exists.
-    pub(super) fn taken(&self, path: &Path) -> Result<Taken, String> {
+    pub(super) fn tracking(&self, path: &Path) -> Result<Tracking, String> {
         let path = path.to_string_lossy();
         let lists = |kind: &[&str]| {
             let output = self.git(&[&["ls-files", "-z"], kind, &["--", &path]].concat())?;
             Ok::<bool, String>(!output.is_empty())
         };
         Ok(if lists(&["--cached"])? {
-            Taken::Tracked
+            Tracking::Tracked
         } else if lists(&["--others", "--exclude-standard"])? {
-            Taken::Untracked
+            Tracking::Untracked
         } else {
-            Taken::Ignored
+            Tracking::Ignored
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{self, File, Kind};
+use super::file::{self, FileKind, FileState};
 use super::index::GITLINK;
 use super::names::name_of;
 use super::repository::Repository;
@@ -24,7 +24,7 @@ pub struct Snapshot {
     pub(super) head: Option<String>,
     /// The directory below the top level of the repository.
     pub(super) prefix: String,
-    pub(super) files: BTreeMap<String, File>,
+    pub(super) files: BTreeMap<String, FileState>,
     pub(super) rules: Rules,
 }
 
@@ -42,12 +42,12 @@ impl Snapshot {
         let entries = head.as_ref().map(|head| repository.files_of(head)).transpose()?.unwrap_or_default();
         let of_commit = entries.into_iter().map(|(name, entry)| {
             let (kind, suffix) = match entry.mode {
-                0o100_755 => (Kind::Program, ""),
-                0o120_000 => (Kind::Link, ""),
-                GITLINK => (Kind::Absent, "/.git"),
-                _ => (Kind::File, ""),
+                0o100_755 => (FileKind::Program, ""),
+                0o120_000 => (FileKind::Link, ""),
+                GITLINK => (FileKind::Absent, "/.git"),
+                _ => (FileKind::File, ""),
             };
-            let file = File { kind, clean: true, staged: Some(entry.id), ..File::default() };
+            let file = FileState { kind, clean: true, staged: Some(entry.id), ..FileState::default() };
             (repository.relative(&format!("{}{suffix}", name_of(&name))).into_owned(), file)
         });
         // Config and hooks are those of the repository, whichever worktree it is seen from.
@@ -78,7 +78,7 @@ impl Snapshot {
     }
 
     fn is_changed(&self, path: &str, now: &Snapshot, work: &Path, committed: Option<&String>) -> bool {
-        let nothing = File::default();
+        let nothing = FileState::default();
         let (before, now) =
             (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
         let file = || work.join(path);
@@ -89,23 +89,23 @@ impl Snapshot {
         let is_known = |id: &str| {
             before.staged.as_deref() == Some(id)
                 || match now.kind {
-                    Kind::Repository => now.content.as_deref() == Some(id),
-                    Kind::Absent => id.bytes().all(|byte| byte == b'0'),
+                    FileKind::Repository => now.content.as_deref() == Some(id),
+                    FileKind::Absent => id.bytes().all(|byte| byte == b'0'),
                     _ => file::is_blob(&file(), id),
                 }
         };
         let is_staged_otherwise = match &now.staged {
             staged if *staged == before.staged => false,
             Some(id) => !is_known(id),
-            None => now.kind != Kind::Absent,
+            None => now.kind != FileKind::Absent,
         };
         is_staged_otherwise || committed.is_some_and(|id| !is_known(id))
     }
 
     /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
     pub fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
-        let nothing = File::default();
-        let is_written = |(path, file): &(&String, &File)| {
+        let nothing = FileState::default();
+        let is_written = |(path, file): &(&String, &FileState)| {
             self.files.get(*path).unwrap_or(&nothing).differs(file, || work.join(path))
         };
         let written = now.files.iter().filter(is_written);
@@ -130,7 +130,7 @@ impl Snapshot {
             snapshot
                 .files
                 .get(path)
-                .filter(|file| file.kind != Kind::Absent)
+                .filter(|file| file.kind != FileKind::Absent)
                 .map(|file| file.size.unwrap_or(0))
         };
         let line = |path: &String| match (size(self, path), size(now, path)) {

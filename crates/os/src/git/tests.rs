@@ -5,11 +5,11 @@ use std::process::Command;
 use super::names::name_of;
 use super::*;
 
-struct Repository(tempfile::TempDir);
+struct TestRepository(tempfile::TempDir);
 
-impl Repository {
+impl TestRepository {
     fn new() -> Self {
-        let repository = Repository(tempfile::tempdir().unwrap());
+        let repository = TestRepository(tempfile::tempdir().unwrap());
         repository.git(&["init", "-q"]);
         repository
     }
@@ -57,7 +57,7 @@ fn changed(baseline: &Snapshot, work: &Path) -> Vec<String> {
 
 #[test]
 fn changes_are_found_over_commits_staged_unstaged_and_untracked() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     for name in ["committed", "staged", "unstaged", "deleted", "untouched"] {
         repository.write(name, "1");
     }
@@ -80,7 +80,7 @@ fn changes_are_found_over_commits_staged_unstaged_and_untracked() {
 
 #[test]
 fn what_was_dirty_before_and_did_not_change_does_not_count() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     repository.commit();
     repository.write("a", "the user's");
@@ -98,7 +98,7 @@ fn what_was_dirty_before_and_did_not_change_does_not_count() {
 
 #[test]
 fn a_commit_that_was_reverted_in_the_work_tree_alone_is_still_seen() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     repository.commit();
     let baseline = repository.baseline();
@@ -110,7 +110,7 @@ fn a_commit_that_was_reverted_in_the_work_tree_alone_is_still_seen() {
 
 #[test]
 fn our_own_folder_and_worktrees_never_count() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let baseline = repository.baseline();
     repository.write(".conclaude/state/x", "1");
     repository.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
@@ -123,7 +123,7 @@ fn our_own_folder_and_worktrees_never_count() {
 
 #[test]
 fn a_project_below_the_top_level_names_its_own_paths() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let work = repository.path().join("packages/web");
     std::fs::create_dir_all(&work).unwrap();
     repository.write("packages/web/a", "1");
@@ -141,7 +141,7 @@ fn a_project_below_the_top_level_names_its_own_paths() {
 fn without_git_there_is_no_baseline_and_a_lost_commit_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(Snapshot::take(folder.path(), None).unwrap(), None);
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let lost = Snapshot { head: Some("1".repeat(40)), ..Snapshot::default() };
     let error = lost.changed_until(&repository.baseline(), repository.path()).unwrap_err();
     assert_eq!(error, format!("git diff-tree: bad object {}", "1".repeat(40)));
@@ -149,7 +149,7 @@ fn without_git_there_is_no_baseline_and_a_lost_commit_is_an_error() {
 
 #[test]
 fn a_worktree_is_a_repository_of_its_own() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     repository.commit();
     repository.git(&["worktree", "add", "-q", "tree", "-b", "other"]);
@@ -166,14 +166,14 @@ fn what_is_only_named_like_a_repository_is_none() {
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     assert!(!is_repository(folder.path()));
     assert_eq!(Snapshot::take(folder.path(), None).unwrap(), None);
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let inside = repository.path().join(".git");
     assert_eq!(Snapshot::take(&inside, None).unwrap(), None, "git's own directory is no work tree");
 }
 
 #[test]
 fn what_was_only_staged_before_and_after_does_not_count() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     repository.commit();
     let clean = repository.baseline();
@@ -190,7 +190,7 @@ fn what_was_only_staged_before_and_after_does_not_count() {
 
 #[test]
 fn an_index_that_is_not_understood_is_listed_by_git() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     repository.write("dir/b", "1");
     repository.commit();
@@ -214,7 +214,7 @@ fn an_index_that_is_not_understood_is_listed_by_git() {
 #[test]
 fn objects_and_branches_in_other_formats_are_understood() {
     for format in ["--object-format=sha256", "--ref-format=reftable"] {
-        let repository = Repository(tempfile::tempdir().unwrap());
+        let repository = TestRepository(tempfile::tempdir().unwrap());
         repository.git(&["init", "-q", format]);
         repository.write("a", "1");
         repository.write("b", "1");
@@ -231,7 +231,7 @@ fn objects_and_branches_in_other_formats_are_understood() {
 
 #[test]
 fn branches_are_read_from_packed_refs() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     repository.commit();
     let baseline = repository.baseline();
@@ -243,7 +243,7 @@ fn branches_are_read_from_packed_refs() {
 
 #[test]
 fn a_file_that_was_rewritten_with_the_same_content_did_not_change() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("raw", "1\n");
     repository.write("crlf", "1\n2\n");
     repository.write(".gitattributes", "crlf text eol=crlf\n");
@@ -266,7 +266,7 @@ fn a_file_that_was_rewritten_with_the_same_content_did_not_change() {
 #[cfg(unix)]
 #[test]
 fn an_old_file_is_compared_by_what_no_program_can_set() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     for name in ["a", "b"] {
         repository.write(name, "1");
     }
@@ -288,7 +288,7 @@ fn an_old_file_is_compared_by_what_no_program_can_set() {
 #[test]
 fn names_that_are_not_utf8_stay_different() {
     use std::os::unix::ffi::OsStrExt;
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let path = |byte: u8| repository.path().join(std::ffi::OsStr::from_bytes(&[b'a', byte]));
     std::fs::write(path(0xfe), "1").unwrap();
     let baseline = repository.baseline();

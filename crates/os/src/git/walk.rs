@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use super::file::{self, File, Kind};
-use super::index::{self, Entries, Entry, GITLINK};
+use super::file::{self, FileKind, FileState};
+use super::index::{self, GITLINK, IndexEntries, IndexEntry};
 use super::names::{name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
@@ -35,10 +35,10 @@ impl Snapshot {
 
 impl Repository {
     /// What git tracks, and when that was written.
-    pub(super) fn tracked(&self) -> Result<(Entries, Option<SystemTime>), String> {
+    pub(super) fn tracked(&self) -> Result<(IndexEntries, Option<SystemTime>), String> {
         let index = self.git_dir.join("index");
         let Ok(index_time) = index.metadata().and_then(|metadata| metadata.modified()) else {
-            return Ok((Entries::new(), None));
+            return Ok((IndexEntries::new(), None));
         };
         let bytes = files::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?;
         let entries = match index::parse(&bytes) {
@@ -73,7 +73,7 @@ pub(super) struct Walk<'a> {
     rules: Rules,
     /// By path from the top level.
     tracked: BTreeMap<String, Tracked>,
-    found: BTreeMap<String, File>,
+    found: BTreeMap<String, FileState>,
     read: u64,
     start: SystemTime,
 }
@@ -83,7 +83,7 @@ struct Tracked {
     top: Rc<Path>,
     /// Its path from there.
     below: Vec<u8>,
-    entry: Entry,
+    entry: IndexEntry,
     index_time: Option<SystemTime>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
     pub(super) fn run(
         repository: &'a Repository,
         before: Option<&'a Snapshot>,
-    ) -> Result<(BTreeMap<String, File>, Rules), String> {
+    ) -> Result<(BTreeMap<String, FileState>, Rules), String> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
         let mut walk = Walk {
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
         self.enter_repository(&nested, &folder.name)?;
         let content = Some(nested.head_or_ask().unwrap_or_else(|error| error));
         let staged = self.tracked.remove(folder.name.trim_end_matches('/')).map(|tracked| tracked.entry.id);
-        let file = File { kind: Kind::Repository, content, staged, ..File::default() };
+        let file = FileState { kind: FileKind::Repository, content, staged, ..FileState::default() };
         self.found.insert(format!("{}.git", folder.name), file);
         Ok(true)
     }
@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
         for (name, tracked) in std::mem::take(&mut self.tracked) {
             let staged = Some(tracked.entry.id.clone());
             if tracked.entry.mode == GITLINK {
-                self.found.insert(format!("{name}/.git"), File { staged, ..File::default() });
+                self.found.insert(format!("{name}/.git"), FileState { staged, ..FileState::default() });
                 continue;
             }
             let path = tracked.top.join(path_of(&tracked.below));
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
                     self.add(name, &path, &metadata)?;
                 }
                 Err(_) => {
-                    self.found.insert(name, File { staged, ..File::default() });
+                    self.found.insert(name, FileState { staged, ..FileState::default() });
                 }
             }
             self.check_limits(0)?;
@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
     }
 
     fn add(&mut self, name: String, path: &Path, metadata: &Metadata) -> Result<(), String> {
-        let mut file = File::of(metadata);
+        let mut file = FileState::of(metadata);
         let tracked = self.tracked.remove(&name);
         file.clean = tracked
             .as_ref()
@@ -244,13 +244,15 @@ impl<'a> Walk<'a> {
     /// What is in there cannot be known, but that it is there can. What was deleted this moment is not.
     fn unreadable(&mut self, name: String, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            self.found.insert(name, File { kind: Kind::Unreadable, ..File::default() });
+            self.found.insert(name, FileState { kind: FileKind::Unreadable, ..FileState::default() });
         }
     }
 
-    fn read_content(&mut self, file: &mut File, path: &Path) {
+    fn read_content(&mut self, file: &mut FileState, path: &Path) {
         let size = file.size.unwrap_or(0);
-        if matches!(file.kind, Kind::File | Kind::Program | Kind::Link) && self.read + size <= MAX_READ {
+        if matches!(file.kind, FileKind::File | FileKind::Program | FileKind::Link)
+            && self.read + size <= MAX_READ
+        {
             self.read += size;
             file.content = file::hash(path);
         }

@@ -11,7 +11,7 @@ use conclaude_core::text::{clean, count, printable};
 
 /// What is kept of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum Retention {
     /// It is counted, and otherwise thrown away.
     Nothing,
     /// Up to so many bytes are shown.
@@ -24,30 +24,34 @@ pub type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBu
 /// The file of a stream stops here, so that a runaway command does not fill the disk.
 const MAX_FILE: u64 = 16 << 20;
 
-enum Saved {
+enum SpillState {
     NotYet,
     To { file: File, path: PathBuf, written: u64 },
     Failed(String),
 }
 
 /// Both streams of a command, captured as they come.
-pub(super) struct Captures<'a> {
-    stdout: Capture,
-    stderr: Capture,
+pub(super) struct OutputCapture<'a> {
+    stdout: StreamCapture,
+    stderr: StreamCapture,
     spill: Spill<'a>,
 }
 
-impl<'a> Captures<'a> {
-    pub(super) fn new(stdout: Keep, stderr: Keep, spill: Spill<'a>) -> Self {
-        Captures { stdout: Capture::new("stdout", stdout), stderr: Capture::new("stderr", stderr), spill }
+impl<'a> OutputCapture<'a> {
+    pub(super) fn new(stdout: Retention, stderr: Retention, spill: Spill<'a>) -> Self {
+        OutputCapture {
+            stdout: StreamCapture::new("stdout", stdout),
+            stderr: StreamCapture::new("stderr", stderr),
+            spill,
+        }
     }
 
-    pub(super) fn finish(self) -> (Captured, Captured) {
+    pub(super) fn finish(self) -> (CapturedOutput, CapturedOutput) {
         (self.stdout.finish(), self.stderr.finish())
     }
 }
 
-impl Sink for Captures<'_> {
+impl Sink for OutputCapture<'_> {
     fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
         match stream {
             Stream::Stdout => self.stdout.push(bytes, self.spill),
@@ -57,20 +61,20 @@ impl Sink for Captures<'_> {
 }
 
 /// A stream that is being read.
-struct Capture {
+struct StreamCapture {
     name: &'static str,
-    keep: Keep,
+    keep: Retention,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     bytes: u64,
     newlines: u64,
     last: Option<u8>,
-    saved: Saved,
+    saved: SpillState,
 }
 
-impl Capture {
-    fn new(name: &'static str, keep: Keep) -> Self {
-        Capture {
+impl StreamCapture {
+    fn new(name: &'static str, keep: Retention) -> Self {
+        StreamCapture {
             name,
             keep,
             head: Vec::new(),
@@ -78,7 +82,7 @@ impl Capture {
             bytes: 0,
             newlines: 0,
             last: None,
-            saved: Saved::NotYet,
+            saved: SpillState::NotYet,
         }
     }
 
@@ -89,11 +93,11 @@ impl Capture {
         self.bytes += chunk.len() as u64;
         self.newlines += memchr::memchr_iter(b'\n', chunk).count() as u64;
         self.last = chunk.last().copied();
-        let Keep::Shown(limit) = self.keep else { return };
+        let Retention::Shown(limit) = self.keep else { return };
         let room = limit.saturating_sub(self.head.len()).min(chunk.len());
         let (fits, rest) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
         if !rest.is_empty() {
-            if matches!(self.saved, Saved::NotYet) {
+            if matches!(self.saved, SpillState::NotYet) {
                 self.open(spill);
             }
             self.save(chunk);
@@ -108,8 +112,8 @@ impl Capture {
 
     fn open(&mut self, spill: Spill<'_>) {
         self.saved = match spill(self.name) {
-            Ok((file, path)) => Saved::To { file, path, written: 0 },
-            Err(error) => Saved::Failed(error.to_string()),
+            Ok((file, path)) => SpillState::To { file, path, written: 0 },
+            Err(error) => SpillState::Failed(error.to_string()),
         };
         let head = std::mem::take(&mut self.head);
         self.save(&head);
@@ -117,29 +121,29 @@ impl Capture {
     }
 
     fn save(&mut self, chunk: &[u8]) {
-        let Saved::To { file, written, .. } = &mut self.saved else { return };
+        let SpillState::To { file, written, .. } = &mut self.saved else { return };
         let room = usize::try_from(MAX_FILE.saturating_sub(*written)).unwrap_or(usize::MAX);
         let part = chunk.get(..room.min(chunk.len())).unwrap_or_default();
         *written += part.len() as u64;
         if let Err(error) = file.write_all(part) {
-            self.saved = Saved::Failed(error.to_string());
+            self.saved = SpillState::Failed(error.to_string());
         }
     }
 
-    fn finish(self) -> Captured {
+    fn finish(self) -> CapturedOutput {
         let lines = self.newlines + u64::from(self.last.is_some_and(|byte| byte != b'\n'));
         let limit = match self.keep {
-            Keep::Nothing => 0,
-            Keep::Shown(limit) => limit,
+            Retention::Nothing => 0,
+            Retention::Shown(limit) => limit,
         };
-        let mut captured = Captured {
+        let mut captured = CapturedOutput {
             name: self.name,
             head: self.head,
             tail: self.tail.into(),
             bytes: self.bytes,
             lines,
             limit,
-            ..Captured::default()
+            ..CapturedOutput::default()
         };
         captured.note(self.saved);
         captured
@@ -148,7 +152,7 @@ impl Capture {
 
 /// What is left of a stream after the command has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     name: &'static str,
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -160,18 +164,18 @@ pub struct Captured {
     pub lines: u64,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// A stream of a command that is not executed.
-    pub fn given(name: &'static str, text: &str, limit: usize) -> Captured {
-        let mut capture = Capture::new(name, Keep::Shown(limit));
+    pub fn given(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
+        let mut capture = StreamCapture::new(name, Retention::Shown(limit));
         capture.push(text.as_bytes(), &mut |_| Err(io::Error::other("no command was executed")));
         capture.finish()
     }
 
-    fn note(&mut self, saved: Saved) {
+    fn note(&mut self, saved: SpillState) {
         (self.file, self.saved) = match saved {
-            Saved::NotYet => (None, None),
-            Saved::To { path, written, .. } => {
+            SpillState::NotYet => (None, None),
+            SpillState::To { path, written, .. } => {
                 let location = path.display();
                 let how = if written < self.bytes {
                     format!("the first {written} bytes are in {location}")
@@ -180,7 +184,7 @@ impl Captured {
                 };
                 (Some(path), Some(how))
             }
-            Saved::Failed(reason) => (None, Some(format!("it could not be saved: {reason}"))),
+            SpillState::Failed(reason) => (None, Some(format!("it could not be saved: {reason}"))),
         };
     }
 
@@ -192,9 +196,13 @@ impl Captured {
         self.limit = limit;
         if self.saved.is_none() && self.bytes > limit as u64 {
             let saved = spill(self.name).and_then(|(mut file, path)| {
-                file.write_all(&self.head).map(|()| Saved::To { file, path, written: self.head.len() as u64 })
+                file.write_all(&self.head).map(|()| SpillState::To {
+                    file,
+                    path,
+                    written: self.head.len() as u64,
+                })
             });
-            self.note(saved.unwrap_or_else(|error| Saved::Failed(error.to_string())));
+            self.note(saved.unwrap_or_else(|error| SpillState::Failed(error.to_string())));
         }
     }
 

@@ -8,7 +8,7 @@ pub(super) const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
 
 /// How a process is tied to us.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ProcessKind {
     /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
     /// we are asked to stop, and dies when we are killed.
     Command(String),
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 pub(super) struct Start<'a> {
     pub(super) command: Command,
     #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]
-    pub(super) kind: Kind,
+    pub(super) kind: ProcessKind,
     /// What it reads; our own stdin if there is none.
     pub(super) stdin: Option<&'a [u8]>,
 }

@@ -14,10 +14,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 #[cfg(target_os = "linux")]
 use super::descendants::{self, Family};
 use super::signals::{self, set_nonblocking};
-use super::start::{Kind, Start};
+use super::start::{ProcessKind, Start};
 use super::status::Status;
 use super::stream::{Sink, Stream};
-use super::watch::Watched;
+use super::watch::WatchedProcess;
 
 /// How often processes are looked at that give no sign of their own.
 const TICK: Duration = Duration::from_millis(10);
@@ -29,10 +29,10 @@ pub(super) fn stop_signal() -> Option<&'static str> {
     signals::received()
 }
 
-pub(super) struct Running<'a> {
+pub(super) struct ChildProcess<'a> {
     child: Child,
     pid: Pid,
-    kind: Kind,
+    kind: ProcessKind,
     status: Option<Status>,
     /// Readable when the process has ended; `None` where the system has no such thing.
     pidfd: Option<OwnedFd>,
@@ -46,7 +46,7 @@ pub(super) struct Running<'a> {
     family: Option<Family>,
 }
 
-impl<'a> Running<'a> {
+impl<'a> ChildProcess<'a> {
     /// The command is consumed, since it holds the process's ends of the pipes.
     pub(super) fn start(start: Start<'a>) -> io::Result<Self> {
         let Start { mut command, kind, stdin } = start;
@@ -56,19 +56,19 @@ impl<'a> Running<'a> {
         set_nonblocking(stdout.as_fd())?;
         set_nonblocking(stderr.as_fd())?;
         command.stdout(to_stdout).stderr(to_stderr);
-        if kind != Kind::Attached {
+        if kind != ProcessKind::Attached {
             command.process_group(0);
         }
-        prepare_child(&mut command, if kind == Kind::Attached { Tie::Attached } else { Tie::Owned });
-        let stop = if matches!(kind, Kind::Command(_)) { signals::register() } else { None };
+        prepare_child(&mut command, if kind == ProcessKind::Attached { Tie::Attached } else { Tie::Owned });
+        let stop = if matches!(kind, ProcessKind::Command(_)) { signals::register() } else { None };
         #[cfg(target_os = "linux")]
         let family = match &kind {
-            Kind::Command(id) => Some(Family::before_start(id.clone())),
-            Kind::Tool | Kind::Attached => None,
+            ProcessKind::Command(id) => Some(Family::before_start(id.clone())),
+            ProcessKind::Tool | ProcessKind::Attached => None,
         };
         let child = command.spawn()?;
         let pid = Pid::from_child(&child);
-        Ok(Running {
+        Ok(ChildProcess {
             child,
             pid,
             kind,
@@ -99,14 +99,14 @@ impl<'a> Running<'a> {
     fn is_gone(&mut self) -> bool {
         self.exit_status().is_some()
             && self.others().is_empty()
-            && (self.kind == Kind::Attached || test_kill_process_group(self.pid).is_err())
+            && (self.kind == ProcessKind::Attached || test_kill_process_group(self.pid).is_err())
     }
 
     fn signal_all(&mut self, signal: Signal) {
         for pid in self.others() {
             let _ = kill_process(pid, signal);
         }
-        if self.kind != Kind::Attached {
+        if self.kind != ProcessKind::Attached {
             // The group's number stays taken while any member lives, so this hits nobody else.
             let _ = kill_process_group(self.pid, signal);
         } else if self.status.is_none() {
@@ -125,7 +125,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Watched for Running<'_> {
+impl WatchedProcess for ChildProcess<'_> {
     fn exit_status(&mut self) -> Option<Status> {
         if self.status.is_none() {
             self.status = match self.child.try_wait() {
@@ -185,7 +185,7 @@ impl Watched for Running<'_> {
     }
 
     fn stop_signal(&self) -> Option<&'static str> {
-        if self.kind == Kind::Attached { None } else { signals::received() }
+        if self.kind == ProcessKind::Attached { None } else { signals::received() }
     }
 }
 

@@ -35,7 +35,7 @@ impl Deadline {
 }
 
 /// A running process, as far as the loop needs to know it.
-pub(super) trait Watched {
+pub(super) trait WatchedProcess {
     fn exit_status(&mut self) -> Option<Status>;
 
     /// Waits until there is something to do, at most for this time, and hands over at most one chunk of each stream.
@@ -57,7 +57,11 @@ pub(super) trait Watched {
 
 /// Waits for the end, the deadline, a full sink or a signal to us, whichever comes first. All of them are looked at after
 /// every chunk, so that no amount of output keeps the loop from seeing them.
-pub(super) fn watch(process: &mut impl Watched, deadline: Option<Deadline>, sink: &mut dyn Sink) -> Status {
+pub(super) fn watch(
+    process: &mut impl WatchedProcess,
+    deadline: Option<Deadline>,
+    sink: &mut dyn Sink,
+) -> Status {
     let status = loop {
         if let Some(status) = process.exit_status() {
             break status;
@@ -85,7 +89,7 @@ pub(super) fn watch(process: &mut impl Watched, deadline: Option<Deadline>, sink
 }
 
 /// Reads what was printed before the end. A child that was left behind may hold the pipes and print on; it does not hold us.
-fn drain(process: &mut impl Watched, sink: &mut dyn Sink) {
+fn drain(process: &mut impl WatchedProcess, sink: &mut dyn Sink) {
     let start = process.now();
     let mut total = 0;
     loop {
@@ -128,7 +132,7 @@ mod tests {
         }
     }
 
-    impl Watched for Flood {
+    impl WatchedProcess for Flood {
         fn exit_status(&mut self) -> Option<Status> {
             let exited = self.exits_after.is_some_and(|after| self.chunks >= after);
             exited.then_some(Status::Exited(0))

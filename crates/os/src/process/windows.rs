@@ -11,7 +11,7 @@ use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 use super::start::Start;
 use super::status::Status;
 use super::stream::{Sink, Stream};
-use super::watch::Watched;
+use super::watch::WatchedProcess;
 
 /// How often the process is looked at.
 const TICK: Duration = Duration::from_millis(10);
@@ -34,13 +34,13 @@ pub(super) fn stop_signal() -> Option<&'static str> {
     None
 }
 
-pub(super) struct Running {
+pub(super) struct ChildProcess {
     child: Box<dyn ChildWrapper>,
     status: Option<Status>,
     chunks: Receiver<(Stream, Vec<u8>)>,
 }
 
-impl Running {
+impl ChildProcess {
     pub(super) fn start(start: Start<'_>) -> io::Result<Self> {
         let Start { mut command, kind: _, stdin } = start;
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
@@ -61,7 +61,7 @@ impl Running {
         if let Some(pipe) = child.stderr().take() {
             read_in_background(pipe, Stream::Stderr, sender);
         }
-        Ok(Running { child, status: None, chunks })
+        Ok(ChildProcess { child, status: None, chunks })
     }
 
     /// Hands over the next chunk; how long it was.
@@ -72,7 +72,7 @@ impl Running {
     }
 }
 
-impl Watched for Running {
+impl WatchedProcess for ChildProcess {
     fn exit_status(&mut self) -> Option<Status> {
         if self.status.is_none() {
             // The inner child is the process alone; the job would be waited for as a whole.

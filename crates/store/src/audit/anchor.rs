@@ -16,7 +16,7 @@ const BYTES: usize = 512;
 
 /// A record, and the name of the file that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Position {
+pub(super) struct RecordPosition {
     pub(super) seq: u64,
     pub(super) hash: String,
     /// None if an older version wrote this.
@@ -28,9 +28,9 @@ pub(super) struct Position {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Anchor {
     #[serde(flatten)]
-    pub(super) last: Position,
+    pub(super) last: RecordPosition,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) next: Option<Position>,
+    pub(super) next: Option<RecordPosition>,
 }
 
 impl Anchor {

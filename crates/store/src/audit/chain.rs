@@ -24,7 +24,7 @@ pub(super) fn hash_of(without_hash: &str) -> String {
 }
 
 /// A line of the trail, parsed as far as the chain needs.
-pub(super) struct Link<'a> {
+pub(super) struct ChainLink<'a> {
     pub(super) seq: u64,
     pub(super) prev: Cow<'a, str>,
     pub(super) hash: &'a str,
@@ -32,18 +32,18 @@ pub(super) struct Link<'a> {
     body: &'a str,
 }
 
-impl<'a> Link<'a> {
-    pub(super) fn read(line: &'a str) -> Option<Link<'a>> {
+impl<'a> ChainLink<'a> {
+    pub(super) fn read(line: &'a str) -> Option<ChainLink<'a>> {
         #[derive(Deserialize)]
-        struct Chained<'a> {
+        struct ChainFields<'a> {
             seq: u64,
             #[serde(borrow)]
             prev: Cow<'a, str>,
         }
         let (body, rest) = line.rsplit_once(",\"hash\":\"")?;
         let hash = rest.strip_suffix("\"}")?;
-        let Chained { seq, prev } = serde_json::from_str(line).ok()?;
-        Some(Link { seq, prev, hash, body })
+        let ChainFields { seq, prev } = serde_json::from_str(line).ok()?;
+        Some(ChainLink { seq, prev, hash, body })
     }
 
     /// Whether the line is as it was written.
@@ -74,7 +74,7 @@ impl Chain {
     /// Goes on after a line that does not follow, so that what comes after it is compared with it.
     pub(super) fn skip_to(&mut self, line: &str) {
         if let Some(link) =
-            Link::read(line).filter(|link| link.seq > self.seq || self.inserted_before(link).is_some())
+            ChainLink::read(line).filter(|link| link.seq > self.seq || self.inserted_before(link).is_some())
         {
             self.recent.clear();
             (self.seq, self.hash) = (link.seq, link.hash.to_owned());
@@ -82,7 +82,7 @@ impl Chain {
     }
 
     /// How many records before this one are foreign, since it follows the one before them.
-    pub(super) fn inserted_before(&self, link: &Link<'_>) -> Option<u64> {
+    pub(super) fn inserted_before(&self, link: &ChainLink<'_>) -> Option<u64> {
         let inserted = self.seq.checked_sub(link.seq)?.checked_add(1)?;
         let back = self.recent.len().checked_sub(usize::try_from(inserted).ok()?)?;
         // A copy of a record proves nothing against those after it.
@@ -93,7 +93,7 @@ impl Chain {
     /// The error says in which way the line does not follow.
     pub(super) fn advance(&mut self, line: &str) -> Result<(), String> {
         let expected = self.seq.saturating_add(1);
-        let Some(link) = Link::read(line) else {
+        let Some(link) = ChainLink::read(line) else {
             return Err(format!("not a record, where record {expected} should be"));
         };
         if !link.is_intact() {
@@ -119,7 +119,7 @@ impl Chain {
         self.seq = seq;
     }
 
-    fn misplaced(&self, link: &Link<'_>, expected: u64) -> String {
+    fn misplaced(&self, link: &ChainLink<'_>, expected: u64) -> String {
         match (link.seq, self.inserted_before(link)) {
             (seq, Some(1)) => format!(
                 "record {seq} follows record {} here: the record {seq} before it was not written by conclaude",
@@ -140,7 +140,7 @@ impl Chain {
 }
 
 /// Whether the line is the first of a trail that goes on where another one was moved away.
-fn continues_another_trail(link: &Link<'_>, line: &str) -> bool {
+fn continues_another_trail(link: &ChainLink<'_>, line: &str) -> bool {
     let record: Value = serde_json::from_str(line).unwrap_or_default();
     let last = record.pointer("/findings/0/last");
     let number = last.and_then(|last| last.get("seq")).and_then(Value::as_u64);

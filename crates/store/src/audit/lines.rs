@@ -13,7 +13,7 @@ pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// A line without its end.
-pub(super) struct Line<'a> {
+pub(super) struct TrailLine<'a> {
     /// Empty for a line that is too long for a record.
     pub(super) text: Cow<'a, str>,
     /// Where the next one starts in the file.
@@ -36,7 +36,7 @@ impl Lines {
     }
 
     /// The next line; none at the end of the file.
-    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<TrailLine<'_>>> {
         self.line.clear();
         let limit = MAX_LINE_BYTES as u64 + 1;
         let read = (&mut self.reader).take(limit).read_until(b'\n', &mut self.line)?;
@@ -54,7 +54,7 @@ impl Lines {
         // Of a whole text, that it is one is found several times as fast.
         let text = std::str::from_utf8(&self.line)
             .map_or_else(|_| String::from_utf8_lossy(&self.line), Cow::Borrowed);
-        Ok(Some(Line { text, end: self.at, is_whole }))
+        Ok(Some(TrailLine { text, end: self.at, is_whole }))
     }
 
     /// Passes over the rest of a line without holding it; whether the line has an end.

@@ -26,19 +26,19 @@ pub(super) const MAX_BATCH_BYTES: usize = MAX_LINE_BYTES * 2;
 /// Whoever writes a file for longer than this was killed.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-pub(super) struct Queued {
+pub(super) struct PendingRecord {
     pub(super) id: String,
     /// The text of a JSON object.
     pub(super) body: String,
 }
 
 /// Some of the queued records, and the files that they are in.
-pub(super) struct Batch {
-    pub(super) records: Vec<Queued>,
+pub(super) struct PendingBatch {
+    pub(super) records: Vec<PendingRecord>,
     paths: Vec<PathBuf>,
 }
 
-impl Batch {
+impl PendingBatch {
     /// Removes the files, now that the records are written.
     pub(super) fn remove(self) {
         for path in self.paths {
@@ -83,8 +83,8 @@ impl Trail {
 }
 
 /// As many of the records in these files as are written in one go; the rest of the files is left.
-pub(super) fn take_batch(pending: &mut std::vec::IntoIter<PathBuf>) -> Option<Batch> {
-    let mut batch = Batch { records: Vec::new(), paths: Vec::new() };
+pub(super) fn take_batch(pending: &mut std::vec::IntoIter<PathBuf>) -> Option<PendingBatch> {
+    let mut batch = PendingBatch { records: Vec::new(), paths: Vec::new() };
     let mut bytes = 0;
     while bytes < MAX_BATCH_BYTES / 2 {
         let Some(path) = pending.next() else { break };
@@ -102,12 +102,12 @@ pub(super) fn take_batch(pending: &mut std::vec::IntoIter<PathBuf>) -> Option<Ba
 }
 
 /// A queued record, without what the chain gives it.
-fn read(path: &Path) -> Option<Queued> {
+fn read(path: &Path) -> Option<PendingRecord> {
     let text = files::read_text(path, MAX_LINE_BYTES as u64).ok()?;
     let mut body: Map<String, Value> = serde_json::from_str(text.trim_end()).ok()?;
     body.retain(|name, _| !matches!(name.as_str(), "seq" | "prev" | "hash"));
     let id = body.get(QUEUED)?.as_str()?.to_owned();
-    Some(Queued { id, body: serde_json::to_string(&body).ok()? })
+    Some(PendingRecord { id, body: serde_json::to_string(&body).ok()? })
 }
 
 fn is_older(path: &Path, than: Duration) -> bool {

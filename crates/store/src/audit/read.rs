@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::anchor::Anchor;
-use super::chain::{Chain, Link};
+use super::chain::{Chain, ChainLink};
 use super::lines::Lines;
 use super::query::Filter;
 use super::trail::Trail;
 use conclaude_core::json::Fields;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct TrailEntry {
     pub line: String,
     pub record: Value,
     /// Why it cannot be believed: it is not as it was written, does not follow the one before it, or is not ours.
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
     pub fn each(
         &mut self,
         filter: &Filter,
-        mut take: impl FnMut(&Entry) -> io::Result<()>,
+        mut take: impl FnMut(&TrailEntry) -> io::Result<()>,
     ) -> io::Result<u64> {
         self.each_until(filter, |entry| take(entry).map(ControlFlow::Continue))
     }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
     pub fn each_until(
         &mut self,
         filter: &Filter,
-        mut take: impl FnMut(&Entry) -> io::Result<ControlFlow<()>>,
+        mut take: impl FnMut(&TrailEntry) -> io::Result<ControlFlow<()>>,
     ) -> io::Result<u64> {
         let mut given = 0;
         self.each_line(|reader, line, doubt| {
@@ -208,11 +208,11 @@ impl<'a> Reader<'a> {
         doubt
     }
 
-    fn entry(&mut self, line: &str, doubt: Option<String>) -> Option<Entry> {
+    fn entry(&mut self, line: &str, doubt: Option<String>) -> Option<TrailEntry> {
         let record = serde_json::from_str::<Value>(line).ok().filter(Value::is_object)?;
         let text = |name: &str| record.get(name).and_then(Value::as_str);
         self.count(text("decision"), text("event"));
-        Some(Entry { line: line.to_owned(), record, doubt })
+        Some(TrailEntry { line: line.to_owned(), record, doubt })
     }
 
     /// Counts a record, and remembers its words.
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn newest(trail: &Trail) -> io::Result<Option<Entry>> {
+pub fn newest(trail: &Trail) -> io::Result<Option<TrailEntry>> {
     let last_of = |mut reader: Reader<'_>| {
         let mut last = None;
         reader.each(&Filter::default(), |entry| {
@@ -267,7 +267,7 @@ fn before_newest(trail: &Trail) -> io::Result<Option<Reader<'_>>> {
                 (at, line.text.into_owned())
             }
         };
-        let Some(link) = Link::read(&before) else { return Ok(None) };
+        let Some(link) = ChainLink::read(&before) else { return Ok(None) };
         let mut reader = Reader::new(trail);
         reader.at = file;
         if file.1 > 0 {

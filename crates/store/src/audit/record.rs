@@ -48,7 +48,7 @@ pub struct Record {
     pub commands: Vec<CommandRecord>,
     /// Rules that are against nothing: what gave context, what allowed the call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub applied: Vec<Applied>,
+    pub applied: Vec<AppliedRule>,
     /// What applied and was not done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skip>,
@@ -100,7 +100,7 @@ pub struct CommandRecord {
 
 /// A rule that gave something, allowed the call, or made Claude go on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Applied {
+pub struct AppliedRule {
     pub what: String,
     pub rule: Rule,
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chain::Link;
+use super::chain::ChainLink;
 use super::lines::Lines;
 use super::trail::{ARCHIVE, Trail, name_of};
 use crate::store;
@@ -107,7 +107,7 @@ impl Trail {
 fn record_at(path: &Path, at: &Pointer) -> Option<Value> {
     let mut lines = Lines::open(path, at.offset).ok()?;
     let line = lines.next().ok()??;
-    let link = Link::read(&line.text)?;
+    let link = ChainLink::read(&line.text)?;
     let is_it = line.is_whole && link.seq == at.seq && link.hash == at.hash && link.is_intact();
     is_it.then(|| serde_json::from_str(&line.text).ok())?
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::chain::Link;
+use super::chain::ChainLink;
 use super::lines::MAX_LINE_BYTES;
 use super::pending::MAX_BATCH_BYTES;
 use super::trail::{TRUNCATED, Trail, name_of};
@@ -50,7 +50,7 @@ impl Trail {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
         files::make_private(path);
-        let mut end = Bytes::last_record_of(&mut file)?;
+        let mut end = ByteRange::last_record_of(&mut file)?;
         let whole = end.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let mut bytes = end.start + whole as u64;
         let mut last = None;
@@ -65,7 +65,7 @@ impl Trail {
                 file.set_len(bytes)?;
             }
             file.seek(SeekFrom::End(0))?;
-            last = end.last_line().and_then(Link::read).map(|link| (link.seq, link.hash.to_owned()));
+            last = end.last_line().and_then(ChainLink::read).map(|link| (link.seq, link.hash.to_owned()));
         }
         Ok(Tail { file, name: name_of(path).unwrap_or_default().to_owned(), bytes, last })
     }
@@ -73,7 +73,8 @@ impl Trail {
     /// The number of the last record that can be read, as the files are.
     pub(super) fn last_in_files(&self) -> io::Result<u64> {
         for number in self.files()?.into_iter().rev() {
-            let recent = Bytes::tail_of(&mut files::open_regular(&self.file(number))?, BATCH_BYTES)?.bytes;
+            let recent =
+                ByteRange::tail_of(&mut files::open_regular(&self.file(number))?, BATCH_BYTES)?.bytes;
             if let Some((seq, _)) = last_record_in(&recent) {
                 return Ok(seq);
             }
@@ -85,7 +86,7 @@ impl Trail {
     pub(super) fn last_two(&self, number: u64) -> io::Result<Option<(u64, Option<String>)>> {
         let mut file = files::open_regular(&self.file(number))?;
         for size in TAIL_BYTES.map(|size| size * 2) {
-            let Bytes { start, bytes } = Bytes::tail_of(&mut file, size)?;
+            let ByteRange { start, bytes } = ByteRange::tail_of(&mut file, size)?;
             let newline = |end: usize| bytes.get(..end)?.iter().rposition(|byte| *byte == b'\n');
             let Some(end) = newline(bytes.len()) else { continue };
             let (from, before) = match newline(end) {
@@ -113,7 +114,7 @@ impl Trail {
 impl Tail {
     /// The end of the file, in which all is that may have been written at once.
     pub(super) fn recent(&mut self) -> io::Result<Vec<u8>> {
-        let recent = Bytes::tail_of(&mut self.file, BATCH_BYTES)?.bytes;
+        let recent = ByteRange::tail_of(&mut self.file, BATCH_BYTES)?.bytes;
         self.file.seek(SeekFrom::End(0))?;
         Ok(recent)
     }
@@ -126,34 +127,34 @@ impl Tail {
 
 fn last_record_in(lines: &[u8]) -> Option<(u64, String)> {
     lines.split(|byte| *byte == b'\n').rev().find_map(|line| {
-        let link = Link::read(std::str::from_utf8(line).ok()?)?;
+        let link = ChainLink::read(std::str::from_utf8(line).ok()?)?;
         Some((link.seq, link.hash.to_owned()))
     })
 }
 
-struct Bytes {
+struct ByteRange {
     /// Where in the file they start.
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Bytes {
-    fn tail_of(file: &mut File, size: u64) -> io::Result<Bytes> {
+impl ByteRange {
+    fn tail_of(file: &mut File, size: u64) -> io::Result<ByteRange> {
         let length = file.metadata()?.len();
         let size = size.min(length);
         let start = length - size;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         file.take(size).read_to_end(&mut bytes)?;
-        Ok(Bytes { start, bytes })
+        Ok(ByteRange { start, bytes })
     }
 
     /// Enough to hold the last record, if there is one.
-    fn last_record_of(file: &mut File) -> io::Result<Bytes> {
-        let mut tail = Bytes { start: 0, bytes: Vec::new() };
+    fn last_record_of(file: &mut File) -> io::Result<ByteRange> {
+        let mut tail = ByteRange { start: 0, bytes: Vec::new() };
         for size in TAIL_BYTES {
-            tail = Bytes::tail_of(file, size)?;
-            if tail.start == 0 || tail.last_line().and_then(Link::read).is_some() {
+            tail = ByteRange::tail_of(file, size)?;
+            if tail.start == 0 || tail.last_line().and_then(ChainLink::read).is_some() {
                 break;
             }
         }

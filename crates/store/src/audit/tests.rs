@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::chain::{GENESIS, Link, hash_of};
-use super::trail::Outside;
+use super::chain::{ChainLink, GENESIS, hash_of};
+use super::trail::ExternalPaths;
 use super::*;
 use conclaude_os::files;
 
@@ -23,7 +23,7 @@ fn project(max: u64) -> Project {
     let root = folder.path().join("project");
     fs::create_dir(&root).unwrap();
     let mut trail = Trail::of(&root, Some(max));
-    trail.outside = Some(Outside::of(&root, &folder.path().join("outside")));
+    trail.outside = Some(ExternalPaths::of(&root, &folder.path().join("outside")));
     Project { _folder: folder, trail }
 }
 
@@ -49,7 +49,7 @@ impl Project {
         self.trail.file(self.trail.files().unwrap().pop().unwrap())
     }
 
-    fn outside(&self) -> &Outside {
+    fn outside(&self) -> &ExternalPaths {
         self.trail.outside.as_ref().unwrap()
     }
 
@@ -92,7 +92,7 @@ fn records_are_numbered_and_chained() {
     let text = fs::read_to_string(project.file()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 3);
-    let links: Vec<Link<'_>> = lines.iter().map(|line| Link::read(line).unwrap()).collect();
+    let links: Vec<ChainLink<'_>> = lines.iter().map(|line| ChainLink::read(line).unwrap()).collect();
     assert_eq!(links[0].prev, GENESIS);
     assert_eq!(links[1].prev, links[0].hash);
     assert_eq!(links.iter().map(|link| link.seq).collect::<Vec<_>>(), [1, 2, 3]);
@@ -419,7 +419,7 @@ fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
     let mut reader = Reader::new(&project.trail);
     let mut read = || -> Vec<u64> {
         let mut found = Vec::new();
-        let seq = |entry: &Entry| {
+        let seq = |entry: &TrailEntry| {
             found.push(entry.record["seq"].as_u64().unwrap());
             Ok(())
         };

@@ -18,12 +18,12 @@ pub struct Trail {
     pub(super) lock: PathBuf,
     pub(super) max_file_bytes: u64,
     /// None without a home.
-    pub(super) outside: Option<Outside>,
+    pub(super) outside: Option<ExternalPaths>,
 }
 
 /// What is kept of a trail outside the project, where agents may not write.
 #[derive(Clone, Debug)]
-pub(super) struct Outside {
+pub(super) struct ExternalPaths {
     /// The file of its end.
     pub(super) end: PathBuf,
     /// The folder of queued records.
@@ -34,11 +34,11 @@ pub(super) struct Outside {
     pub(super) exports: PathBuf,
 }
 
-impl Outside {
-    pub(super) fn of(root: &Path, state: &Path) -> Outside {
+impl ExternalPaths {
+    pub(super) fn of(root: &Path, state: &Path) -> ExternalPaths {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let name = store::hash(&real.to_string_lossy());
-        Outside {
+        ExternalPaths {
             end: state.join(format!("{name}.json")),
             pending: state.join("pending").join(&name),
             runs: state.join("runs").join(&name),
@@ -57,13 +57,13 @@ impl Trail {
             folder: ours.join("audit"),
             lock: ours.join("audit.lock"),
             max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
-            outside: store::outside().map(|state| Outside::of(root, &state)),
+            outside: store::outside().map(|state| ExternalPaths::of(root, &state)),
         }
     }
 
     /// What is kept of the trail outside the project, and where.
     pub fn kept_outside(&self) -> Vec<(&'static str, &Path)> {
-        let Some(Outside { end, pending, runs, exports }) = &self.outside else { return Vec::new() };
+        let Some(ExternalPaths { end, pending, runs, exports }) = &self.outside else { return Vec::new() };
         vec![
             ("a copy of the end of the audit trail", end),
             ("records that are not in the audit trail yet", pending),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::anchor::Anchor;
-use super::chain::{Chain, Link};
+use super::chain::{Chain, ChainLink};
 use super::lines::Lines;
 use super::trail::{TRUNCATED, Trail, UNANCHORED};
 use conclaude_core::text::clean_line;
@@ -35,7 +35,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
     let end = trail.read_anchor();
     let verdict =
         Verdict { good: 0, problem: None, warnings: Vec::new(), notes: Vec::new(), compared: end.is_some() };
-    let mut check = Check { trail, chain: Chain::new(), end, verdict, unanchored: 0 };
+    let mut check = Verifier { trail, chain: Chain::new(), end, verdict, unanchored: 0 };
     let mut files = trail.files()?;
     while !files.is_empty() {
         for (index, number) in files.iter().enumerate() {
@@ -51,7 +51,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
     check.finish()
 }
 
-struct Check<'a> {
+struct Verifier<'a> {
     trail: &'a Trail,
     chain: Chain,
     end: Option<Anchor>,
@@ -59,7 +59,7 @@ struct Check<'a> {
     unanchored: usize,
 }
 
-impl Check<'_> {
+impl Verifier<'_> {
     /// Says what is wrong in the file.
     fn file(&mut self, path: &Path, is_last: bool) -> io::Result<Result<(), String>> {
         let mut lines = Lines::open(path, 0)?;
@@ -87,7 +87,8 @@ impl Check<'_> {
     fn record(&mut self, line: &str) -> Result<(), String> {
         if let Err(why) = self.chain.advance(line) {
             // Those that were taken for good ones.
-            let inserted = Link::read(line).and_then(|link| self.chain.inserted_before(&link)).unwrap_or(0);
+            let inserted =
+                ChainLink::read(line).and_then(|link| self.chain.inserted_before(&link)).unwrap_or(0);
             self.verdict.good = self.verdict.good.saturating_sub(inserted);
             return Err(why);
         }

@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use super::anchor::{Anchor, Position};
+use super::anchor::{Anchor, RecordPosition};
 use super::chain::{GENESIS, hash_of};
-use super::pending::{QUEUED, Queued, take_batch};
+use super::pending::{PendingRecord, QUEUED, take_batch};
 use super::runs::Pointer;
 use super::tail::Tail;
 use super::trail::{Trail, UNANCHORED, file_name};
@@ -13,7 +13,7 @@ use conclaude_os::log;
 
 impl Trail {
     /// The record that the next one follows, whatever state the files are in.
-    pub(super) fn last_position(&self) -> Position {
+    pub(super) fn last_position(&self) -> RecordPosition {
         match Writer::open(self) {
             Ok(writer) => writer.last,
             Err(_) => self.read_anchor().map_or_else(start, |end| end.last),
@@ -38,15 +38,15 @@ impl Trail {
     }
 }
 
-fn start() -> Position {
-    Position { seq: 0, hash: GENESIS.to_owned(), file: None }
+fn start() -> RecordPosition {
+    RecordPosition { seq: 0, hash: GENESIS.to_owned(), file: None }
 }
 
 /// The trail, open for more. Only under its lock.
 pub(super) struct Writer<'a> {
     trail: &'a Trail,
     tail: Option<Tail>,
-    last: Position,
+    last: RecordPosition,
     /// There is a copy of the end outside the project.
     is_kept: bool,
     /// There are records before, and no copy of their end.
@@ -62,12 +62,12 @@ impl<'a> Writer<'a> {
     }
 
     /// In a new file.
-    pub(super) fn after(trail: &'a Trail, last: Position) -> Writer<'a> {
+    pub(super) fn after(trail: &'a Trail, last: RecordPosition) -> Writer<'a> {
         Writer { trail, tail: None, last, is_kept: false, is_unanchored: false }
     }
 
     /// None before the first record of all.
-    pub(super) fn last(&self) -> Option<&Position> {
+    pub(super) fn last(&self) -> Option<&RecordPosition> {
         Some(&self.last).filter(|last| last.seq > 0)
     }
 
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
             found = tail.last_readable()?;
         }
         let file = tail.as_ref().map(|tail| tail.name.clone());
-        let found = found.map_or_else(start, |(seq, hash)| Position { seq, hash, file });
+        let found = found.map_or_else(start, |(seq, hash)| RecordPosition { seq, hash, file });
         let is_kept = end.is_some();
         // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
         let last = end.map(|end| end.last).filter(|last| last.seq > found.seq).unwrap_or(found);
@@ -123,7 +123,7 @@ impl<'a> Writer<'a> {
 
     /// Those of the queued records that are not in the trail yet: whoever wrote them may have been killed before it could
     /// remove their files.
-    fn not_written(&mut self, queued: &[Queued]) -> io::Result<Vec<String>> {
+    fn not_written(&mut self, queued: &[PendingRecord]) -> io::Result<Vec<String>> {
         let recent = self.tail.as_mut().map(Tail::recent).transpose()?.unwrap_or_default();
         let is_in =
             |id: &str| memchr::memmem::find(&recent, format!("\"{QUEUED}\":\"{id}\"").as_bytes()).is_some();
@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
         let Some(last) = lines.last() else { return Ok(()) };
         let size = lines.iter().map(|line| line.text.len()).sum();
         let mut tail = self.tail_for(size)?;
-        let next = Position { seq: last.seq, hash: last.hash.clone(), file: Some(tail.name.clone()) };
+        let next = RecordPosition { seq: last.seq, hash: last.hash.clone(), file: Some(tail.name.clone()) };
         self.announce(&next, &lines, &tail)?;
         let text: String = lines.iter().map(|line| line.text.as_str()).collect();
         tail.file.write_all(text.as_bytes()).map_err(|error| {
@@ -155,14 +155,14 @@ impl<'a> Writer<'a> {
     }
 
     /// The lines of these records in the chain.
-    fn chain(&self, bodies: &[String]) -> Vec<Chained> {
+    fn chain(&self, bodies: &[String]) -> Vec<ChainedLine> {
         let (mut seq, mut prev) = (self.last.seq, self.last.hash.clone());
         let mut is_unanchored = self.is_unanchored;
         let mut offset = 0;
-        let mut lines: Vec<Chained> = Vec::new();
+        let mut lines: Vec<ChainedLine> = Vec::new();
         for body in bodies {
             seq = seq.saturating_add(1);
-            let line = Chained::new(body, seq, &prev, std::mem::take(&mut is_unanchored), offset);
+            let line = ChainedLine::new(body, seq, &prev, std::mem::take(&mut is_unanchored), offset);
             offset += line.text.len() as u64;
             prev.clone_from(&line.hash);
             lines.push(line);
@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Notes outside the project what is about to be written: what is in the project alone, anybody may have written.
-    fn announce(&self, next: &Position, lines: &[Chained], tail: &Tail) -> io::Result<()> {
+    fn announce(&self, next: &RecordPosition, lines: &[ChainedLine], tail: &Tail) -> io::Result<()> {
         let intent = Anchor { last: self.last.clone(), next: Some(next.clone()) };
         if let Err(error) = self.trail.keep_anchor(&intent) {
             if self.is_kept {
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
             }
             log::warn(|| error.to_string());
         }
-        for Chained { text, seq, hash, offset } in lines {
+        for ChainedLine { text, seq, hash, offset } in lines {
             let (hash, file) = (hash.clone(), tail.name.clone());
             self.trail.note_run(text, &Pointer { seq: *seq, hash, file, offset: tail.bytes + offset })?;
         }
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Whether the record is at the end of the file, or was when others wrote behind it.
-fn has(tail: &mut Option<Tail>, record: &Position) -> io::Result<bool> {
+fn has(tail: &mut Option<Tail>, record: &RecordPosition) -> io::Result<bool> {
     let Some(tail) = tail else { return Ok(false) };
     if tail.last.as_ref().is_some_and(|(_, hash)| *hash == record.hash) {
         return Ok(true);
@@ -206,7 +206,7 @@ fn has(tail: &mut Option<Tail>, record: &Position) -> io::Result<bool> {
 }
 
 /// The line of a record in the chain.
-struct Chained {
+struct ChainedLine {
     text: String,
     seq: u64,
     hash: String,
@@ -214,13 +214,13 @@ struct Chained {
     offset: u64,
 }
 
-impl Chained {
-    fn new(body: &str, seq: u64, prev: &str, is_unanchored: bool, offset: u64) -> Chained {
+impl ChainedLine {
+    fn new(body: &str, seq: u64, prev: &str, is_unanchored: bool, offset: u64) -> ChainedLine {
         let fields = open(body).strip_prefix('{').unwrap_or_default();
         let mark = if is_unanchored { UNANCHORED } else { "" };
         let text = format!("{{\"seq\":{seq},{fields}{mark},\"prev\":\"{prev}\"}}");
         let hash = hash_of(&text);
-        Chained { text: format!("{},\"hash\":\"{hash}\"}}\n", open(&text)), seq, hash, offset }
+        ChainedLine { text: format!("{},\"hash\":\"{hash}\"}}\n", open(&text)), seq, hash, offset }
     }
 }
 

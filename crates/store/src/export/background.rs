@@ -23,7 +23,7 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 pub const GATHER: Duration = Duration::from_millis(500);
 
 /// The project that has something to send, and where to; without headers.
-struct Due {
+struct PendingExport {
     root: PathBuf,
     target: Target,
     /// The environment is another one than when the config could not be used with it.
@@ -31,18 +31,18 @@ struct Due {
 }
 
 thread_local! {
-    static DUE: RefCell<Option<Due>> = const { RefCell::new(None) };
+    static DUE: RefCell<Option<PendingExport>> = const { RefCell::new(None) };
 }
 
 /// There is a record that this endpoint does not have. In a new session what was missing in the environment may be there.
 pub fn note(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) {
     let target = Target { base: endpoint.to_owned(), headers: Vec::new(), signals };
-    DUE.set(Some(Due { root: root.to_owned(), target, is_new }));
+    DUE.set(Some(PendingExport { root: root.to_owned(), target, is_new }));
 }
 
 /// Starts the process, if there is something to send, nobody sends already, and the endpoint did not fail a moment ago.
 pub fn start() {
-    let Some(Due { root, target, is_new }) = DUE.take() else { return };
+    let Some(PendingExport { root, target, is_new }) = DUE.take() else { return };
     let trail = Trail::of(&root, None);
     let is_free = |file: &StateFile| {
         let (state, now) = (file.read(), Timestamp::now());

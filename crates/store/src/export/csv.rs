@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::attributes::{message, reasons, rule_part};
 use crate::audit::fields::{list, text};
-use crate::audit::{Entry, TraceParent};
+use crate::audit::{TraceParent, TrailEntry};
 use conclaude_core::text::printable_line;
 
 const COLUMNS: [&str; 26] = [
@@ -47,7 +47,7 @@ impl Csv {
     }
 
     /// A record as a line, with its end.
-    pub fn line(entry: &Entry) -> String {
+    pub fn line(entry: &TrailEntry) -> String {
         row(COLUMNS.map(|column| cell(column, entry)))
     }
 }
@@ -56,7 +56,7 @@ fn row(cells: [String; COLUMNS.len()]) -> String {
     cells.map(|cell| quoted(&cell)).join(",") + "\r\n"
 }
 
-fn cell(column: &str, entry: &Entry) -> String {
+fn cell(column: &str, entry: &TrailEntry) -> String {
     let record = &entry.record;
     let said = |value: &Value, name: &str| text(value, name).unwrap_or_default().to_owned();
     let joined = |parts: Vec<String>| parts.join("; ");
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn line(record: Value) -> String {
-        Csv::line(&Entry { line: record.to_string(), record, doubt: None })
+        Csv::line(&TrailEntry { line: record.to_string(), record, doubt: None })
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::attributes::{attribute, of_record, rule_part};
 use super::spans::{SpanContext, nanoseconds, time};
 use crate::audit::fields::{list, text};
-use crate::audit::{Entry, reasons};
+use crate::audit::{TrailEntry, reasons};
 use conclaude_core::text::{clean_line, head_and_tail};
 
 /// Longer lines are cut in the middle, in characters.
@@ -16,7 +16,7 @@ const INFO: (u8, &str) = (9, "INFO");
 const WARN: (u8, &str) = (13, "WARN");
 const ERROR: (u8, &str) = (17, "ERROR");
 
-pub(super) fn of_entry(entry: &Entry) -> Value {
+pub(super) fn of_entry(entry: &TrailEntry) -> Value {
     let (record, context) = (&entry.record, SpanContext::of(entry));
     let at = time(record, "time").map_or_else(|| "0".to_owned(), nanoseconds);
     let (severity, word) = severity(entry);
@@ -40,7 +40,7 @@ pub(super) fn of_entry(entry: &Entry) -> Value {
     })
 }
 
-fn severity(entry: &Entry) -> (u8, &'static str) {
+fn severity(entry: &TrailEntry) -> (u8, &'static str) {
     if entry.doubt.is_some() {
         return ERROR;
     }

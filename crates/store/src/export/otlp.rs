@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{logs, spans};
-use crate::audit::Entry;
+use crate::audit::TrailEntry;
 use conclaude_core::config::Signal;
 
 /// What a record is in this signal; nothing if it has no part in it.
-pub(super) fn items(signal: Signal, entry: &Entry) -> Vec<Value> {
+pub(super) fn items(signal: Signal, entry: &TrailEntry) -> Vec<Value> {
     match signal {
         Signal::Logs => vec![logs::of_entry(entry)],
         Signal::Traces => spans::of_entry(entry),

@@ -24,7 +24,7 @@ const MAX_SAID: usize = 300;
 
 /// Why records were not accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct SendError {
     pub what: String,
     pub is_transient: bool,
     /// Nobody answered at all.
@@ -40,7 +40,7 @@ pub(super) fn send(
     signal: Signal,
     body: &str,
     retry_for: Duration,
-) -> Result<String, Refused> {
+) -> Result<String, SendError> {
     let give_up = Instant::now() + retry_for;
     let mut attempts = 1_u32;
     loop {
@@ -53,14 +53,14 @@ pub(super) fn send(
         let left = give_up.saturating_duration_since(Instant::now());
         if !next_pause(&refused, attempts, left).is_some_and(sleep) {
             let times = if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() };
-            return Err(Refused { what: format!("{}{times}", refused.what), ..refused });
+            return Err(SendError { what: format!("{}{times}", refused.what), ..refused });
         }
         attempts = attempts.saturating_add(1);
     }
 }
 
 /// How long to wait before the next attempt; none where there is no time left for one, or it would not help.
-fn next_pause(refused: &Refused, attempts: u32, left: Duration) -> Option<Duration> {
+fn next_pause(refused: &SendError, attempts: u32, left: Duration) -> Option<Duration> {
     if !refused.is_transient || left.is_zero() {
         return None;
     }
@@ -88,7 +88,7 @@ pub fn sleep(wait: Duration) -> bool {
     }
 }
 
-fn attempt(target: &Target, signal: Signal, body: &str, timeout: Duration) -> Result<String, Refused> {
+fn attempt(target: &Target, signal: Signal, body: &str, timeout: Duration) -> Result<String, SendError> {
     let url = target.url(signal);
     let own = [
         ("content-type", "application/json"),
@@ -98,7 +98,7 @@ fn attempt(target: &Target, signal: Signal, body: &str, timeout: Duration) -> Re
     let headers: Vec<(&str, &str)> = own.into_iter().chain(given).collect();
     match http::post(&url, &headers, body, timeout) {
         Ok(answered) => judge(&url, answered),
-        Err(failure) => Err(Refused {
+        Err(failure) => Err(SendError {
             what: clean_line(&if failure.what.contains(&url) {
                 failure.what
             } else {
@@ -106,12 +106,12 @@ fn attempt(target: &Target, signal: Signal, body: &str, timeout: Duration) -> Re
             }),
             is_transient: failure.is_transient,
             is_unreachable: true,
-            ..Refused::default()
+            ..SendError::default()
         }),
     }
 }
 
-fn judge(url: &str, answered: Answered) -> Result<String, Refused> {
+fn judge(url: &str, answered: Answered) -> Result<String, SendError> {
     let Answered { status, retry_after, location, body } = answered;
     if (200..300).contains(&status) {
         return Ok(body);
@@ -132,7 +132,7 @@ fn judge(url: &str, answered: Answered) -> Result<String, Refused> {
         (400, _) => "; nothing of it counts as sent (--since leaves older records out)".into(),
         _ => String::new(),
     };
-    Err(Refused {
+    Err(SendError {
         what: format!("{url} answered {status}{said}{hint}"),
         is_transient: matches!(status, 429 | 502 | 503 | 504),
         is_unreachable: false,
@@ -165,10 +165,10 @@ mod tests {
 
     #[test]
     fn pauses_are_doubled_shortened_at_the_end_and_as_long_as_the_collector_asks_for() {
-        let busy = |seconds: Option<i64>| Refused {
+        let busy = |seconds: Option<i64>| SendError {
             is_transient: true,
             retry_after: seconds.map(SignedDuration::from_secs),
-            ..Refused::default()
+            ..SendError::default()
         };
         let (none, seconds) = (busy(None), Duration::from_secs);
         let mut left = seconds(30);
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(next_pause(&busy(Some(0)), 5, seconds(7)), Some(Duration::ZERO));
         assert_eq!(next_pause(&busy(Some(-5)), 5, seconds(7)), Some(Duration::ZERO), "a date in the past");
         assert_eq!(next_pause(&busy(Some(0)), 5, Duration::ZERO), None);
-        assert_eq!(next_pause(&Refused::default(), 1, seconds(30)), None, "it would be refused again");
+        assert_eq!(next_pause(&SendError::default(), 1, seconds(30)), None, "it would be refused again");
     }
 
     #[test]

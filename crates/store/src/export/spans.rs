@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::attributes::{attribute, of_object, of_record};
 use super::ids::{span_id, trace_id};
 use crate::audit::fields::{list, text};
-use crate::audit::{Entry, TraceParent};
+use crate::audit::{TraceParent, TrailEntry};
 
 /// The parent is known to be in another process.
 const REMOTE_PARENT: u32 = 0x300;
@@ -26,7 +26,7 @@ pub(super) struct SpanContext {
 
 impl SpanContext {
     /// Without a trace of the client, the decisions of a session make one of their own.
-    pub(super) fn of(entry: &Entry) -> SpanContext {
+    pub(super) fn of(entry: &TrailEntry) -> SpanContext {
         let parent = text(&entry.record, "traceparent").and_then(|text| text.to_owned().try_into().ok());
         let trace = match &parent {
             Some(parent) => TraceParent::trace_id(parent).to_owned(),
@@ -46,7 +46,7 @@ impl SpanContext {
 }
 
 /// The spans of a record: its decision, then its commands. None without a time.
-pub(super) fn of_entry(entry: &Entry) -> Vec<Value> {
+pub(super) fn of_entry(entry: &TrailEntry) -> Vec<Value> {
     let (record, context) = (&entry.record, SpanContext::of(entry));
     let Some(recorded) = time(record, "time").filter(|_| context.is_sampled()) else { return Vec::new() };
     let evidence = record.get("evidence").unwrap_or(&Value::Null);
@@ -79,7 +79,7 @@ pub(super) fn of_entry(entry: &Entry) -> Vec<Value> {
     spans
 }
 
-fn of_command(command: &Value, number: usize, entry: &Entry) -> Option<Span> {
+fn of_command(command: &Value, number: usize, entry: &TrailEntry) -> Option<Span> {
     let started = time(command, "started")?;
     let duration = command.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
     let run = text(command, "run").unwrap_or_default();

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Target;
-use super::send::Refused;
+use super::send::SendError;
 use crate::audit::{Mark, Trail};
 use crate::store;
 use conclaude_core::config::Signal;
@@ -28,17 +28,17 @@ const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct ExportState {
     pub endpoint: String,
     pub(super) positions: BTreeMap<Signal, Mark>,
     /// Signals may go to different parts of a collector: each has its own fate.
-    failures: BTreeMap<Signal, Failed>,
+    failures: BTreeMap<Signal, ExportFailure>,
 }
 
 /// What went wrong since the last success.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Failed {
+pub struct ExportFailure {
     pub what: String,
     /// Waiting does not help.
     pub is_permanent: bool,
@@ -52,9 +52,9 @@ pub struct Failed {
     retry_after: Option<String>,
 }
 
-impl State {
+impl ExportState {
     /// What went wrong, where something did: what waiting does not help with first.
-    pub fn failure(&self) -> Option<&Failed> {
+    pub fn failure(&self) -> Option<&ExportFailure> {
         self.failures.values().max_by_key(|failed| failed.is_permanent)
     }
 
@@ -63,15 +63,17 @@ impl State {
         self.failures.remove(&signal).is_some()
     }
 
-    pub(super) fn fail(&mut self, signal: Signal, refused: &Refused) {
+    pub(super) fn fail(&mut self, signal: Signal, refused: &SendError) {
         let now = Timestamp::now();
         let before = self.failures.remove(&signal);
-        let before = before
-            .unwrap_or_else(|| Failed { since: now.strftime("%FT%TZ").to_string(), ..Failed::default() });
+        let before = before.unwrap_or_else(|| ExportFailure {
+            since: now.strftime("%FT%TZ").to_string(),
+            ..ExportFailure::default()
+        });
         let attempts = before.attempts.saturating_add(1);
         let wait = refused.retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
         let until = wait.and_then(|wait| now.checked_add(wait).ok());
-        let failed = Failed {
+        let failed = ExportFailure {
             what: refused.what.clone(),
             is_permanent: !refused.is_transient,
             last: now.to_string(),
@@ -90,12 +92,12 @@ impl State {
 
     /// Whether to try this in the background. What the environment lacked, a new session may have.
     pub(super) fn is_due(&self, signal: Signal, now: Timestamp, is_new_session: bool) -> bool {
-        let is_due = |failed: &Failed| (is_new_session && failed.by_config) || failed.is_due(now);
+        let is_due = |failed: &ExportFailure| (is_new_session && failed.by_config) || failed.is_due(now);
         self.failures.get(&signal).is_none_or(is_due)
     }
 }
 
-impl Failed {
+impl ExportFailure {
     fn asked_to_wait(&self, now: Timestamp) -> Option<SignedDuration> {
         let until: Timestamp = self.retry_after.as_ref()?.parse().ok()?;
         // A clock that was set back must not switch the export off.
@@ -135,13 +137,13 @@ impl StateFile {
     }
 
     /// What cannot be read is nothing: then all is sent again, under the same ids.
-    pub(super) fn read(&self) -> State {
+    pub(super) fn read(&self) -> ExportState {
         let text = files::read_text(&self.path, MAX_BYTES).unwrap_or_default();
-        let state: State = serde_json::from_str(&text).unwrap_or_default();
-        State { endpoint: self.endpoint.clone(), ..state }
+        let state: ExportState = serde_json::from_str(&text).unwrap_or_default();
+        ExportState { endpoint: self.endpoint.clone(), ..state }
     }
 
-    pub(super) fn write(&self, state: &State) -> io::Result<()> {
+    pub(super) fn write(&self, state: &ExportState) -> io::Result<()> {
         let write = || {
             self.make_folder()?;
             files::write_atomically(&self.path, &serde_json::to_vec(state)?)
@@ -172,14 +174,14 @@ pub fn note_failure(trail: &Trail, target: &Target, why: &str) -> io::Result<()>
     let file = StateFile::of(trail, target)?;
     let Some(_lock) = file.lock(Duration::ZERO)? else { return Ok(()) };
     let mut state = file.read();
-    let refused = Refused { what: why.to_owned(), ..Refused::default() };
+    let refused = SendError { what: why.to_owned(), ..SendError::default() };
     target.signals.iter().for_each(|signal| state.fail(*signal, &refused));
     state.failures.values_mut().for_each(|failed| failed.by_config = true);
     file.write(&state)
 }
 
 /// The state of every endpoint that this trail was sent to.
-pub fn all(trail: &Trail) -> Vec<State> {
+pub fn all(trail: &Trail) -> Vec<ExportState> {
     let entries =
         trail.exports().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let paths =
@@ -194,13 +196,13 @@ mod tests {
 
     const LOGS: Signal = Signal::Logs;
 
-    fn down(retry_after: Option<SignedDuration>) -> Refused {
-        Refused { what: "down".into(), is_transient: true, retry_after, ..Refused::default() }
+    fn down(retry_after: Option<SignedDuration>) -> SendError {
+        SendError { what: "down".into(), is_transient: true, retry_after, ..SendError::default() }
     }
 
     #[test]
     fn a_collector_that_is_down_is_asked_less_and_less_often() {
-        let mut state = State::default();
+        let mut state = ExportState::default();
         assert!(state.is_due(LOGS, Timestamp::now(), false));
         let mut pauses = Vec::new();
         for _ in 0..40 {
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_collector_is_left_alone_as_long_as_it_asks_but_no_longer_than_an_hour() {
-        let mut state = State::default();
+        let mut state = ExportState::default();
         state.fail(LOGS, &down(Some(SignedDuration::from_hours(1_000))));
         let now = Timestamp::now();
         let left = |now| state.asked_to_wait(LOGS, now);

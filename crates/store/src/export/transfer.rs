@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::send::{self, Refused};
-use super::state::{State, StateFile};
+use super::send::{self, SendError};
+use super::state::{ExportState, StateFile};
 use super::{Target, otlp};
 use crate::audit::{Filter, Mark, Reader, Trail};
 use conclaude_core::config::Signal;
@@ -41,15 +41,15 @@ pub struct Transfer<'a> {
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub struct Report {
-    pub sent: BTreeMap<Signal, Sent>,
-    pub refused: Vec<(Signal, Refused)>,
+pub struct TransferReport {
+    pub sent: BTreeMap<Signal, SendCounts>,
+    pub refused: Vec<(Signal, SendError)>,
     /// What else the user should know.
     pub notes: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct SendCounts {
     pub records: u64,
     pub rejected: u64,
 }
@@ -91,8 +91,8 @@ impl<'a> Transfer<'a> {
     ///
     /// # Errors
     /// When the trail cannot be read, or the position not be noted.
-    pub fn run(&mut self, progress: &mut dyn FnMut(Signal, Sent)) -> io::Result<Report> {
-        let mut report = Report::default();
+    pub fn run(&mut self, progress: &mut dyn FnMut(Signal, SendCounts)) -> io::Result<TransferReport> {
+        let mut report = TransferReport::default();
         let mut state = self.file.read();
         for signal in self.target.signals.clone() {
             // In the background nobody waits for what failed a moment ago.
@@ -126,13 +126,13 @@ impl<'a> Transfer<'a> {
     }
 
     /// How long to retry: where one signal was refused until the end, the user does not wait as long for the other.
-    fn patience(&self, report: &Report) -> Duration {
+    fn patience(&self, report: &TransferReport) -> Duration {
         let was_retried = report.refused.iter().any(|(_, refused)| refused.is_transient);
         if was_retried { self.retry_for.min(SHORT_RETRY) } else { self.retry_for }
     }
 
     /// A collector that asked for time gets it, also from the next process.
-    fn wait_if_asked(&self, signal: Signal, state: &State) -> Result<(), Refused> {
+    fn wait_if_asked(&self, signal: Signal, state: &ExportState) -> Result<(), SendError> {
         let Some(left) = state.asked_to_wait(signal, Timestamp::now()) else { return Ok(()) };
         let left_for = Duration::try_from(left).unwrap_or_default();
         if left_for <= self.retry_for && send::sleep(left_for) {
@@ -140,16 +140,16 @@ impl<'a> Transfer<'a> {
         }
         let (url, seconds) = (self.target.url(signal), left.as_secs().max(1));
         let what = format!("{url} asked to be called again in {seconds} s");
-        Err(Refused { what, is_transient: true, retry_after: Some(left), ..Refused::default() })
+        Err(SendError { what, is_transient: true, retry_after: Some(left), ..SendError::default() })
     }
 
     fn send_all(
         &mut self,
         signal: Signal,
-        state: &mut State,
-        report: &mut Report,
-        progress: &mut dyn FnMut(Signal, Sent),
-    ) -> io::Result<Result<(), Refused>> {
+        state: &mut ExportState,
+        report: &mut TransferReport,
+        progress: &mut dyn FnMut(Signal, SendCounts),
+    ) -> io::Result<Result<(), SendError>> {
         loop {
             let is_over =
                 self.until.is_some_and(|until| Instant::now() >= until) || process::stop_signal().is_some();
@@ -178,7 +178,13 @@ impl<'a> Transfer<'a> {
     }
 
     /// Counts what was accepted; all of it until now.
-    fn accepted(&self, signal: Signal, batch: &Batch, answer: &str, report: &mut Report) -> Sent {
+    fn accepted(
+        &self,
+        signal: Signal,
+        batch: &ExportBatch,
+        answer: &str,
+        report: &mut TransferReport,
+    ) -> SendCounts {
         let (rejected, said) = otlp::rejected(signal, answer);
         let sent = report.sent.entry(signal).or_default();
         sent.records += batch.records as u64;
@@ -191,7 +197,7 @@ impl<'a> Transfer<'a> {
         sent
     }
 
-    fn note(&self, signal: Signal, mark: Mark, state: &mut State) -> io::Result<()> {
+    fn note(&self, signal: Signal, mark: Mark, state: &mut ExportState) -> io::Result<()> {
         if state.positions.get(&signal) == Some(&mark) {
             return Ok(());
         }
@@ -200,7 +206,12 @@ impl<'a> Transfer<'a> {
     }
 
     /// The next records; none at the end of the trail.
-    fn batch(&self, signal: Signal, state: &State, report: &mut Report) -> io::Result<Option<Batch>> {
+    fn batch(
+        &self,
+        signal: Signal,
+        state: &ExportState,
+        report: &mut TransferReport,
+    ) -> io::Result<Option<ExportBatch>> {
         let mark = state.positions.get(&signal);
         let earlier = self.trail.earlier();
         let mut trails: Vec<&Trail> = earlier.iter().chain([self.trail]).collect();
@@ -226,14 +237,14 @@ impl<'a> Transfer<'a> {
         for (number, trail) in trails.into_iter().enumerate() {
             let mut reader = first.take().unwrap_or_else(|| Reader::new(trail));
             if let Some(batch) = self.read(signal, &mut reader)? {
-                return Ok(Some(Batch { is_last: batch.is_last && number == last, ..batch }));
+                return Ok(Some(ExportBatch { is_last: batch.is_last && number == last, ..batch }));
             }
         }
         Ok(None)
     }
 
     /// None if there is nothing after the reader's position.
-    fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<Batch>> {
+    fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<ExportBatch>> {
         let from = reader.mark();
         let (mut items, mut records, mut bytes, mut is_full) = (Vec::new(), 0, 0, false);
         reader.each_until(&self.filter, |entry| {
@@ -245,12 +256,12 @@ impl<'a> Transfer<'a> {
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let to = reader.mark();
-        Ok((to != from).then_some(Batch { items, records, from, to, is_last: !is_full }))
+        Ok((to != from).then_some(ExportBatch { items, records, from, to, is_last: !is_full }))
     }
 }
 
 /// What is sent in one request.
-struct Batch {
+struct ExportBatch {
     items: Vec<Value>,
     records: usize,
     from: Mark,

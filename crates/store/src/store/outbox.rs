@@ -15,7 +15,7 @@ use conclaude_os::log;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Entry {
+pub struct OutboxEntry {
     /// The agent that it is about.
     pub agent_id: Option<String>,
     /// The agents that called it, nearest first: messages of a nested agent are shown with its ancestor.
@@ -27,7 +27,7 @@ pub struct Entry {
     pub path: PathBuf,
 }
 
-impl Entry {
+impl OutboxEntry {
     /// Whether it is about this agent or one that it called.
     #[must_use]
     pub fn belongs_to(&self, agent_id: &str) -> bool {
@@ -52,7 +52,7 @@ impl Outbox {
     }
 
     /// Adds a message, to be shown after those that are pending already.
-    pub fn put(&self, entry: &Entry) -> io::Result<()> {
+    pub fn put(&self, entry: &OutboxEntry) -> io::Result<()> {
         store::make_folder(&self.root, &self.folder)?;
         self.remove_seen();
         let dropped = store::make_room(&self.folder);
@@ -85,19 +85,19 @@ impl Outbox {
 
     /// A message about dropped messages, if there are any.
     #[must_use]
-    pub fn dropped(&self) -> Option<Entry> {
+    pub fn dropped(&self) -> Option<OutboxEntry> {
         let path = self.folder.join("dropped.count");
         let count = files::read_text(&path, 64).ok()?;
         let text = format!(
             "conclaude: {} older messages of subagents were dropped, since they could not be delivered",
             count.trim()
         );
-        Some(Entry { text, path, ..Entry::default() })
+        Some(OutboxEntry { text, path, ..OutboxEntry::default() })
     }
 
     /// The pending messages, in order, as far as they fit into one answer; the rest stays pending.
     #[must_use]
-    pub fn take(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+    pub fn take(&self, wanted: impl Fn(&OutboxEntry) -> bool) -> Vec<OutboxEntry> {
         let mut used = 0;
         self.entries()
             .filter(|entry| wanted(entry))
@@ -109,7 +109,7 @@ impl Outbox {
             .collect()
     }
 
-    fn entries(&self) -> impl Iterator<Item = Entry> {
+    fn entries(&self) -> impl Iterator<Item = OutboxEntry> {
         let is_ours =
             files::is_real_folder(&self.root.join(store::FOLDER)) && files::is_real_folder(&self.folder);
         let found = is_ours.then(|| fs::read_dir(&self.folder).ok()).flatten();
@@ -125,10 +125,10 @@ fn is_entry(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 
-fn read(path: &Path) -> Option<Entry> {
+fn read(path: &Path) -> Option<OutboxEntry> {
     let text = files::read_text(path, 1 << 20).ok()?;
-    let entry: Entry = serde_json::from_str(&text).ok()?;
-    Some(Entry { path: path.to_owned(), ..entry })
+    let entry: OutboxEntry = serde_json::from_str(&text).ok()?;
+    Some(OutboxEntry { path: path.to_owned(), ..entry })
 }
 
 /// Notes who has got which messages, and removes those that both have. Called after the answer was written: a crash between
@@ -136,7 +136,7 @@ fn read(path: &Path) -> Option<Entry> {
 pub fn note(delivered: &[Delivered]) {
     for one in delivered {
         let entry = read(&one.path).filter(|_| is_entry(&one.path));
-        let entry = entry.map(|entry| Entry {
+        let entry = entry.map(|entry| OutboxEntry {
             shown_to_user: entry.shown_to_user || one.to_user,
             shown_to_claude: entry.shown_to_claude || one.to_claude,
             ..entry
@@ -155,7 +155,7 @@ pub fn note(delivered: &[Delivered]) {
 
 /// The texts, one below the other; none for no text.
 #[must_use]
-pub fn text_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<String> {
+pub fn text_of<'a>(entries: impl Iterator<Item = &'a OutboxEntry>) -> Option<String> {
     let texts: Vec<&str> = entries.map(|entry| entry.text.as_str()).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
@@ -164,8 +164,8 @@ pub fn text_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn entry(agent: &str, text: &str) -> Entry {
-        Entry { agent_id: Some(agent.into()), text: text.into(), ..Entry::default() }
+    fn entry(agent: &str, text: &str) -> OutboxEntry {
+        OutboxEntry { agent_id: Some(agent.into()), text: text.into(), ..OutboxEntry::default() }
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(text_of(taken.iter()).unwrap(), "one\ntwo\nthree");
         assert_eq!(outbox.take(|_| true).len(), 4, "nothing is gone before it was shown");
         let deliver = |to_user, to_claude| {
-            let one = |entry: &Entry| Delivered { path: entry.path.clone(), to_user, to_claude };
+            let one = |entry: &OutboxEntry| Delivered { path: entry.path.clone(), to_user, to_claude };
             note(&taken.iter().map(one).collect::<Vec<_>>());
         };
         deliver(true, false);
@@ -204,7 +204,8 @@ mod tests {
 
     #[test]
     fn messages_of_a_nested_agent_belong_to_its_ancestors() {
-        let nested = Entry { ancestors: vec!["parent".into(), "grandparent".into()], ..entry("child", "x") };
+        let nested =
+            OutboxEntry { ancestors: vec!["parent".into(), "grandparent".into()], ..entry("child", "x") };
         assert!(
             nested.belongs_to("child") && nested.belongs_to("parent") && nested.belongs_to("grandparent")
         );

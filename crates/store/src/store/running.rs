@@ -20,7 +20,7 @@ const MAX_FILES: usize = 200;
 /// A command that was started, and has not ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Running {
+pub struct RunningCommand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct Running {
 }
 
 /// Says that something runs, until it is dropped.
-pub struct Note {
+pub struct RunningMarker {
     _locked: File,
 }
 
@@ -47,14 +47,14 @@ fn folder(root: &Path) -> PathBuf {
 }
 
 /// Notes that this runs. None where that cannot be written: nobody is to notice but who watches.
-pub fn note(root: &Path, running: &Running) -> Option<Note> {
+pub fn note(root: &Path, running: &RunningCommand) -> Option<RunningMarker> {
     write(root, running)
         .inspect_err(|error| log::debug(|| format!("cannot note that a command runs: {error}")))
         .ok()
 }
 
 /// The first file that nobody has locked is written over: creating and removing one for each command took longer than `true`.
-fn write(root: &Path, running: &Running) -> io::Result<Note> {
+fn write(root: &Path, running: &RunningCommand) -> io::Result<RunningMarker> {
     let (folder, text) = (folder(root), serde_json::to_vec(running)?);
     make_folder(root, &folder)?;
     for number in 0..MAX_FILES {
@@ -66,7 +66,7 @@ fn write(root: &Path, running: &Running) -> io::Result<Note> {
                 if file.metadata()?.len() != text.len() as u64 {
                     file.set_len(text.len() as u64)?;
                 }
-                return Ok(Note { _locked: file });
+                return Ok(RunningMarker { _locked: file });
             }
             Err(fs::TryLockError::WouldBlock) => {}
             Err(fs::TryLockError::Error(error)) => return Err(error),
@@ -76,7 +76,7 @@ fn write(root: &Path, running: &Running) -> io::Result<Note> {
 }
 
 /// What runs now in the project.
-pub fn all(root: &Path) -> Vec<Running> {
+pub fn all(root: &Path) -> Vec<RunningCommand> {
     let held = notes(root).into_iter().filter_map(|path| open(&path).ok()).filter(is_held);
     held.filter_map(|file| read(file).ok()).collect()
 }
@@ -98,7 +98,7 @@ fn is_held(file: &File) -> bool {
     matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
 }
 
-fn read(file: File) -> io::Result<Running> {
+fn read(file: File) -> io::Result<RunningCommand> {
     let mut text = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut text)?;
     Ok(serde_json::from_slice(&text)?)
@@ -108,8 +108,8 @@ fn read(file: File) -> io::Result<Running> {
 mod tests {
     use super::*;
 
-    fn running(command: &str) -> Running {
-        Running { event: "SubagentStop".into(), command: command.into(), ..Running::default() }
+    fn running(command: &str) -> RunningCommand {
+        RunningCommand { event: "SubagentStop".into(), command: command.into(), ..RunningCommand::default() }
     }
 
     /// Waits until these commands run, and no others. Between fork and exec, a child of another test may hold a lock that

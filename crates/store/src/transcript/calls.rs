@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::lines::{CALL, Line as RawLine, LinesFromEnd};
+use super::lines::{BackwardLine, CALL, LinesFromEnd};
 use conclaude_core::dialect::claude::tools;
 
 /// A call of the Agent tool (`Task` in older clients) in a transcript.
@@ -21,7 +21,7 @@ pub struct AgentCall {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum CallLookup {
     Call(AgentCall),
     Nothing,
     /// A line that is too long to be read, and may be a call, is between the end and any other.
@@ -34,7 +34,7 @@ pub enum Found {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
+pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<CallLookup> {
     let mut lines = LinesFromEnd::open(path)?;
     // After the last line break comes a line that Claude Code is in the middle of writing.
     let mut unfinished = true;
@@ -43,9 +43,9 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
     while let Some(line) = lines.next_line()? {
         let is_unfinished = std::mem::take(&mut unfinished);
         let line = match line {
-            RawLine::Whole(line) => line,
-            RawLine::TooLong(true) if id.is_none() => return Ok(Found::TooLong),
-            RawLine::TooLong(_) => continue,
+            BackwardLine::Whole(line) => line,
+            BackwardLine::TooLong(true) if id.is_none() => return Ok(CallLookup::TooLong),
+            BackwardLine::TooLong(_) => continue,
         };
         let line = line.trim_ascii();
         // What is known by its id cannot be on a line without it, nor hidden by one that is not JSON.
@@ -57,19 +57,19 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
                 only_junk = false;
                 let wanted = |call: &AgentCall| id.is_none() || call.id.as_deref() == id;
                 if let Some(call) = calls.into_iter().rev().find(wanted) {
-                    return Ok(Found::Call(call));
+                    return Ok(CallLookup::Call(call));
                 }
             }
             Err(_) if is_unfinished => only_junk = id.is_none(),
             Err(_) if id.is_some() => {}
-            Err(_) => return Ok(Found::Malformed),
+            Err(_) => return Ok(CallLookup::Malformed),
         }
     }
-    Ok(if only_junk { Found::Malformed } else { Found::Nothing })
+    Ok(if only_junk { CallLookup::Malformed } else { CallLookup::Nothing })
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct CallLine {
     #[serde(rename = "type", default)]
     kind: Option<String>,
     #[serde(default)]
@@ -119,7 +119,7 @@ fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
     if memchr::memmem::find(line, CALL).is_none() {
         return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
     }
-    let Ok(line) = serde_json::from_slice::<Line>(line) else {
+    let Ok(line) = serde_json::from_slice::<CallLine>(line) else {
         return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
     };
     // Other kinds of lines (snapshots of requests among them) repeat calls of long ago.
@@ -159,7 +159,7 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
 pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
     id.or(agent)?;
     match last_agent_call(path, id) {
-        Ok(Found::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => Some(call),
+        Ok(CallLookup::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => Some(call),
         _ => None,
     }
 }

@@ -18,18 +18,18 @@ pub struct Counts {
     /// Lines by the version of Claude Code that wrote them.
     pub versions: BTreeMap<String, u64>,
     /// What was not read, in words that follow "a line".
-    pub unread: BTreeMap<String, Unread>,
+    pub unread: BTreeMap<String, UnreadLines>,
 }
 
 /// Lines of which the same was not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadLines {
     pub lines: u64,
     /// The file of the first of them, and its line where that is known.
     pub first: (String, Option<u64>),
 }
 
-impl Unread {
+impl UnreadLines {
     pub fn first(&self) -> String {
         match &self.first {
             (file, Some(line)) => format!("{file}:{line}"),
@@ -66,7 +66,7 @@ impl Counts {
         }
     }
 
-    pub fn add_unread(&mut self, what: &str, unread: &Unread) {
+    pub fn add_unread(&mut self, what: &str, unread: &UnreadLines) {
         let known = entry(&mut self.unread, what, OTHER_WORDS);
         if known.lines == 0 || unread.first < known.first {
             known.first.clone_from(&unread.first);
@@ -86,7 +86,7 @@ impl Counts {
 
     /// Sentences for what was not read; none if everything was.
     pub fn problems(&self) -> Vec<String> {
-        let problem = |(what, unread): (&String, &Unread)| {
+        let problem = |(what, unread): (&String, &UnreadLines)| {
             format!("{} {what} (first: {})", count(unread.lines, "line"), unread.first())
         };
         self.unread.iter().map(problem).collect()

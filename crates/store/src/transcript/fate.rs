@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use conclaude_core::dialect::claude::prompt;
-use conclaude_core::dialect::claude::transcript::{Attachment, Entry};
+use conclaude_core::dialect::claude::transcript::{Attachment, TranscriptEntry};
 
 /// An agent without a sign for so long is not said to be at work.
 pub const STILL_RUNNING: Duration = Duration::from_mins(10);
@@ -54,7 +54,7 @@ impl Sign {
     }
 
     /// What an answer says by its `stop_reason`, which older versions do not write.
-    pub fn of_answer(entry: &Entry<'_>) -> Sign {
+    pub fn of_answer(entry: &TranscriptEntry<'_>) -> Sign {
         let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
         let says_nothing =
             || !entry.blocks().is_empty() && entry.blocks().iter().all(|block| block.text().is_none());

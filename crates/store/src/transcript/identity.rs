@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::Found;
+use super::CallLookup;
 use conclaude_core::agent::{Agent, UNKNOWN};
 use conclaude_core::dialect::claude::{agents, layout};
 use conclaude_core::types::HookPayload;
@@ -87,16 +87,16 @@ fn from_transcripts(main: &str, own: Option<&str>) -> Option<String> {
 
 fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
     match super::last_agent_call(main, id) {
-        Ok(Found::Call(call)) => Some(call.subagent_type),
-        Ok(Found::Nothing) => {
+        Ok(CallLookup::Call(call)) => Some(call.subagent_type),
+        Ok(CallLookup::Nothing) => {
             log::debug(|| format!("no Agent call found in {}", main.display()));
             None
         }
-        Ok(Found::TooLong) => {
+        Ok(CallLookup::TooLong) => {
             log::warn(|| format!("a line of {} is too long to be read for the agent's call", main.display()));
             None
         }
-        Ok(Found::Malformed) => {
+        Ok(CallLookup::Malformed) => {
             log::warn(|| format!("malformed transcript {}: a line is not JSON", main.display()));
             None
         }

@@ -56,7 +56,7 @@ pub(super) fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u
 
 /// A line that is read from the end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum BackwardLine {
     Whole(Vec<u8>),
     /// It is longer than [`MAX_BACKWARD_BYTES`]; whether it contains [`CALL`].
     TooLong(bool),
@@ -78,7 +78,7 @@ impl LinesFromEnd {
         Ok(LinesFromEnd { file, start, pending: Vec::new() })
     }
 
-    pub(super) fn next_line(&mut self) -> io::Result<Option<Line>> {
+    pub(super) fn next_line(&mut self) -> io::Result<Option<BackwardLine>> {
         let mut searched = 0;
         // Of a line that is too long: whether what was dropped contains a call.
         let mut dropped = None;
@@ -123,10 +123,10 @@ impl LinesFromEnd {
     }
 }
 
-fn finished(line: Vec<u8>, dropped: Option<bool>) -> Line {
+fn finished(line: Vec<u8>, dropped: Option<bool>) -> BackwardLine {
     match dropped {
-        None => Line::Whole(line),
-        Some(found) => Line::TooLong(found || has_call(&line)),
+        None => BackwardLine::Whole(line),
+        Some(found) => BackwardLine::TooLong(found || has_call(&line)),
     }
 }
 

@@ -9,11 +9,11 @@ use conclaude_core::dialect::claude::layout;
 #[derive(Debug, Default)]
 pub struct Listing {
     pub(super) files: Vec<PathBuf>,
-    pub left_out: LeftOut,
+    pub left_out: SkippedFiles,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedFiles {
     /// Links to folders, which could lead in a circle, and to nothing.
     pub links: u64,
     /// Files without a byte.
@@ -22,8 +22,8 @@ pub struct LeftOut {
     pub unreadable: Vec<String>,
 }
 
-impl LeftOut {
-    pub fn add(&mut self, other: LeftOut) {
+impl SkippedFiles {
+    pub fn add(&mut self, other: SkippedFiles) {
         self.links += other.links;
         self.empty += other.empty;
         self.unreadable.extend(other.unreadable);

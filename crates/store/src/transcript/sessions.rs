@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::counts::Counts;
 use super::identity::Meta;
-use super::listing::{LeftOut, Listing};
+use super::listing::{Listing, SkippedFiles};
 use super::stream::Stream;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::transcript::Scalar;
@@ -43,7 +43,7 @@ impl SessionFiles {
     }
 
     /// Where and how it was started, as far as that is written.
-    pub fn start(&self) -> Start {
+    pub fn start(&self) -> SessionHeader {
         let found = self
             .paths()
             .map(|path| start(path, |start| start.cwd.is_some() && start.permission_mode.is_some()));
@@ -72,14 +72,14 @@ impl SessionFiles {
 }
 
 /// The sessions whose transcripts are in this folder or below it, by id, and what was left out.
-pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, LeftOut) {
+pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
     let Listing { files, left_out } = Listing::of(folder, usize::MAX);
     (of_files(files), left_out)
 }
 
 /// The session of a file: of the main thread with its subagents, or of one subagent alone.
-pub fn of_file(path: &Path) -> (SessionFiles, LeftOut) {
-    let (mut files, mut left_out) = (vec![path.to_owned()], LeftOut::default());
+pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
+    let (mut files, mut left_out) = (vec![path.to_owned()], SkippedFiles::default());
     if agent_of(path).is_none() {
         let beside = Listing::of(&path.with_extension(""), 1);
         files.extend(beside.files);
@@ -89,8 +89,8 @@ pub fn of_file(path: &Path) -> (SessionFiles, LeftOut) {
 }
 
 /// The sessions of the project with this root: those that were started in it or below it.
-pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, LeftOut) {
-    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
+pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
+    let (mut found, mut left_out) = (Vec::new(), SkippedFiles::default());
     for folder in folders_of_project(claude, root) {
         let (sessions, not_read) = in_folder(&folder);
         found.extend(sessions.into_iter().filter(|session| session.is_of(root)));
@@ -118,7 +118,7 @@ pub fn folder_name(project: &Path) -> String {
 
 /// What the first lines of a transcript say about its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Start {
+pub struct SessionHeader {
     /// The folder in which it was started.
     pub cwd: Option<PathBuf>,
     pub permission_mode: Option<String>,
@@ -129,8 +129,8 @@ pub struct Start {
     is_broken: bool,
 }
 
-fn start(path: &Path, is_enough: impl Fn(&Start) -> bool) -> Start {
-    let (mut found, mut lines) = (Start::default(), 0);
+fn start(path: &Path, is_enough: impl Fn(&SessionHeader) -> bool) -> SessionHeader {
+    let (mut found, mut lines) = (SessionHeader::default(), 0);
     let read: io::Result<Counts> = Stream::open(path).and_then(|mut stream| {
         stream.until(|entry| {
             lines += 1;
@@ -145,7 +145,7 @@ fn start(path: &Path, is_enough: impl Fn(&Start) -> bool) -> Start {
         stream.counts.add(&stream.at_end());
         Ok(stream.counts)
     });
-    read.map(|counts| Start { is_broken: counts.unread() > 0, ..found }).unwrap_or_default()
+    read.map(|counts| SessionHeader { is_broken: counts.unread() > 0, ..found }).unwrap_or_default()
 }
 
 /// What the user asked for first in a session.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::counts::Counts;
 use super::lines::MAX_LINE_BYTES;
-use conclaude_core::dialect::claude::transcript::{Entry, Line};
+use conclaude_core::dialect::claude::transcript::{TranscriptEntry, TranscriptLine};
 use conclaude_os::files;
 
 /// How much is read at once. A longer line makes the buffer grow, until it is given back.
@@ -27,7 +27,7 @@ pub struct Stream<R = File> {
     buffer: Vec<u8>,
     /// What of the buffer was read and not yet given out.
     pending: Range<usize>,
-    position: Position,
+    position: LinePosition,
     /// A message may be missing since the last line that was given out.
     has_gap: bool,
     /// Its last line has no end yet.
@@ -37,28 +37,28 @@ pub struct Stream<R = File> {
 
 /// Where in a file a line starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Position {
+pub struct LinePosition {
     pub byte: u64,
     /// How many lines are before it, where that is known.
     pub lines: Option<u64>,
 }
 
-impl Position {
-    pub const START: Position = Position { byte: 0, lines: Some(0) };
+impl LinePosition {
+    pub const START: LinePosition = LinePosition { byte: 0, lines: Some(0) };
 }
 
 impl Stream {
     /// # Errors
     /// When it is no regular file, or cannot be opened.
     pub fn open(path: &Path) -> io::Result<Stream> {
-        Stream::open_at(path, Position::START)
+        Stream::open_at(path, LinePosition::START)
     }
 
     /// From a position that [`Stream::position`] gave.
     ///
     /// # Errors
     /// When it is no regular file, or cannot be opened.
-    pub fn open_at(path: &Path, position: Position) -> io::Result<Stream> {
+    pub fn open_at(path: &Path, position: LinePosition) -> io::Result<Stream> {
         let mut file = files::open_regular(path)?;
         file.seek(SeekFrom::Start(position.byte))?;
         Ok(Stream { position, ..Stream::of(file, path) })
@@ -72,7 +72,7 @@ impl<R: Read> Stream<R> {
             name: path.display().to_string(),
             buffer: vec![0; BUFFER_BYTES],
             pending: 0..0,
-            position: Position::START,
+            position: LinePosition::START,
             has_gap: false,
             is_unfinished: false,
             counts: Counts::default(),
@@ -80,7 +80,7 @@ impl<R: Read> Stream<R> {
     }
 
     /// Where the next line starts. A line that is still being written is read the next time from there.
-    pub fn position(&self) -> Position {
+    pub fn position(&self) -> LinePosition {
         self.position
     }
 
@@ -113,7 +113,7 @@ impl<R: Read> Stream<R> {
     ///
     /// # Errors
     /// When the file cannot be read, or the one who takes the lines fails.
-    pub fn each(&mut self, mut take: impl FnMut(&Entry<'_>) -> io::Result<()>) -> io::Result<()> {
+    pub fn each(&mut self, mut take: impl FnMut(&TranscriptEntry<'_>) -> io::Result<()>) -> io::Result<()> {
         self.until(|entry| take(entry).map(ControlFlow::Continue))
     }
 
@@ -123,13 +123,13 @@ impl<R: Read> Stream<R> {
     /// When the file cannot be read, or the one who takes the lines fails.
     pub fn until(
         &mut self,
-        mut take: impl FnMut(&Entry<'_>) -> io::Result<ControlFlow<()>>,
+        mut take: impl FnMut(&TranscriptEntry<'_>) -> io::Result<ControlFlow<()>>,
     ) -> io::Result<()> {
         while let Some(line) = self.next_line()? {
             let line = self.buffer.get(line).unwrap_or_default();
             self.counts.lines += 1;
-            let (unread, is_gap) = match Line::read(line) {
-                Line::Entry(mut entry) => {
+            let (unread, is_gap) = match TranscriptLine::read(line) {
+                TranscriptLine::Entry(mut entry) => {
                     if let Some(version) = entry.version.text() {
                         self.counts.version(version);
                     }
@@ -148,12 +148,12 @@ impl<R: Read> Stream<R> {
                     }
                     continue;
                 }
-                Line::Ignored => continue,
-                Line::Malformed if line.trim_ascii().is_empty() => continue,
+                TranscriptLine::Ignored => continue,
+                TranscriptLine::Malformed if line.trim_ascii().is_empty() => continue,
                 // New kinds come with every version, and are no messages.
-                Line::Unknown(what) => (what, false),
-                Line::OtherForm => (OTHER_FORM.into(), true),
-                Line::Malformed => (MALFORMED.into(), true),
+                TranscriptLine::Unknown(what) => (what, false),
+                TranscriptLine::OtherForm => (OTHER_FORM.into(), true),
+                TranscriptLine::Malformed => (MALFORMED.into(), true),
             };
             self.note(&unread, is_gap);
         }

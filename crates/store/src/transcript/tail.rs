@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Line, LinesFromEnd, Said};
+use super::{BackwardLine, LinesFromEnd, MessageLine};
 use conclaude_core::text::head_and_tail;
 
 /// No more lines than this are looked at: many of them say nothing.
@@ -20,8 +20,8 @@ pub fn tail(path: &Path, limit: usize) -> String {
     let (mut entries, mut used) = (Vec::new(), 0);
     for _ in 0..MAX_LINES {
         let Ok(Some(line)) = lines.next_line() else { break };
-        let Line::Whole(line) = line else { continue };
-        let Some(entry) = Said::read(&line).and_then(|said| entry(&said)) else { continue };
+        let BackwardLine::Whole(line) = line else { continue };
+        let Some(entry) = MessageLine::read(&line).and_then(|said| entry(&said)) else { continue };
         used += entry.chars().count() + 1;
         if used > limit {
             entries.push("… what came before is left out …".to_owned());
@@ -34,7 +34,7 @@ pub fn tail(path: &Path, limit: usize) -> String {
 }
 
 /// One line of the transcript: who, and what was said, called or answered.
-fn entry(said: &Said) -> Option<String> {
+fn entry(said: &MessageLine) -> Option<String> {
     let role = said.role().filter(|role| matches!(*role, "user" | "assistant"))?;
     let parts: Vec<String> = match said.content()? {
         Value::String(text) => vec![cut(text)],

@@ -1,7 +1,7 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::lines::{
-    CHUNK, Line as RawLine, LinesFromEnd, MAX_BACKWARD_BYTES, MAX_LINE_BYTES, bounded_line, holds,
+    BackwardLine, CHUNK, LinesFromEnd, MAX_BACKWARD_BYTES, MAX_LINE_BYTES, bounded_line, holds,
 };
 use super::*;
 
@@ -19,8 +19,8 @@ fn call(id: &str, name: &str, kind: &str) -> String {
 
 fn found(content: &str, id: Option<&str>) -> Option<String> {
     match last_agent_call(file(content).path(), id).unwrap() {
-        Found::Call(call) => Some(call.subagent_type),
-        Found::Nothing => None,
+        CallLookup::Call(call) => Some(call.subagent_type),
+        CallLookup::Nothing => None,
         other => panic!("{other:?}"),
     }
 }
@@ -65,7 +65,7 @@ fn an_unfinished_last_line_is_tolerated_and_any_other_is_not() {
     assert_eq!(found(&format!("{call}\n{{\"type\":\"assi"), None).as_deref(), Some("coder"));
     for bad in ["{invalid json}\n{}\n", "{broken}\n", "not json\n"] {
         let path = file(&format!("{call}\n{bad}"));
-        assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::Malformed);
+        assert_eq!(last_agent_call(path.path(), None).unwrap(), CallLookup::Malformed);
     }
 }
 
@@ -75,10 +75,10 @@ fn a_transcript_of_one_hundred_megabytes_is_read_from_its_end() {
     file.as_file().set_len(100 << 20).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
     write!(file, "\n{}\n", call("t1", "Agent", "coder")).unwrap();
-    let Found::Call(call) = last_agent_call(file.path(), None).unwrap() else { panic!("not found") };
+    let CallLookup::Call(call) = last_agent_call(file.path(), None).unwrap() else { panic!("not found") };
     assert_eq!(call.subagent_type, "coder");
     let mut lines = LinesFromEnd::open(file.path()).unwrap();
-    while !matches!(lines.next_line().unwrap(), Some(RawLine::Whole(line)) if !line.is_empty()) {}
+    while !matches!(lines.next_line().unwrap(), Some(BackwardLine::Whole(line)) if !line.is_empty()) {}
     assert!(lines.start >= (99 << 20), "no further back than needed");
 }
 
@@ -89,7 +89,7 @@ fn lines_come_from_last_to_first_whatever_the_chunks() {
     let mut lines = LinesFromEnd::open(file.path()).unwrap();
     let mut all = Vec::new();
     while let Some(line) = lines.next_line().unwrap() {
-        let RawLine::Whole(line) = line else { panic!("too long") };
+        let BackwardLine::Whole(line) = line else { panic!("too long") };
         all.push(String::from_utf8(line).unwrap());
     }
     assert_eq!(all, ["b", long.as_str(), "", "a"]);
@@ -102,15 +102,15 @@ fn a_folder_or_a_missing_file_is_an_error_not_a_hang() {
 }
 
 /// Gives one byte more each time.
-pub(super) struct Slowly<'a>(&'a [u8], usize);
+pub(super) struct SlowReader<'a>(&'a [u8], usize);
 
-impl<'a> Slowly<'a> {
+impl<'a> SlowReader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Slowly(text.as_bytes(), 0)
+        SlowReader(text.as_bytes(), 0)
     }
 }
 
-impl Read for Slowly<'_> {
+impl Read for SlowReader<'_> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         self.1 += 1;
         let length = self.1.min(room.len()).min(self.0.len());
@@ -125,8 +125,8 @@ impl Read for Slowly<'_> {
 fn a_text_is_found_wherever_the_pieces_of_a_file_part_it() {
     for at in 0..40 {
         let text = format!("{}needle{}", "n".repeat(at), "e".repeat(40 - at));
-        assert!(holds(&mut Slowly::new(&text), b"needle"), "{at}");
-        assert!(!holds(&mut Slowly::new(&text.replace('d', "x")), b"needle"), "{at}");
+        assert!(holds(&mut SlowReader::new(&text), b"needle"), "{at}");
+        assert!(!holds(&mut SlowReader::new(&text.replace('d', "x")), b"needle"), "{at}");
     }
     let far = format!("{}needle", "x".repeat((256 << 10) - 3));
     assert!(holds(&mut far.as_bytes(), b"needle"));
@@ -158,7 +158,7 @@ fn a_line_that_is_too_long_hides_no_call_unless_it_may_be_one() {
     for at in [1, 1000, CHUNK as usize - 5, MAX_BACKWARD_BYTES - 6, MAX_BACKWARD_BYTES * 2 - 3] {
         let hiding = format!("{}subagent_type{}", &long[..at], &long[at..]);
         let path = file(&text(&hiding));
-        assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::TooLong, "{at}");
+        assert_eq!(last_agent_call(path.path(), None).unwrap(), CallLookup::TooLong, "{at}");
         assert_eq!(found(&text(&hiding), Some("t1")).as_deref(), Some("coder"), "{at}");
     }
 }
@@ -189,9 +189,9 @@ fn a_prompt_is_found_wherever_it_is_in_any_form() {
 #[test]
 fn one_line_that_is_not_json_is_malformed_also_without_a_line_break() {
     for junk in ["not json", "{broken", "\n\n{\"type\":\"assi"] {
-        assert_eq!(last_agent_call(file(junk).path(), None).unwrap(), Found::Malformed, "{junk:?}");
+        assert_eq!(last_agent_call(file(junk).path(), None).unwrap(), CallLookup::Malformed, "{junk:?}");
     }
     for fine in ["", "\n", "{}", "{}\n{\"type\":\"assi"] {
-        assert_eq!(last_agent_call(file(fine).path(), None).unwrap(), Found::Nothing, "{fine:?}");
+        assert_eq!(last_agent_call(file(fine).path(), None).unwrap(), CallLookup::Nothing, "{fine:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Said, bounded_line};
+use super::{MessageLine, bounded_line};
 use conclaude_os::files;
 
 /// A call, as its line has it.
@@ -50,7 +50,7 @@ pub(super) fn tool_calls<T>(
             }
             continue;
         }
-        let Some(said) = Said::read(&line) else { continue };
+        let Some(said) = MessageLine::read(&line) else { continue };
         for block in said.content().and_then(Value::as_array).into_iter().flatten() {
             let call = ToolCall { block, cwd: said.text("cwd") };
             taken.extend(take(&call).map(|what| (call.id().map(str::to_owned), what)));

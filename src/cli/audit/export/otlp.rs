@@ -14,7 +14,7 @@ use conclaude_engine::install::scope::session_folder;
 use conclaude_os::deadline;
 use conclaude_os::process;
 use conclaude_store::audit::Trail;
-use conclaude_store::export::{self, Report, Sent, Target, Transfer, background, sleep};
+use conclaude_store::export::{self, SendCounts, Target, Transfer, TransferReport, background, sleep};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
 
@@ -160,13 +160,16 @@ fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
 /// Until the user stops it. A collector that is down for a while is waited for, with one line about it.
 fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
     let mut line = Progress::new();
-    let mut total = [Sent::default(); Signal::ALL.len()];
+    let mut total = [SendCounts::default(); Signal::ALL.len()];
     let mut is_down = false;
     loop {
         let report = transfer.run(&mut |_, _| {})?;
         for (signal, total) in Signal::ALL.iter().zip(&mut total) {
             let sent = report.sent.get(signal).copied().unwrap_or_default();
-            *total = Sent { records: total.records + sent.records, rejected: total.rejected + sent.rejected };
+            *total = SendCounts {
+                records: total.records + sent.records,
+                rejected: total.rejected + sent.rejected,
+            };
             line.show(&target.base, *signal, *total);
         }
         if process::stop_signal().is_some() {
@@ -194,7 +197,7 @@ fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
 }
 
 /// Whether the collector has everything now.
-fn print(report: &Report, target: &Target) -> io::Result<bool> {
+fn print(report: &TransferReport, target: &Target) -> io::Result<bool> {
     let (mut out, mut err) = (Out::stdout(), Out::stderr());
     for note in &report.notes {
         writeln!(err, "conclaude: warning: {}", clean_line(note))?;
@@ -235,7 +238,7 @@ impl Progress {
     }
 
     /// A terminal that does not take it is no reason to stop.
-    fn show(&mut self, base: &str, signal: Signal, sent: Sent) {
+    fn show(&mut self, base: &str, signal: Signal, sent: SendCounts) {
         if self.is_terminal {
             self.is_shown = true;
             let what = format!("{}: {} sent as {}", base, count(sent.records, "record"), signal.name());

@@ -7,11 +7,11 @@ use crate::des::step::Phase;
 use conclaude_core::finding::{Code, Finding};
 
 /// A phase of the list, with its position there.
-type Ranked<'a> = (usize, &'a Phase);
+type RankedPhase<'a> = (usize, &'a Phase);
 
 pub(super) fn check(log: &[Phase], phases: &[String], found: &mut Vec<Finding>) {
     let rank = |phase: &Phase| phases.iter().position(|known| *known == phase.name);
-    let known: Vec<Ranked<'_>> = log.iter().filter_map(|phase| Some((rank(phase)?, phase))).collect();
+    let known: Vec<RankedPhase<'_>> = log.iter().filter_map(|phase| Some((rank(phase)?, phase))).collect();
     positions(&known, found);
     indices(&known, found);
     times(&known, found);
@@ -21,7 +21,7 @@ fn violation(phase: &Phase, what: String, fix: &str) -> Finding {
     Finding::new(Code::PhaseOrder, what, fix).in_phase(&phase.name)
 }
 
-fn positions(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
+fn positions(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
     for pair in known.windows(2) {
         if let [(before, earlier), (after, later)] = pair
             && after < before
@@ -32,7 +32,7 @@ fn positions(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
     }
 }
 
-fn indices(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
+fn indices(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
     // Files count from 0 or from 1, but each of them in one way.
     let first = known.iter().find_map(|(rank, phase)| Some(phase.index? - i64::try_from(*rank).ok()?));
     let offset = first.filter(|offset| matches!(offset, 0 | 1)).unwrap_or(0);
@@ -45,13 +45,13 @@ fn indices(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
     }
 }
 
-fn times(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
+fn times(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
     // The latest end so far, of times with a zone and of those without.
-    let mut latest: [Option<(Time, &str)>; 2] = [None, None];
+    let mut latest: [Option<(PhaseTime, &str)>; 2] = [None, None];
     for (_, phase) in known {
-        let read = |time: &Option<String>| time.as_deref().and_then(Time::read);
+        let read = |time: &Option<String>| time.as_deref().and_then(PhaseTime::read);
         let started = read(&phase.started_at);
-        let is_early = |ended: &Time| started.as_ref().is_some_and(|time| time.is_before(ended));
+        let is_early = |ended: &PhaseTime| started.as_ref().is_some_and(|time| time.is_before(ended));
         if let Some((_, earlier)) = latest.iter().flatten().find(|(ended, _)| is_early(ended)) {
             let what = format!("it started before {earlier} had ended");
             let fix = "do one phase after the other; `conclaude des` takes the times from the clock";
@@ -60,7 +60,7 @@ fn times(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
         if let Some(ended) = read(&phase.ended_at)
             && let [zoned, civil] = &mut latest
         {
-            let slot = if matches!(ended, Time::Zoned(_)) { zoned } else { civil };
+            let slot = if matches!(ended, PhaseTime::Zoned(_)) { zoned } else { civil };
             if slot.as_ref().is_none_or(|(last, _)| last.is_before(&ended)) {
                 *slot = Some((ended, &phase.name));
             }
@@ -69,21 +69,21 @@ fn times(known: &[Ranked<'_>], found: &mut Vec<Finding>) {
 }
 
 /// A time with a zone or without one; the two cannot be compared.
-enum Time {
+enum PhaseTime {
     Zoned(Timestamp),
     Civil(DateTime),
 }
 
-impl Time {
-    fn read(text: &str) -> Option<Time> {
+impl PhaseTime {
+    fn read(text: &str) -> Option<PhaseTime> {
         let text = text.trim();
-        text.parse().map(Time::Zoned).or_else(|_| text.parse().map(Time::Civil)).ok()
+        text.parse().map(PhaseTime::Zoned).or_else(|_| text.parse().map(PhaseTime::Civil)).ok()
     }
 
-    fn is_before(&self, other: &Time) -> bool {
+    fn is_before(&self, other: &PhaseTime) -> bool {
         match (self, other) {
-            (Time::Zoned(a), Time::Zoned(b)) => a < b,
-            (Time::Civil(a), Time::Civil(b)) => a < b,
+            (PhaseTime::Zoned(a), PhaseTime::Zoned(b)) => a < b,
+            (PhaseTime::Civil(a), PhaseTime::Civil(b)) => a < b,
             _ => false,
         }
     }

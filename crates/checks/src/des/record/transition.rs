@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::des::phases::{DEFERRED, SKIP_REASONS};
-use crate::des::step::{Phase, Status, configured_command};
+use crate::des::step::{Phase, PhaseStatus, configured_command};
 
 /// What is recorded of a phase.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum PhaseChange {
     Start,
     Finish {
         pass: bool,
@@ -39,7 +39,7 @@ pub(super) struct Transition<'a> {
     pub(super) rank: usize,
     pub(super) name: &'a str,
     pub(super) phase: &'a Phase,
-    pub(super) change: &'a Change,
+    pub(super) change: &'a PhaseChange,
 }
 
 impl Transition<'_> {
@@ -48,10 +48,10 @@ impl Transition<'_> {
         if self.is_repair()? {
             return Ok(());
         }
-        if let Change::Skip { reason } = self.change {
+        if let PhaseChange::Skip { reason } = self.change {
             self.check_skip(reason)?;
         }
-        if matches!(self.change, Change::Finish { .. }) {
+        if matches!(self.change, PhaseChange::Finish { .. }) {
             return Ok(());
         }
         self.check_earlier()
@@ -63,16 +63,24 @@ impl Transition<'_> {
         let status =
             phase.status().ok_or_else(|| format!("{name} has an unknown status: fix the step file"))?;
         match (change, status) {
-            (Change::Prove { evidence, .. }, _) if can_be_proved(phase, configured_command(evidence)) => {
+            (PhaseChange::Prove { evidence, .. }, _)
+                if can_be_proved(phase, configured_command(evidence)) =>
+            {
                 Ok(true)
             }
-            (Change::Prove { again: true, .. }, Status::Executed) => Ok(true),
+            (PhaseChange::Prove { again: true, .. }, PhaseStatus::Executed) => Ok(true),
             // A phase without a verdict can be finished again, whoever wrote it.
-            (Change::Finish { .. }, Status::Executed) if !is_good(phase) && !has_failed(phase) => Ok(true),
-            (_, Status::Executed) if is_good(phase) => Err(format!("{name} is EXECUTED already")),
-            (_, Status::Skipped) if is_good(phase) => Err(format!("{name} is SKIPPED already")),
-            (Change::Start, Status::InProgress) => Err(format!("{name} is IN_PROGRESS already: finish it")),
-            (Change::Finish { .. } | Change::Prove { .. }, status) if status != Status::InProgress => {
+            (PhaseChange::Finish { .. }, PhaseStatus::Executed) if !is_good(phase) && !has_failed(phase) => {
+                Ok(true)
+            }
+            (_, PhaseStatus::Executed) if is_good(phase) => Err(format!("{name} is EXECUTED already")),
+            (_, PhaseStatus::Skipped) if is_good(phase) => Err(format!("{name} is SKIPPED already")),
+            (PhaseChange::Start, PhaseStatus::InProgress) => {
+                Err(format!("{name} is IN_PROGRESS already: finish it"))
+            }
+            (PhaseChange::Finish { .. } | PhaseChange::Prove { .. }, status)
+                if status != PhaseStatus::InProgress =>
+            {
                 Err(format!("{name} was not started: `conclaude des start` comes first"))
             }
             _ => Ok(false),
@@ -102,8 +110,10 @@ impl Transition<'_> {
                 _ => return Err(format!("{earlier} comes before {name} and is not finished")),
             }
         }
-        let open =
-            self.log.iter().find(|phase| phase.name != name && phase.status() == Some(Status::InProgress));
+        let open = self
+            .log
+            .iter()
+            .find(|phase| phase.name != name && phase.status() == Some(PhaseStatus::InProgress));
         match open {
             Some(other) => Err(format!("{} is IN_PROGRESS: finish it before {name}", other.name)),
             None => Ok(()),
@@ -112,14 +122,14 @@ impl Transition<'_> {
 }
 
 fn has_failed(phase: &Phase) -> bool {
-    phase.status() == Some(Status::Executed) && phase.verdict().as_deref() == Some("FAIL")
+    phase.status() == Some(PhaseStatus::Executed) && phase.verdict().as_deref() == Some("FAIL")
 }
 
 /// Whether a phase is finished in a way that the gate accepts.
 pub(super) fn is_good(phase: &Phase) -> bool {
     match phase.status() {
-        Some(Status::Skipped) => phase.blocked_by.as_deref().is_some_and(is_reason),
-        Some(Status::Executed) => phase.verdict().as_deref() == Some("PASS"),
+        Some(PhaseStatus::Skipped) => phase.blocked_by.as_deref().is_some_and(is_reason),
+        Some(PhaseStatus::Executed) => phase.verdict().as_deref() == Some("PASS"),
         _ => false,
     }
 }
@@ -135,7 +145,7 @@ fn is_reason(reason: &str) -> bool {
 #[must_use]
 pub fn can_be_proved(phase: &Phase, counts: Option<&str>) -> bool {
     let by_another = counts.is_some() && phase.proved_by.as_deref() != counts;
-    phase.status() == Some(Status::Executed)
+    phase.status() == Some(PhaseStatus::Executed)
         && (!phase.has_evidence || by_another || !is_good(phase))
         && !has_failed(phase)
 }

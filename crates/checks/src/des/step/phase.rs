@@ -5,20 +5,20 @@ use serde_json::Value;
 use super::lenient::{lenient_number, lenient_text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum PhaseStatus {
     NotExecuted,
     InProgress,
     Executed,
     Skipped,
 }
 
-impl Status {
-    fn named(name: &str) -> Option<Status> {
+impl PhaseStatus {
+    fn named(name: &str) -> Option<PhaseStatus> {
         Some(match name.trim().to_ascii_uppercase().as_str() {
-            "NOT_EXECUTED" => Status::NotExecuted,
-            "IN_PROGRESS" => Status::InProgress,
-            "EXECUTED" => Status::Executed,
-            "SKIPPED" => Status::Skipped,
+            "NOT_EXECUTED" => PhaseStatus::NotExecuted,
+            "IN_PROGRESS" => PhaseStatus::InProgress,
+            "EXECUTED" => PhaseStatus::Executed,
+            "SKIPPED" => PhaseStatus::Skipped,
             _ => return None,
         })
     }
@@ -64,14 +64,14 @@ impl Phase {
 
     /// The status, or `None` where it is one that does not exist.
     #[must_use]
-    pub fn status(&self) -> Option<Status> {
-        self.status.as_deref().map_or(Some(Status::NotExecuted), Status::named)
+    pub fn status(&self) -> Option<PhaseStatus> {
+        self.status.as_deref().map_or(Some(PhaseStatus::NotExecuted), PhaseStatus::named)
     }
 
     /// Whether the phase needs nothing more.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        matches!(self.status(), Some(Status::Executed | Status::Skipped))
+        matches!(self.status(), Some(PhaseStatus::Executed | PhaseStatus::Skipped))
     }
 
     /// The word of the outcome in capitals, without what follows a colon.

@@ -4,22 +4,22 @@ use std::io;
 
 use serde_json::Value;
 
-use super::Stopping;
-use crate::des::call::Call;
-use crate::des::gates::{Opened, shell_quote};
-use crate::des::step::{Phase, Status, configured_command};
+use super::StopRequest;
+use crate::des::call::GatedCall;
+use crate::des::gates::{OpenStep, shell_quote};
+use crate::des::step::{Phase, PhaseStatus, configured_command};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::clean_line;
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
 
 /// The phases that need the record of a real run and have none, or one that says something else.
-pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+pub(super) fn missing(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Finding> {
     let wanted = stopping.des.evidence();
     if wanted.is_empty() {
         return Vec::new();
     }
-    let runs = Runs::new(Trail::of(stopping.root, None), stopping.origin.call.as_ref());
+    let runs = RunRecords::new(Trail::of(stopping.root, None), stopping.origin.call.as_ref());
     let log = opened.step.phases().unwrap_or_default();
     let now = stopping.config_now.map(|config| &config.des);
     let missing = log.iter().filter_map(|phase| {
@@ -47,15 +47,15 @@ pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> 
 fn problem(
     phase: &Phase,
     command: Option<&str>,
-    last: impl FnOnce() -> io::Result<Option<Run>>,
+    last: impl FnOnce() -> io::Result<Option<RunRecord>>,
 ) -> Option<String> {
     let reason = phase.blocked_by.as_deref().unwrap_or_default().trim_start();
     match phase.status() {
-        Some(Status::Skipped) if reason.starts_with("APPROVED_SKIP:") => return None,
-        Some(Status::Skipped) => {
+        Some(PhaseStatus::Skipped) if reason.starts_with("APPROVED_SKIP:") => return None,
+        Some(PhaseStatus::Skipped) => {
             return Some("it was skipped, though it needs the record of a real run".to_owned());
         }
-        Some(Status::Executed) => {}
+        Some(PhaseStatus::Executed) => {}
         _ => return None,
     }
     let run = match last() {
@@ -77,18 +77,18 @@ fn problem(
 }
 
 /// A record of `des run`.
-struct Run {
+struct RunRecord {
     decision: String,
     command: String,
     /// The command, if it was the config's and not what the agent typed.
     configured: Option<String>,
 }
 
-impl Run {
-    fn read(record: &Value) -> Option<Run> {
+impl RunRecord {
+    fn read(record: &Value) -> Option<RunRecord> {
         let evidence = record.get("evidence").unwrap_or(&Value::Null);
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-        Some(Run {
+        Some(RunRecord {
             decision: record.get("decision")?.as_str()?.to_owned(),
             command: text(evidence.get("command")),
             configured: configured_command(evidence).map(str::to_owned),
@@ -96,29 +96,29 @@ impl Run {
     }
 }
 
-struct Runs<'a> {
+struct RunRecords<'a> {
     trail: Trail,
-    call: Option<&'a Call>,
+    call: Option<&'a GatedCall>,
 }
 
-impl<'a> Runs<'a> {
-    fn new(trail: Trail, call: Option<&'a Call>) -> Runs<'a> {
+impl<'a> RunRecords<'a> {
+    fn new(trail: Trail, call: Option<&'a GatedCall>) -> RunRecords<'a> {
         if let Err(error) = trail.write_pending() {
             log::warn(|| format!("queued records cannot be written to the audit trail: {error}"));
         }
-        Runs { trail, call }
+        RunRecords { trail, call }
     }
 
-    fn last(&self, step: &str, phase: &str) -> io::Result<Option<Run>> {
+    fn last(&self, step: &str, phase: &str) -> io::Result<Option<RunRecord>> {
         let Some(record) = self.trail.last_run(step, phase)? else { return Ok(None) };
         // A run from before the call proves nothing about this work, unless the phase was finished by then.
         let call = self.call.filter(|call| !call.finished.iter().any(|name| name == phase));
-        Ok(Run::read(&record).filter(|_| call.is_none_or(|call| is_after(&record, call))))
+        Ok(RunRecord::read(&record).filter(|_| call.is_none_or(|call| is_after(&record, call))))
     }
 }
 
 /// Whether a record was written after the call: by its number, since a clock may go back.
-fn is_after(record: &Value, call: &Call) -> bool {
+fn is_after(record: &Value, call: &GatedCall) -> bool {
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
     match (call.last_record, record.get("seq").and_then(Value::as_u64)) {
         (Some(last), seq) => seq.is_some_and(|seq| seq > last),

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::Stopping;
-use crate::des::call::Call;
-use crate::des::gates::Opened;
+use super::StopRequest;
+use crate::des::call::GatedCall;
+use crate::des::gates::OpenStep;
 use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
 use crate::des::{denied, paths, unfinished};
@@ -26,7 +26,7 @@ const MAX_NAMED: usize = 50;
 /// What the session remembers of files that configured commands wrote.
 const OWN_FILES: &str = "own-files";
 
-pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Finding> {
     if stopping.des.scope() == ScopeMode::Off {
         return Vec::new();
     }
@@ -55,7 +55,7 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
 }
 
 /// There was something to compare with at the call, so that there is nothing now may be the agent's own doing.
-fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
+fn unchecked(stopping: &StopRequest<'_>, why: &str) -> Finding {
     let what = format!("the scope cannot be checked: {why}");
     // Whoever makes it slow must not get around it either.
     let fix = if deadline::is_over() {
@@ -98,7 +98,11 @@ fn of_work<'a>(
 }
 
 /// The files outside the scope that changed since the call, without those that configured commands wrote.
-fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Result<Vec<String>, String> {
+fn files_outside(
+    stopping: &StopRequest<'_>,
+    opened: &OpenStep,
+    scope: &Scope,
+) -> Result<Vec<String>, String> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
@@ -131,7 +135,7 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Res
 }
 
 /// `own` are the files that this agent's tools wrote, where others worked in the same tree.
-fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
+fn violation(stopping: &StopRequest<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
     let fix = format!(
         "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
     );
@@ -164,13 +168,13 @@ pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
 }
 
 /// The transcripts of agents that this one called, with markers or without, which work within its boundaries.
-fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
+fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf> {
     let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
     let session = Session::new(stopping.root, stopping.session);
-    let calls = Call::all(&session);
+    let calls = GatedCall::all(&session);
     let mut family = vec![call.tool_use_id.clone()];
     for _ in 0..8 {
-        let is_child = |other: &&Call| {
+        let is_child = |other: &&GatedCall| {
             other.parent.as_ref().is_some_and(|parent| family.contains(parent))
                 && !family.contains(&other.tool_use_id)
         };
@@ -180,7 +184,7 @@ fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
     }
     // What names an agent's call can be deleted; what we know of it is added.
     let agents: BTreeSet<(String, String)> =
-        unfinished::started(folder).into_iter().chain(Call::claimed(&session)).collect();
+        unfinished::started(folder).into_iter().chain(GatedCall::claimed(&session)).collect();
     agents
         .into_iter()
         .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
@@ -189,7 +193,7 @@ fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
 }
 
 /// Whether another agent or the main thread was at work in the same tree since the call.
-fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBuf]) -> bool {
+fn others_worked(stopping: &StopRequest<'_>, call: Option<&GatedCall>, helpers: &[PathBuf]) -> bool {
     let Some(call) = call else { return true };
     let folder = stopping.own.and_then(Path::parent).map(std::fs::read_dir).and_then(Result::ok);
     let started = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
@@ -205,7 +209,7 @@ fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBu
 
 /// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` where
 /// nobody can tell, because the agent's transcript is gone.
-fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
+fn own_files(stopping: &StopRequest<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
     let work = &stopping.tree.path;
     let session = Session::new(stopping.root, stopping.session);
     let of_agent = transcript::writes(stopping.own?).ok()?;

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use crate::des::call::Call;
-use crate::des::context::Origin;
+use crate::des::call::GatedCall;
+use crate::des::context::PromptOrigin;
 use crate::des::markers::Markers;
 use conclaude_core::config::{DesConfig, GateConfig};
 use conclaude_os::git::WorkTree;
 
 #[derive(Debug)]
-pub struct Stopping<'a> {
+pub struct StopRequest<'a> {
     pub markers: &'a Markers,
-    pub origin: &'a Origin,
+    pub origin: &'a PromptOrigin,
     pub agent: &'a str,
     pub session: &'a str,
     pub root: &'a Path,
@@ -25,8 +25,8 @@ pub struct Stopping<'a> {
     pub config_now: Option<&'a GateConfig>,
 }
 
-impl Stopping<'_> {
-    pub(super) fn call(&self) -> Option<&Call> {
+impl StopRequest<'_> {
+    pub(super) fn call(&self) -> Option<&GatedCall> {
         self.origin.call.as_ref()
     }
 

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::*;
-use crate::des::protected::Protected;
+use crate::des::protected::ProtectedPaths;
 use conclaude_core::file_pattern::Location;
 
 fn directory(relative: &str) -> Location {
@@ -55,7 +55,7 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
     let links = Links::default();
     let ground = Ground { root: &root, cwd: &root, links: &links, home: None, worktree: None };
     let found = OnceCell::new();
-    let find = || Protected::new(&root, &root, &links);
+    let find = || ProtectedPaths::new(&root, &root, &links);
     let command = "rm -rf build";
     let call = Call {
         ground,

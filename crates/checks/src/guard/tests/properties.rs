@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use conclaude_core::dialect::claude::tools::{self, Use};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use test_support::cases;
 
 /// What rules of each kind say: the answer, and by which rule.
@@ -48,7 +48,7 @@ impl Project {
         let ground =
             Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
         match tools::what(tool, input.as_object().unwrap()) {
-            Use::File { access, path } => {
+            ToolUse::File { access, path } => {
                 self.check(tool, None, ground, &Effects::of(ground.touch(access, path)))
             }
             other => panic!("{other:?}"),

@@ -23,7 +23,7 @@ pub struct Answer {
 /// The JSON that the client understands at the events that can answer.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-struct Json<'a> {
+struct AnswerJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_specific_output: Option<ToolOutput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ struct PermissionDecision<'a> {
     message: Option<&'a str>,
 }
 
-impl Json<'_> {
+impl AnswerJson<'_> {
     fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -88,10 +88,10 @@ impl Answer {
                     ..ToolOutput::default()
                 });
                 let silent = message.is_none() && output.is_none();
-                let json = Json {
+                let json = AnswerJson {
                     system_message: message.as_deref(),
                     hook_specific_output: output,
-                    ..Json::default()
+                    ..AnswerJson::default()
                 };
                 let stdout = if silent { String::new() } else { json.text() };
                 Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
@@ -123,7 +123,7 @@ impl Answer {
         let decision = PermissionDecision { behavior: "allow", message: None };
         let output =
             ToolOutput { hook_event_name: event.name(), decision: Some(decision), ..ToolOutput::default() };
-        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
         Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
     }
 
@@ -132,7 +132,7 @@ impl Answer {
         let decision = PermissionDecision { behavior: "deny", message: Some(&reason) };
         let output =
             ToolOutput { hook_event_name: event.name(), decision: Some(decision), ..ToolOutput::default() };
-        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
         Answer { exit: Exit::Success, stdout, stderr: String::new() }
     }
 
@@ -143,7 +143,7 @@ impl Answer {
             additional_context: Some(&text),
             ..ToolOutput::default()
         };
-        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
         Answer { exit: Exit::Success, stdout, stderr: String::new() }
     }
 
@@ -152,7 +152,8 @@ impl Answer {
     #[must_use]
     pub fn block(reason: &str) -> Answer {
         let reason = fit(reason);
-        let stdout = Json { decision: Some("block"), reason: Some(&reason), ..Json::default() }.text();
+        let stdout =
+            AnswerJson { decision: Some("block"), reason: Some(&reason), ..AnswerJson::default() }.text();
         Answer { exit: Exit::Blocked, stdout, stderr: reason }
     }
 
@@ -166,7 +167,7 @@ impl Answer {
             permission_decision_reason: Some(&reason),
             ..ToolOutput::default()
         };
-        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
         Answer { exit: Exit::Blocked, stdout, stderr: reason }
     }
 
@@ -179,7 +180,7 @@ impl Answer {
             permission_decision_reason: Some(&reason),
             ..ToolOutput::default()
         };
-        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
         Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
     }
 
@@ -196,8 +197,9 @@ impl Answer {
 
     fn exit_1(event: EventKind, text: &str) -> Answer {
         let stderr = fit(text);
-        let shown =
-            event.is_shown().then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
+        let shown = event
+            .is_shown()
+            .then(|| AnswerJson { system_message: Some(&stderr), ..AnswerJson::default() }.text());
         Answer { exit: Exit::Failure, stdout: shown.unwrap_or_default(), stderr }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::event::columns::Example::{Cwd, Flag, List, Map, Number, Text};
 use crate::event::columns::{
-    Blocking, Changes, Counted, Field, Registered, Row, Shape, Subject, Values, always, maybe,
+    BlockCounter, Blocking, Changes, Field, RegistrationRule, Row, Shape, Subject, Values, always, maybe,
 };
 
 mod future;
@@ -80,14 +80,14 @@ events! {
         values: Values::Only(&["startup", "resume", "clear", "compact", "fork"]),
         fields: &[always("source", Text("startup")), maybe("model"), maybe("agent_type")],
         is_shown: true, takes_context: true,
-        registered: Registered::Always, system: true,
+        registered: RegistrationRule::Always, system: true,
     }
     PreToolUse {
         section: "preToolUse", subject: Subject::Field("tool_name"), payload: Shape::PreToolUse,
         fields: &[TOOL_NAME, always("tool_use_id", Text("toolu_sample"))],
         blocking: Blocking::Tool,
         in_agents: true, is_shown: true, takes_context: true, failure_denies: true, changes: Changes::Tool,
-        registered: Registered::WithGates,
+        registered: RegistrationRule::WithGates,
     }
     PostToolUse {
         section: "postToolUse", subject: Subject::Field("tool_name"), payload: Shape::PostToolUse,
@@ -97,19 +97,19 @@ events! {
         ],
         blocking: Blocking::Feedback,
         in_agents: true, is_shown: true, takes_context: true, changes: Changes::Tool,
-        registered: Registered::ToDeliver,
+        registered: RegistrationRule::ToDeliver,
     }
     UserPromptSubmit {
         section: "userPromptSubmit", subject: Subject::Nothing, payload: Shape::UserPromptSubmit,
         fields: &[always("permission_mode", Text("default")), always("prompt", Text("a prompt"))],
         blocking: Blocking::Action { says: "conclaude blocks this prompt", effect: "the prompt is rejected" },
         is_shown: true, takes_context: true, failure_denies: true,
-        registered: Registered::ToDeliver, default_timeout: 30, system: true,
+        registered: RegistrationRule::ToDeliver, default_timeout: 30, system: true,
     }
     SubagentStart {
         section: "subagentStart", subject: Subject::Agent, payload: Shape::SubagentStart,
         in_agents: true, takes_context: true,
-        registered: Registered::WithGates, system: true,
+        registered: RegistrationRule::WithGates, system: true,
     }
     SubagentStop {
         section: "subagentStop", subject: Subject::Agent, payload: Shape::SubagentStop,
@@ -118,9 +118,9 @@ events! {
             always("stop_hook_active", Flag(false)), always("last_assistant_message", Text("All done.")),
             always("background_tasks", List),
         ],
-        blocking: Blocking::Stop(Counted::Agent),
+        blocking: Blocking::Stop(BlockCounter::Agent),
         in_agents: true, changes: Changes::Agent,
-        registered: Registered::WithGates, system: true,
+        registered: RegistrationRule::WithGates, system: true,
     }
     Stop {
         section: "stop", subject: Subject::Nothing, payload: Shape::Stop,
@@ -128,15 +128,15 @@ events! {
             always("permission_mode", Text("default")), always("stop_hook_active", Flag(false)),
             always("last_assistant_message", Text("All done.")), always("background_tasks", List),
         ],
-        blocking: Blocking::Stop(Counted::Main),
+        blocking: Blocking::Stop(BlockCounter::Main),
         is_shown: true, changes: Changes::SincePrompt,
-        registered: Registered::ToDeliver,
+        registered: RegistrationRule::ToDeliver,
     }
     SessionEnd {
         section: "sessionEnd", subject: Subject::Field("reason"),
         values: Values::Known(&["clear", "resume", "logout", "prompt_input_exit", "other"]),
         fields: &[always("reason", Text("other"))],
-        registered: Registered::Always, default_timeout: 1, max_timeout: 60, system: true,
+        registered: RegistrationRule::Always, default_timeout: 1, max_timeout: 60, system: true,
     }
     PostToolUseFailure {
         section: "postToolUseFailure", subject: Subject::Field("tool_name"),
@@ -250,12 +250,12 @@ events! {
         section: "taskCompleted", subject: Subject::Field("task_subject"),
         fields: TASK,
         // A task is also completed when a teammate stops while it works on it.
-        blocking: Blocking::Stop(Counted::Task("task_id")),
+        blocking: Blocking::Stop(BlockCounter::Task("task_id")),
     }
     TeammateIdle {
         section: "teammateIdle", subject: Subject::Field("teammate_name"),
         fields: &[always("teammate_name", Text("teammate")), always("team_name", Text("team"))],
-        blocking: Blocking::Stop(Counted::Teammate("teammate_name")),
+        blocking: Blocking::Stop(BlockCounter::Teammate("teammate_name")),
         in_agents: true, changes: Changes::Agent,
     }
     Elicitation {
@@ -299,7 +299,7 @@ events! {
     FileChanged {
         section: "fileChanged", subject: Subject::File("file_path"),
         fields: &[always("file_path", Text("a-file")), always("event", Text("change"))],
-        registered: Registered::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
     DirectoryAdded {
         section: "directoryAdded", subject: Subject::Field("source"),
@@ -310,12 +310,12 @@ events! {
         section: "worktreeCreate", subject: Subject::Nothing,
         fields: &[always("name", Text("a-worktree"))],
         blocking: Blocking::Worktree,
-        registered: Registered::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
     WorktreeRemove {
         section: "worktreeRemove", subject: Subject::Nothing,
         fields: &[always("worktree_path", Text("/tmp/a-worktree"))],
-        registered: Registered::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
     MessageDisplay {
         section: "messageDisplay", subject: Subject::Nothing,
@@ -323,7 +323,7 @@ events! {
             maybe("turn_id"), maybe("message_id"), maybe("index"), maybe("final"),
             always("delta", Text("A message.")),
         ],
-        registered: Registered::WithCommands,
+        registered: RegistrationRule::WithCommands,
     }
 }
 

@@ -12,12 +12,12 @@ use shell_effects::glob::{Glob, GlobError, Kind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolPattern {
     pub tool: Glob,
-    pub input: Input,
+    pub input: ToolInputPattern,
 }
 
 /// What is compared of a tool's input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum ToolInputPattern {
     Any,
     /// A glob over each simple command; what follows it at a word boundary may be anything if `prefix`.
     Command {
@@ -53,14 +53,14 @@ impl ToolPattern {
             if text.contains(')') {
                 return Err("`)` without a `(` before it".into());
             }
-            return Ok(ToolPattern { tool: tool_glob(text)?, input: Input::Any });
+            return Ok(ToolPattern { tool: tool_glob(text)?, input: ToolInputPattern::Any });
         };
         let Some(inner) = rest.strip_suffix(')') else {
             return Err("it must end with the `)` that closes its `(`".into());
         };
         let (tool, inner) = (tool_glob(tool.trim())?, inner.trim());
         let is_any = inner.is_empty() || inner == "*";
-        let input = if is_any { Input::Any } else { input(tool.as_str(), inner)? };
+        let input = if is_any { ToolInputPattern::Any } else { input(tool.as_str(), inner)? };
         ToolPattern { tool, input }.checked()
     }
 
@@ -68,13 +68,13 @@ impl ToolPattern {
         let glob =
             |pattern: &str| Glob::new(pattern, Kind::Name).map(drop).map_err(|error| error.to_string());
         match &self.input {
-            Input::Any => {}
-            Input::Command { glob: pattern, .. }
-            | Input::Domain(pattern)
-            | Input::Field { glob: pattern, .. } => {
+            ToolInputPattern::Any => {}
+            ToolInputPattern::Command { glob: pattern, .. }
+            | ToolInputPattern::Domain(pattern)
+            | ToolInputPattern::Field { glob: pattern, .. } => {
                 glob(pattern)?;
             }
-            Input::File { pattern, .. } => {
+            ToolInputPattern::File { pattern, .. } => {
                 FilePattern::of_rule(pattern, None).map_err(|error| error.to_string())?;
             }
         }
@@ -86,8 +86,12 @@ impl ToolPattern {
         let tool = tools::current_name(tool);
         let by_kind = match &self.input {
             // As in Claude Code, a rule for these two is one for all tools that do the same.
-            Input::File { writes: true, .. } => self.tool.as_str() == "Edit" && WRITERS.contains(&tool),
-            Input::File { writes: false, .. } => self.tool.as_str() == "Read" && READERS.contains(&tool),
+            ToolInputPattern::File { writes: true, .. } => {
+                self.tool.as_str() == "Edit" && WRITERS.contains(&tool)
+            }
+            ToolInputPattern::File { writes: false, .. } => {
+                self.tool.as_str() == "Read" && READERS.contains(&tool)
+            }
             _ => false,
         };
         let by_server = self
@@ -110,7 +114,7 @@ impl ToolPattern {
     /// Where that is longer than a pattern may be.
     pub fn glob(&self) -> Result<Glob, GlobError> {
         let several = match (&self.input, self.server()) {
-            (Input::File { .. }, _) => {
+            (ToolInputPattern::File { .. }, _) => {
                 self.tools().filter(|tools| tools.len() > 1).map(|tools| tools.join(","))
             }
             (_, Some(server)) => Some(format!("{server},{server}__*")),
@@ -120,14 +124,18 @@ impl ToolPattern {
     }
 
     pub fn is_about_files(&self) -> bool {
-        matches!(self.input, Input::File { .. })
+        matches!(self.input, ToolInputPattern::File { .. })
     }
 
     /// The names of the tools that it is about; none where there is no end of them.
     pub fn tools(&self) -> Option<Vec<&str>> {
         match &self.input {
-            Input::File { writes: true, .. } if self.tool.as_str() == "Edit" => Some(WRITERS.to_vec()),
-            Input::File { writes: false, .. } if self.tool.as_str() == "Read" => Some(READERS.to_vec()),
+            ToolInputPattern::File { writes: true, .. } if self.tool.as_str() == "Edit" => {
+                Some(WRITERS.to_vec())
+            }
+            ToolInputPattern::File { writes: false, .. } if self.tool.as_str() == "Read" => {
+                Some(READERS.to_vec())
+            }
             _ => {
                 let names: Vec<&str> = alternatives(self.tool.as_str()).collect();
                 let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -171,17 +179,21 @@ fn tool_glob(text: &str) -> Result<Glob, String> {
     Glob::new(tools::current_name(text), Kind::Name).map_err(|error| error.to_string())
 }
 
-fn input(tool: &str, inner: &str) -> Result<Input, String> {
+fn input(tool: &str, inner: &str) -> Result<ToolInputPattern, String> {
     Ok(match tool {
         shell if WITH_COMMAND.contains(&shell) => command(inner),
         "WebFetch" => match inner.strip_prefix("domain:").map(str::trim) {
-            Some(domain) if !domain.is_empty() => Input::Domain(domain.to_lowercase()),
+            Some(domain) if !domain.is_empty() => ToolInputPattern::Domain(domain.to_lowercase()),
             _ => return Err(format!("write `WebFetch(domain:{})`", host_like(inner))),
         },
-        "Agent" => Input::Field { name: agents::TYPE, glob: inner.to_owned() },
-        "Skill" => Input::Field { name: "skill", glob: inner.to_owned() },
-        reader if READERS.contains(&reader) => Input::File { pattern: inner.to_owned(), writes: false },
-        writer if WRITERS.contains(&writer) => Input::File { pattern: inner.to_owned(), writes: true },
+        "Agent" => ToolInputPattern::Field { name: agents::TYPE, glob: inner.to_owned() },
+        "Skill" => ToolInputPattern::Field { name: "skill", glob: inner.to_owned() },
+        reader if READERS.contains(&reader) => {
+            ToolInputPattern::File { pattern: inner.to_owned(), writes: false }
+        }
+        writer if WRITERS.contains(&writer) => {
+            ToolInputPattern::File { pattern: inner.to_owned(), writes: true }
+        }
         other => {
             return Err(format!(
                 "what is in parentheses is compared for {SPECIFIED} only; write `{other}` for every use of it"
@@ -191,11 +203,11 @@ fn input(tool: &str, inner: &str) -> Result<Input, String> {
 }
 
 /// `npm run:*` and `npm run *` also stand for `npm run` alone.
-fn command(inner: &str) -> Input {
+fn command(inner: &str) -> ToolInputPattern {
     let before = inner.strip_suffix(":*").or_else(|| inner.strip_suffix(" *"));
     match before.map(str::trim_end).filter(|before| !before.is_empty() && !before.ends_with('\\')) {
-        Some(before) => Input::Command { glob: before.to_owned(), prefix: true },
-        None => Input::Command { glob: inner.to_owned(), prefix: false },
+        Some(before) => ToolInputPattern::Command { glob: before.to_owned(), prefix: true },
+        None => ToolInputPattern::Command { glob: inner.to_owned(), prefix: false },
     }
 }
 

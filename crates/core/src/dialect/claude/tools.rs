@@ -7,7 +7,7 @@ use shell_effects::Access;
 
 /// What a tool call does, as far as its input says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use<'a> {
+pub enum ToolUse<'a> {
     File {
         access: Access,
         path: &'a str,
@@ -245,17 +245,19 @@ pub fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'static str
 }
 
 /// What a call of a tool does.
-pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
+pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> ToolUse<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
     if WITH_COMMAND.contains(&tool) {
-        let shell = if tool == POWER_SHELL { Use::PowerShell } else { Use::Shell };
-        return field(COMMAND).map_or(Use::Other, shell);
+        let shell = if tool == POWER_SHELL { ToolUse::PowerShell } else { ToolUse::Shell };
+        return field(COMMAND).map_or(ToolUse::Other, shell);
     }
     let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
-    let file = found.and_then(|(_, name, access)| Some(Use::File { access: *access, path: field(name)? }));
+    let file =
+        found.and_then(|(_, name, access)| Some(ToolUse::File { access: *access, path: field(name)? }));
     // Searching one file reads it.
     let searched = (tool == SEARCH.0).then(|| field(SEARCH.1)).flatten();
-    file.or_else(|| searched.map(|path| Use::File { access: Access::Read, path })).unwrap_or(Use::Other)
+    file.or_else(|| searched.map(|path| ToolUse::File { access: Access::Read, path }))
+        .unwrap_or(ToolUse::Other)
 }
 
 /// The file that a search names by its `glob`, which is a name without wildcards.

@@ -13,17 +13,17 @@ mod scalar;
 mod turn;
 mod unread;
 
-pub use entry::{Attachment, CacheCreation, Entry, Message, Usage};
-pub use fate::Fate;
-pub use scalar::{Block, Content, Scalar};
+pub use entry::{Attachment, CacheCreation, TranscriptEntry, TranscriptMessage, Usage};
+pub use fate::CallFate;
+pub use scalar::{MessageBlock, MessageContent, Scalar};
 pub use turn::Ending;
 
-use crate::json::Scan;
+use crate::json::JsonScanner;
 use kinds::{is_in, unknown};
 
 #[derive(Debug)]
-pub enum Line<'a> {
-    Entry(Box<Entry<'a>>),
+pub enum TranscriptLine<'a> {
+    Entry(Box<TranscriptEntry<'a>>),
     /// It is of a kind that says nothing of what happened.
     Ignored,
     /// It is of a kind that this version does not know, which is said in words that follow "a line".
@@ -33,35 +33,41 @@ pub enum Line<'a> {
     Malformed,
 }
 
-impl<'a> Line<'a> {
-    pub fn read(line: &'a [u8]) -> Line<'a> {
+impl<'a> TranscriptLine<'a> {
+    pub fn read(line: &'a [u8]) -> TranscriptLine<'a> {
         let head = head::scan(line);
         match (head.kind, head.attachment) {
-            (Some(kind), _) if is_in(&kinds::IGNORED, kind) => return Line::Ignored,
+            (Some(kind), _) if is_in(&kinds::IGNORED, kind) => return TranscriptLine::Ignored,
             (Some(kind), _) if !is_in(&kinds::READ, kind) => {
-                return if is_json(line) { Line::of_unknown(kind) } else { Line::Malformed };
+                return if is_json(line) {
+                    TranscriptLine::of_unknown(kind)
+                } else {
+                    TranscriptLine::Malformed
+                };
             }
-            (_, Some(attachment)) if is_in(&kinds::ATTACHMENTS, attachment) => return Line::Ignored,
+            (_, Some(attachment)) if is_in(&kinds::ATTACHMENTS, attachment) => {
+                return TranscriptLine::Ignored;
+            }
             _ => {}
         }
-        match std::str::from_utf8(line).ok().and_then(|line| Entry::read(line).ok()) {
-            Some(entry) => Line::of(entry),
-            None if is_json(line) => Line::OtherForm,
-            None => Line::Malformed,
+        match std::str::from_utf8(line).ok().and_then(|line| TranscriptEntry::read(line).ok()) {
+            Some(entry) => TranscriptLine::of(entry),
+            None if is_json(line) => TranscriptLine::OtherForm,
+            None => TranscriptLine::Malformed,
         }
     }
 
-    fn of(entry: Box<Entry<'a>>) -> Line<'a> {
+    fn of(entry: Box<TranscriptEntry<'a>>) -> TranscriptLine<'a> {
         match entry.kind.text() {
-            Some(kind) if is_in(&kinds::IGNORED, kind) => Line::Ignored,
-            Some(kind) if is_in(&kinds::READ, kind) => Line::Entry(entry),
-            Some(kind) => Line::of_unknown(kind),
-            None => Line::OtherForm,
+            Some(kind) if is_in(&kinds::IGNORED, kind) => TranscriptLine::Ignored,
+            Some(kind) if is_in(&kinds::READ, kind) => TranscriptLine::Entry(entry),
+            Some(kind) => TranscriptLine::of_unknown(kind),
+            None => TranscriptLine::OtherForm,
         }
     }
 
-    fn of_unknown(kind: &str) -> Line<'a> {
-        Line::Unknown(unknown("of a kind", Some(kind)))
+    fn of_unknown(kind: &str) -> TranscriptLine<'a> {
+        TranscriptLine::Unknown(unknown("of a kind", Some(kind)))
     }
 }
 
@@ -69,7 +75,7 @@ fn is_json(line: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-impl<'a> Entry<'a> {
+impl<'a> TranscriptEntry<'a> {
     pub fn is(&self, kind: &str) -> bool {
         self.kind.text() == Some(kind)
     }
@@ -78,9 +84,9 @@ impl<'a> Entry<'a> {
         self.is("user") || self.is("assistant")
     }
 
-    pub fn blocks(&self) -> &[Block<'a>] {
+    pub fn blocks(&self) -> &[MessageBlock<'a>] {
         match self.message.as_ref().map(|message| &message.content) {
-            Some(Content::Blocks(blocks)) => blocks,
+            Some(MessageContent::Blocks(blocks)) => blocks,
             _ => &[],
         }
     }
@@ -94,9 +100,11 @@ impl<'a> Entry<'a> {
             return None;
         }
         match &self.message.as_ref()?.content {
-            Content::Text(text) => Some(Cow::Borrowed(text)),
+            MessageContent::Text(text) => Some(Cow::Borrowed(text)),
             // A line with the result of a tool is none of the user's, whatever texts are beside it.
-            Content::Blocks(blocks) if blocks.iter().all(|block| block.tool_use_id.text().is_none()) => {
+            MessageContent::Blocks(blocks)
+                if blocks.iter().all(|block| block.tool_use_id.text().is_none()) =>
+            {
                 texts(blocks)
             }
             _ => None,
@@ -111,11 +119,11 @@ impl<'a> Entry<'a> {
     /// The calls of tools: id, name, input. One that lacks any of these is none.
     pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &'a str)> {
         let blocks = if self.is("assistant") { self.blocks() } else { &[] };
-        blocks.iter().filter_map(Block::call)
+        blocks.iter().filter_map(MessageBlock::call)
     }
 
-    pub fn results(&self) -> impl Iterator<Item = &Block<'a>> {
-        let is_result = |block: &&Block<'a>| block.kind.text() == Some("tool_result");
+    pub fn results(&self) -> impl Iterator<Item = &MessageBlock<'a>> {
+        let is_result = |block: &&MessageBlock<'a>| block.kind.text() == Some("tool_result");
         self.blocks().iter().filter(is_result)
     }
 }
@@ -131,10 +139,10 @@ impl<'a> Attachment<'a> {
         if self.kind.text() != Some(kinds::QUEUED) || !is_submitted || self.is_meta.is_true() {
             return None;
         }
-        match Content::read(&mut Scan::of(self.prompt?)).ok()? {
-            Content::Text(text) => Some(text),
-            Content::Blocks(blocks) => texts(&blocks),
-            Content::Other => None,
+        match MessageContent::read(&mut JsonScanner::of(self.prompt?)).ok()? {
+            MessageContent::Text(text) => Some(text),
+            MessageContent::Blocks(blocks) => texts(&blocks),
+            MessageContent::Other => None,
         }
     }
 }
@@ -142,8 +150,8 @@ impl<'a> Attachment<'a> {
 /// The modes of queued prompts for which UserPromptSubmit comes.
 const QUEUED_MODES: [&str; 2] = ["prompt", "task-notification"];
 
-fn texts<'a>(blocks: &[Block<'a>]) -> Option<Cow<'a, str>> {
-    let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(Block::text).collect();
+fn texts<'a>(blocks: &[MessageBlock<'a>]) -> Option<Cow<'a, str>> {
+    let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(MessageBlock::text).collect();
     (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
 }
 

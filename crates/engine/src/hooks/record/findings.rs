@@ -23,7 +23,7 @@ pub(in crate::hooks) fn finding(outcome: &Outcome, written: impl FnOnce(&Finding
     let finding = outcome.as_finding()?;
     let rule = match finding.rule.as_deref() {
         // What it compared is known, and where that is written is not.
-        Some(rule) if matches!(finding.code.written(), rule::Written::Step(field) if field == rule.key) => {
+        Some(rule) if matches!(finding.code.written(), rule::RuleSource::Step(field) if field == rule.key) => {
             Rule { pattern: rule.pattern.clone(), ..written(finding) }
         }
         Some(rule) => rule.clone(),
@@ -38,7 +38,7 @@ pub(in crate::hooks) fn finding(outcome: &Outcome, written: impl FnOnce(&Finding
 fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
     let written = finding.code.written();
     let rule = written.rule(&context.config.origins, &context.root.folder);
-    let rule::Written::Step(field) = written else { return rule };
+    let rule::RuleSource::Step(field) = written else { return rule };
     let Some(step) = remember::recorded_step(plan, context) else { return rule };
     let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
     let named = finding.phase.as_deref().unwrap_or(field);

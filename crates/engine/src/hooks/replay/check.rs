@@ -8,9 +8,9 @@ use super::past::{Because, Past, Stage, Would};
 use super::rules;
 use crate::hooks::permissions::Asking;
 use crate::hooks::{guards, permissions};
-use conclaude_checks::des::gates::{self, Calling};
+use conclaude_checks::des::gates::{self, CallRequest};
 use conclaude_checks::des::markers::Markers;
-use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{Own, Watch};
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
@@ -65,7 +65,7 @@ impl Replayer {
         let Past { event, stage, .. } = *past;
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
-        let find = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
+        let find = || ProtectedPaths::new(root, work, links).with(&self.loaded.extended, root, work);
         let own = Some(Own { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
         let lost = &self.loaded.lost;
@@ -81,7 +81,7 @@ impl Replayer {
     fn call(&self, event: &Event) -> Vec<Outcome> {
         let HookPayload::PreToolUse(tool) = &event.payload else { return Vec::new() };
         let prompt = called(tool).unwrap_or_default();
-        let findings = gates::of_prompt(&Calling {
+        let findings = gates::of_prompt(&CallRequest {
             markers: &Markers::of(prompt),
             prompt,
             subagent_type: agents::called(&tool.tool_input),

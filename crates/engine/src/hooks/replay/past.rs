@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use conclaude_checks::des::paths::Links;
-use conclaude_checks::des::protected::Protected;
+use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_core::agent::Agent;
 use conclaude_core::rule::Rule;
 use conclaude_core::types::Event;
@@ -15,7 +15,7 @@ pub struct Stage {
     pub(super) root: PathBuf,
     pub(super) work: PathBuf,
     pub(super) links: Links,
-    pub(super) protected: OnceCell<Protected>,
+    pub(super) protected: OnceCell<ProtectedPaths>,
 }
 
 impl Stage {

@@ -4,7 +4,7 @@ use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
 use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns};
 use conclaude_core::dialect::claude::{mcp, tools, watched};
-use conclaude_core::event::{self, EventKind, Registered, Subject};
+use conclaude_core::event::{self, EventKind, RegistrationRule, Subject};
 use conclaude_core::order::sorted;
 use conclaude_core::pattern::Pattern;
 use conclaude_store::load::{self, Loaded};
@@ -27,11 +27,13 @@ pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Regi
     let delivers = gates_on
         || config.sections.iter().any(|(event, _)| is_unseen(*event) && has_commands(*event, config));
     let is_needed = |event: &EventKind| match event.row().registered {
-        Registered::Always => true,
-        Registered::WithCommands => has_commands(*event, config),
-        Registered::ToDeliver => delivers || is_used(*event, config, &named) || counts_blocks(*event, config),
-        Registered::WithGates => gates_on || is_used(*event, config, &named),
-        Registered::WhenUsed => is_used(*event, config, &named),
+        RegistrationRule::Always => true,
+        RegistrationRule::WithCommands => has_commands(*event, config),
+        RegistrationRule::ToDeliver => {
+            delivers || is_used(*event, config, &named) || counts_blocks(*event, config)
+        }
+        RegistrationRule::WithGates => gates_on || is_used(*event, config, &named),
+        RegistrationRule::WhenUsed => is_used(*event, config, &named),
     };
     let future = config.sections.iter().map(|(event, _)| *event).filter(|event| !event.is_known());
     let events = event::ALL.iter().copied().chain(future).filter(is_needed);
@@ -72,14 +74,14 @@ pub fn reasons(event: EventKind) -> String {
     let mut needs: Vec<&str> = vec!["commands"];
     needs.extend(rules);
     match row.registered {
-        Registered::Always => return "always".into(),
-        Registered::WithCommands => {
+        RegistrationRule::Always => return "always".into(),
+        RegistrationRule::WithCommands => {
             return "only with commands: that changes what Claude Code does, or costs a process with every word"
                 .into();
         }
-        Registered::WhenUsed => needs.push("notifications"),
-        Registered::WithGates => needs.extend(["notifications", "gates"]),
-        Registered::ToDeliver => {
+        RegistrationRule::WhenUsed => needs.push("notifications"),
+        RegistrationRule::WithGates => needs.extend(["notifications", "gates"]),
+        RegistrationRule::ToDeliver => {
             needs.extend(["notifications", "gates", "commands of events that show nothing themselves"]);
         }
     }

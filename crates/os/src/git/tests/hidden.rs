@@ -6,7 +6,7 @@ use super::*;
 fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index() {
     for version in ["2", "3", "4"] {
         for flag in ["--assume-unchanged", "--skip-worktree"] {
-            let repository = Repository::new();
+            let repository = TestRepository::new();
             for name in ["a", "b", "packages/long-name-of-a-file", "packages/y", "packages/z"] {
                 repository.write(name, "1");
             }
@@ -27,7 +27,7 @@ fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index()
 
 #[test]
 fn only_rules_of_the_tree_as_they_were_hide_files() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write(".gitignore", "/target/\n*.log\n!keep.log\n");
     repository.write("web/.gitignore", "dist\n");
     repository.write("a", "1");
@@ -66,7 +66,7 @@ fn only_rules_of_the_tree_as_they_were_hide_files() {
 #[cfg(unix)]
 #[test]
 fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("a", "1");
     let ran = repository.path().join(".git/ran");
     let config = format!(
@@ -93,7 +93,7 @@ fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
 #[test]
 fn further_ways_to_hide_a_write_are_seen() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    type Way = (&'static str, fn(&Repository), &'static [&'static str]);
+    type Way = (&'static str, fn(&TestRepository), &'static [&'static str]);
     let ways: [Way; 9] = [
         (
             "through a hard link in an ignored folder",
@@ -173,7 +173,7 @@ fn further_ways_to_hide_a_write_are_seen() {
         ),
     ];
     for (way, hide, expected) in ways {
-        let repository = Repository::new();
+        let repository = TestRepository::new();
         repository.write(".gitignore", "/target/\n");
         repository.write("lib/x", "1");
         repository.commit();
@@ -188,7 +188,7 @@ fn further_ways_to_hide_a_write_are_seen() {
 
 #[test]
 fn a_repository_that_was_made_inside_the_project_does_not_take_its_place() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     repository.write("web/a", "1");
     repository.commit();
     let work = repository.path().join("web");
@@ -202,7 +202,7 @@ fn a_repository_that_was_made_inside_the_project_does_not_take_its_place() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_deeper_than_paths_can_be_is_seen() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let baseline = repository.baseline();
     let half = vec!["d".repeat(200); 15].join("/");
     std::fs::create_dir_all(repository.path().join(&half)).unwrap();

@@ -4,8 +4,8 @@ fn no_file(_: &'static str) -> io::Result<(File, PathBuf)> {
     Err(io::Error::other("no room"))
 }
 
-fn captured(limit: usize, chunks: &[&str]) -> Captured {
-    let mut capture = Capture::new("stdout", Keep::Shown(limit));
+fn captured(limit: usize, chunks: &[&str]) -> CapturedOutput {
+    let mut capture = StreamCapture::new("stdout", Retention::Shown(limit));
     for chunk in chunks {
         capture.push(chunk.as_bytes(), &mut no_file);
     }
@@ -49,7 +49,7 @@ fn one_endless_line_is_cut_by_bytes() {
 
 #[test]
 fn bytes_that_grow_when_cleaned_do_not_upset_the_count() {
-    let mut capture = Capture::new("stdout", Keep::Shown(20));
+    let mut capture = StreamCapture::new("stdout", Retention::Shown(20));
     capture.push(&[0xff; 1000], &mut no_file);
     assert!(capture.finish().excerpt(None).unwrap().contains("… 980 bytes left out"));
 }
@@ -64,7 +64,7 @@ fn output_just_over_the_limit_shows_its_end() {
 fn the_file_holds_all_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.txt");
-    let mut capture = Capture::new("stdout", Keep::Shown(10));
+    let mut capture = StreamCapture::new("stdout", Retention::Shown(10));
     let mut spill = |_: &'static str| File::create(&path).map(|file| (file, path.clone()));
     for chunk in ["12345", "67890", "abc", "def"] {
         capture.push(chunk.as_bytes(), &mut spill);
@@ -76,7 +76,7 @@ fn the_file_holds_all_of_it() {
 
 #[test]
 fn what_is_not_shown_is_counted_alone() {
-    let mut capture = Capture::new("stdout", Keep::Nothing);
+    let mut capture = StreamCapture::new("stdout", Retention::Nothing);
     capture.push(b"secret\nlines", &mut no_file);
     let captured = capture.finish();
     assert_eq!((captured.bytes, captured.lines, captured.excerpt(None)), (12, 2, None));
@@ -88,7 +88,7 @@ proptest::proptest! {
         bytes: Vec<u8>, text in "[<a\n\u{1b}\rü]{0,200}", limit in 1usize..80, max in 1u32..12, step in 1usize..9,
     ) {
         let text = [bytes, text.into_bytes()].concat();
-        let mut capture = Capture::new("stdout", Keep::Shown(limit));
+        let mut capture = StreamCapture::new("stdout", Retention::Shown(limit));
         for chunk in text.chunks(step) {
             capture.push(chunk, &mut no_file);
         }

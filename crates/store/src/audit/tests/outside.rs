@@ -9,7 +9,7 @@ fn run(phase: &str) -> Record {
 
 /// A line that follows this one, as anybody can compute it.
 fn forged(last: &str) -> String {
-    let link = Link::read(last).unwrap();
+    let link = ChainLink::read(last).unwrap();
     let body = format!(
         r#"{{"seq":{},"event":"des run","step":"s","phase":"forged","prev":"{}"}}"#,
         link.seq + 1,
@@ -67,7 +67,7 @@ fn a_record_that_somebody_else_appended_is_named_before_and_after_the_next_one()
     let beyond = "record 4 was not written by conclaude: the last one it wrote is 3, says the copy of the end that is kept outside the project";
     assert_eq!(problem, format!("{file}:4: {beyond}"));
     let mut doubts = Vec::new();
-    let note = |entry: &Entry| {
+    let note = |entry: &TrailEntry| {
         doubts.extend(entry.doubt.clone());
         Ok(())
     };
@@ -105,11 +105,11 @@ fn an_end_that_is_not_kept_is_reported_for_good() {
 
 #[test]
 fn a_writer_that_was_killed_leaves_a_trail_in_order() {
-    use crate::audit::anchor::{Anchor, Position};
+    use crate::audit::anchor::{Anchor, RecordPosition};
     let project = with_records(2, 1 << 20);
     let end = project.trail.read_anchor().unwrap();
     // Before it wrote: the end says what was coming.
-    let next = Position { seq: 3, hash: "f".repeat(64), file: end.last.file.clone() };
+    let next = RecordPosition { seq: 3, hash: "f".repeat(64), file: end.last.file.clone() };
     project.trail.keep_anchor(&Anchor { last: end.last.clone(), next: Some(next) }).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(2));
     project.trail.append(&record(3)).unwrap();
@@ -132,7 +132,7 @@ fn a_trail_of_an_older_version_is_in_order_and_goes_on() {
             .nth(usize::try_from(seq).unwrap() - 1)
             .unwrap()
             .to_owned();
-        let hash = Link::read(&line).unwrap().hash.to_owned();
+        let hash = ChainLink::read(&line).unwrap().hash.to_owned();
         fs::write(&project.outside().end, format!("{{\"seq\":{seq},\"hash\":\"{hash}\"}}\n")).unwrap();
     };
     old(3);

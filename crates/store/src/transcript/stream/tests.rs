@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::*;
-use crate::transcript::tests::Slowly;
+use crate::transcript::tests::SlowReader;
 
 /// The kinds of the lines that are given.
 fn kinds<R: Read>(stream: &mut Stream<R>) -> Vec<String> {
@@ -95,8 +95,8 @@ fn what_of_a_line_is_not_understood_is_counted_with_its_first_line() {
 #[test]
 fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
     /// A line of spaces that is never in memory as a whole.
-    struct Long(u64);
-    impl Read for Long {
+    struct LongLine(u64);
+    impl Read for LongLine {
         fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
             let length = room.len().min(usize::try_from(self.0).unwrap());
             room[..length].fill(b' ');
@@ -105,7 +105,7 @@ fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
         }
     }
     let line = b"{\"type\":\"cost-state\"}\n";
-    let text = |bytes: u64| line.chain(Long(bytes)).chain(&b"\n"[..]).chain(&line[..]);
+    let text = |bytes: u64| line.chain(LongLine(bytes)).chain(&b"\n"[..]).chain(&line[..]);
     let too_long = |line: Option<u64>| -> Vec<String> {
         line.map(|line| format!("1 line over 32 MB, skipped (first: f:{line})")).into_iter().collect()
     };
@@ -117,7 +117,7 @@ fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
         assert!(stream.buffer.len() as u64 <= MAX_LINE_BYTES * 2);
         assert_eq!(stream.counts.bytes, bytes + 1 + 2 * line.len() as u64);
     }
-    let mut endless = Stream::of(Long(40 << 20), Path::new("f"));
+    let mut endless = Stream::of(LongLine(40 << 20), Path::new("f"));
     endless.each(|_| Ok(())).unwrap();
     assert_eq!(endless.counts.problems(), too_long(Some(1)));
 }
@@ -129,9 +129,9 @@ fn a_growing_file_is_read_on_from_where_it_ended() {
         let mut stream = Stream::open_at(path, position).unwrap();
         (kinds(&mut stream).len(), stream.position())
     };
-    let at = |byte, lines| Position { byte, lines: Some(lines) };
+    let at = |byte, lines| LinePosition { byte, lines: Some(lines) };
     write!(file, "{{\"type\":\"user\"}}\n{{\"type\":\"us").unwrap();
-    let (lines, position) = read_on(file.path(), Position::START);
+    let (lines, position) = read_on(file.path(), LinePosition::START);
     assert_eq!((lines, position), (1, at(16, 1)));
     writeln!(file, "er\"}}").unwrap();
     assert_eq!(read_on(file.path(), position), (1, at(32, 2)));
@@ -142,7 +142,7 @@ fn lines_are_whole_however_the_pieces_of_a_file_part_them() {
     let long = format!("{{\"type\":\"cost-state\",\"x\":\"{}\"}}\n", "y".repeat(3 * BUFFER_BYTES));
     let last = "{\"type\":\"system\",\"subtype\":\"informational\"}\n".repeat(200);
     let text = format!("{{\"type\":\"cost-state\"}}\n{long}{last}");
-    let mut stream = Stream::of(Slowly::new(&text), Path::new("f"));
+    let mut stream = Stream::of(SlowReader::new(&text), Path::new("f"));
     let kinds = kinds(&mut stream);
     assert_eq!((kinds.len(), kinds[1].as_str(), kinds[201].as_str()), (202, "cost-state", "system"));
     assert_eq!(stream.counts.problems(), [""; 0]);

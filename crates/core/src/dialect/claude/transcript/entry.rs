@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::scalar::{Content, Scalar};
-use crate::json::{Broken, Scan};
+use super::scalar::{MessageContent, Scalar};
+use crate::json::{JsonError, JsonScanner};
 
 /// A line that says what happened. Fields of another type than expected are as good as absent.
 #[derive(Debug, Default)]
-pub struct Entry<'a> {
+pub struct TranscriptEntry<'a> {
     pub kind: Scalar<'a>,
     pub subtype: Scalar<'a>,
     pub timestamp: Scalar<'a>,
@@ -32,7 +32,7 @@ pub struct Entry<'a> {
     pub permission_decision: Option<&'a str>,
     /// What a session cost until then, by Claude Code's own prices.
     pub total_cost: Scalar<'a>,
-    pub message: Option<Message<'a>>,
+    pub message: Option<TranscriptMessage<'a>>,
     pub attachment: Option<Attachment<'a>>,
     /// A message before it could not be read, or not all of it.
     pub follows_gap: bool,
@@ -41,11 +41,11 @@ pub struct Entry<'a> {
 }
 
 #[derive(Debug, Default)]
-pub struct Message<'a> {
+pub struct TranscriptMessage<'a> {
     /// The same on all lines of one answer, of which each has one block.
     pub id: Scalar<'a>,
     pub model: Scalar<'a>,
-    pub content: Content<'a>,
+    pub content: MessageContent<'a>,
     /// `end_turn` where the main thread or an agent stops.
     pub stop_reason: Scalar<'a>,
     /// The tokens, which few ask for.
@@ -90,7 +90,7 @@ pub struct Attachment<'a> {
     pub(super) origin: Option<&'a str>,
 }
 
-impl Message<'_> {
+impl TranscriptMessage<'_> {
     /// The tokens of an answer. None where there are none; an error where they are in a form that this version does not know.
     ///
     /// # Errors
@@ -100,16 +100,16 @@ impl Message<'_> {
     }
 }
 
-impl<'a> Entry<'a> {
-    pub(super) fn read(line: &'a str) -> Result<Box<Entry<'a>>, Broken> {
+impl<'a> TranscriptEntry<'a> {
+    pub(super) fn read(line: &'a str) -> Result<Box<TranscriptEntry<'a>>, JsonError> {
         // It is large, and so not moved when it is filled.
-        let mut entry = Box::<Entry<'a>>::default();
-        let mut scan = Scan::of(line);
+        let mut entry = Box::<TranscriptEntry<'a>>::default();
+        let mut scan = JsonScanner::of(line);
         scan.object(|name, scan| entry.set(name, scan))?;
         scan.finish().map(|()| entry)
     }
 
-    fn set(&mut self, name: &str, scan: &mut Scan<'a>) -> Result<(), Broken> {
+    fn set(&mut self, name: &str, scan: &mut JsonScanner<'a>) -> Result<(), JsonError> {
         let scalar = match name {
             "type" => &mut self.kind,
             "subtype" => &mut self.subtype,
@@ -128,7 +128,7 @@ impl<'a> Entry<'a> {
             "toolDenialKind" => &mut self.tool_denial_kind,
             "totalCostUSD" => &mut self.total_cost,
             "message" => {
-                self.message = if scan.is_null()? { None } else { Some(Message::read(scan)?) };
+                self.message = if scan.is_null()? { None } else { Some(TranscriptMessage::read(scan)?) };
                 return Ok(());
             }
             "attachment" => {
@@ -146,14 +146,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl<'a> Message<'a> {
-    fn read(scan: &mut Scan<'a>) -> Result<Message<'a>, Broken> {
-        let mut message = Message::default();
+impl<'a> TranscriptMessage<'a> {
+    fn read(scan: &mut JsonScanner<'a>) -> Result<TranscriptMessage<'a>, JsonError> {
+        let mut message = TranscriptMessage::default();
         scan.object(|name, scan| {
             match name {
                 "id" => message.id = Scalar::of(scan.value()?),
                 "model" => message.model = Scalar::of(scan.value()?),
-                "content" => message.content = Content::read(scan)?,
+                "content" => message.content = MessageContent::read(scan)?,
                 "stop_reason" => message.stop_reason = Scalar::of(scan.value()?),
                 "usage" => message.usage = scan.present()?,
                 _ => drop(scan.value()?),
@@ -165,7 +165,7 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Attachment<'a> {
-    fn read(scan: &mut Scan<'a>) -> Result<Attachment<'a>, Broken> {
+    fn read(scan: &mut JsonScanner<'a>) -> Result<Attachment<'a>, JsonError> {
         let mut attachment = Attachment::default();
         scan.object(|name, scan| {
             let value = scan.present()?;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Block, Entry};
+use super::{MessageBlock, TranscriptEntry};
 use crate::json::Fields;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum CallFate {
     Ran,
     Failed,
     DeniedByHook,
@@ -21,42 +21,42 @@ const REJECTED: &str = "user-rejected";
 /// How a result starts after a rejection, also where an older version writes no kind.
 const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
 
-impl<'a> Entry<'a> {
+impl<'a> TranscriptEntry<'a> {
     /// A field of what Claude Code writes beside a result since it records permissions.
     fn permission(&self, name: &str) -> Option<Cow<'a, str>> {
         Fields::of(self.permission_decision?).ok()?.text(name)
     }
 
     /// What became of the call that this is the result of.
-    pub fn fate(&self, result: &Block<'_>) -> Fate {
+    pub fn fate(&self, result: &MessageBlock<'_>) -> CallFate {
         if !result.is_error.is_true() {
-            return Fate::Ran;
+            return CallFate::Ran;
         }
         if result.is_denied_by_hook() {
-            return Fate::DeniedByHook;
+            return CallFate::DeniedByHook;
         }
         match (self.tool_denial_kind.text(), self.permission("source").as_deref()) {
-            (Some(_), Some("hook")) => Fate::DeniedByHook,
-            (Some(REJECTED), None) => Fate::RejectedByUser,
-            (Some(REJECTED), Some(source)) if source.starts_with("user") => Fate::RejectedByUser,
-            (Some(_), _) => Fate::NotPermitted,
+            (Some(_), Some("hook")) => CallFate::DeniedByHook,
+            (Some(REJECTED), None) => CallFate::RejectedByUser,
+            (Some(REJECTED), Some(source)) if source.starts_with("user") => CallFate::RejectedByUser,
+            (Some(_), _) => CallFate::NotPermitted,
             (None, _) if result.answer(REJECTION.len()).is_some_and(|text| text == REJECTION) => {
-                Fate::RejectedByUser
+                CallFate::RejectedByUser
             }
-            (None, _) => Fate::Failed,
+            (None, _) => CallFate::Failed,
         }
     }
 
     /// Whether PermissionRequest came before this result, apart from what hooks answered to it; none where the version that wrote
     /// it does not say.
-    pub fn was_asked(&self, fate: Fate) -> Option<bool> {
+    pub fn was_asked(&self, fate: CallFate) -> Option<bool> {
         let has_reason = |reason: &str| self.permission("reasonCode").is_some_and(|found| found == reason);
         match (self.tool_denial_kind.text(), fate) {
             // What a hook asks about is refused without another hook where nobody can be asked.
             (Some(REJECTED), _) => Some(!has_reason("hook:PreToolUse")),
             (Some(_), _) => Some(has_reason("hook:PermissionRequest")),
-            (None, Fate::DeniedByHook) => Some(false),
-            (None, Fate::RejectedByUser) => Some(true),
+            (None, CallFate::DeniedByHook) => Some(false),
+            (None, CallFate::RejectedByUser) => Some(true),
             (None, _) => self.permission("source").map(|source| source.starts_with("user")),
         }
     }
@@ -69,7 +69,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl Block<'_> {
+impl MessageBlock<'_> {
     /// The id of the agent that a call started in the background.
     pub fn launched_agent(&self) -> Option<String> {
         const START: &str = "Async agent launched";

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Broken, Scan, text};
+use crate::json::{JsonError, JsonScanner, text};
 
 /// A text, a number, a flag, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,30 +46,30 @@ impl Scalar<'_> {
 
 /// The content of a message: a text, or blocks.
 #[derive(Debug, Default)]
-pub enum Content<'a> {
+pub enum MessageContent<'a> {
     Text(Cow<'a, str>),
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<MessageBlock<'a>>),
     #[default]
     Other,
 }
 
-impl<'a> Content<'a> {
-    pub(super) fn read(scan: &mut Scan<'a>) -> Result<Content<'a>, Broken> {
+impl<'a> MessageContent<'a> {
+    pub(super) fn read(scan: &mut JsonScanner<'a>) -> Result<MessageContent<'a>, JsonError> {
         if scan.first() != Some(b'[') {
-            return Ok(text(scan.value()?).map_or(Content::Other, Content::Text));
+            return Ok(text(scan.value()?).map_or(MessageContent::Other, MessageContent::Text));
         }
         let mut blocks = Vec::new();
         scan.list(|scan| {
-            blocks.push(Block::read(scan)?);
+            blocks.push(MessageBlock::read(scan)?);
             Ok(())
         })?;
-        Ok(Content::Blocks(blocks))
+        Ok(MessageContent::Blocks(blocks))
     }
 }
 
 /// A block of a message: a text, a call of a tool, or its result.
 #[derive(Debug, Default)]
-pub struct Block<'a> {
+pub struct MessageBlock<'a> {
     pub kind: Scalar<'a>,
     /// Most texts are answers, which nobody asks for.
     text: Option<&'a str>,
@@ -82,9 +82,9 @@ pub struct Block<'a> {
     pub content: Option<&'a str>,
 }
 
-impl<'a> Block<'a> {
-    fn read(scan: &mut Scan<'a>) -> Result<Block<'a>, Broken> {
-        let mut block = Block::default();
+impl<'a> MessageBlock<'a> {
+    fn read(scan: &mut JsonScanner<'a>) -> Result<MessageBlock<'a>, JsonError> {
+        let mut block = MessageBlock::default();
         scan.object(|name, scan| {
             let value = scan.value()?;
             match name {
@@ -109,10 +109,10 @@ impl<'a> Block<'a> {
 
     /// The start of what a tool answered, if it is a text.
     pub fn answer(&self, max: usize) -> Option<String> {
-        let text = match Content::read(&mut Scan::of(self.content?)).ok()? {
-            Content::Text(text) => text,
-            Content::Blocks(blocks) => blocks.iter().find_map(Block::text)?,
-            Content::Other => return None,
+        let text = match MessageContent::read(&mut JsonScanner::of(self.content?)).ok()? {
+            MessageContent::Text(text) => text,
+            MessageContent::Blocks(blocks) => blocks.iter().find_map(MessageBlock::text)?,
+            MessageContent::Other => return None,
         };
         Some(text.chars().take(max).collect())
     }

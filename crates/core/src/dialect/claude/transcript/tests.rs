@@ -9,15 +9,15 @@ const HOOKS: &str = include_str!("../../../../../../tests/fixtures/captures/tran
 const PERMISSIONS: &str =
     include_str!("../../../../../../tests/fixtures/captures/transcript-permissions.jsonl");
 
-fn entry(line: &str) -> Option<Box<Entry<'_>>> {
-    match Line::read(line.as_bytes()) {
-        Line::Entry(entry) => Some(entry),
-        Line::Ignored => None,
+fn entry(line: &str) -> Option<Box<TranscriptEntry<'_>>> {
+    match TranscriptLine::read(line.as_bytes()) {
+        TranscriptLine::Entry(entry) => Some(entry),
+        TranscriptLine::Ignored => None,
         other => panic!("{other:?}: {line}"),
     }
 }
 
-fn entries(text: &str) -> impl Iterator<Item = Box<Entry<'_>>> {
+fn entries(text: &str) -> impl Iterator<Item = Box<TranscriptEntry<'_>>> {
     text.lines().filter_map(entry)
 }
 
@@ -102,10 +102,10 @@ fn a_field_of_another_type_is_absent_and_hides_nothing_else() {
 
 #[test]
 fn a_result_says_what_became_of_its_call_and_whether_the_user_was_asked() {
-    let fates = |text: &str| -> Vec<(Fate, Option<bool>)> {
+    let fates = |text: &str| -> Vec<(CallFate, Option<bool>)> {
         entries(text)
             .flat_map(|entry| {
-                let fate = |result: &Block<'_>| {
+                let fate = |result: &MessageBlock<'_>| {
                     let fate = entry.fate(result);
                     (fate, entry.was_asked(fate))
                 };
@@ -113,7 +113,7 @@ fn a_result_says_what_became_of_its_call_and_whether_the_user_was_asked() {
             })
             .collect()
     };
-    use Fate::{DeniedByHook, Failed, NotPermitted, Ran, RejectedByUser};
+    use CallFate::{DeniedByHook, Failed, NotPermitted, Ran, RejectedByUser};
     assert_eq!(
         fates(PERMISSIONS),
         [
@@ -144,7 +144,7 @@ fn a_result_says_what_became_of_its_call_and_whether_the_user_was_asked() {
 
 #[test]
 fn prompts_are_those_for_which_the_hook_was_called() {
-    let all: Vec<Box<Entry<'_>>> = entries(PERMISSIONS).collect();
+    let all: Vec<Box<TranscriptEntry<'_>>> = entries(PERMISSIONS).collect();
     let submitted: Vec<String> = all
         .iter()
         .filter_map(|entry| entry.submitted())
@@ -169,7 +169,7 @@ fn prompts_are_those_for_which_the_hook_was_called() {
     assert_eq!(all.iter().filter(|entry| entry.is_stop_feedback()).count(), 1);
     let launched: Vec<String> = all
         .iter()
-        .flat_map(|entry| entry.results().filter_map(Block::launched_agent).collect::<Vec<_>>())
+        .flat_map(|entry| entry.results().filter_map(MessageBlock::launched_agent).collect::<Vec<_>>())
         .collect();
     assert_eq!(launched, ["a43cac9208371e8b4"]);
     let bash = r#"{"type":"user","message":{"role":"user","content":"<bash-input>echo hi</bash-input>"}}"#;
@@ -215,7 +215,7 @@ fn a_line_is_read_as_a_parser_of_all_of_it_reads_it() {
         assert_eq!(scalar(&message.stop_reason), all["message"]["stop_reason"], "{line}");
         assert_eq!(raw(message.usage), all["message"]["usage"], "{line}");
         let content = &all["message"]["content"];
-        if let Content::Text(text) = &message.content {
+        if let MessageContent::Text(text) = &message.content {
             assert_eq!(json!(text), *content, "{line}");
         }
         assert_eq!(entry.blocks().len(), content.as_array().map_or(0, Vec::len), "{line}");
@@ -241,8 +241,8 @@ fn a_line_that_is_cut_off_anywhere_is_not_read() {
     let lines = MAIN.lines().filter(|line| entry(line).is_some());
     for line in lines {
         for end in (0..line.len()).filter(|end| line.is_char_boundary(*end)) {
-            let cut = Line::read(&line.as_bytes()[..end]);
-            assert!(matches!(cut, Line::Malformed), "{cut:?}: {}", &line[..end]);
+            let cut = TranscriptLine::read(&line.as_bytes()[..end]);
+            assert!(matches!(cut, TranscriptLine::Malformed), "{cut:?}: {}", &line[..end]);
         }
     }
 }
@@ -252,6 +252,9 @@ fn what_nobody_asks_for_is_not_validated_and_what_is_asked_for_is() {
     let line = r#"{"type":"user","toolUseResult":{"x":"\q",nonsense},"message":{"content":"a"}}"#;
     assert_eq!(entry(line).unwrap().prompt().as_deref(), Some("a"));
     let line = r#"{"type":"user","message":{"content":"\q"}}"#;
-    assert!(matches!(entry(line).unwrap().message.unwrap().content, Content::Other));
-    assert!(matches!(Line::read(b"{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"), Line::OtherForm));
+    assert!(matches!(entry(line).unwrap().message.unwrap().content, MessageContent::Other));
+    assert!(matches!(
+        TranscriptLine::read(b"{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"),
+        TranscriptLine::OtherForm
+    ));
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Entry;
+use super::TranscriptEntry;
 use crate::dialect::claude::prompt;
 
 /// What a line of the system says about a prompt that a hook blocked, before and after the reason.
@@ -18,7 +18,7 @@ pub struct Ending {
     pub is_certain: bool,
 }
 
-impl Entry<'_> {
+impl TranscriptEntry<'_> {
     /// The prompt of the main thread, as UserPromptSubmit gives it.
     pub fn submitted(&self) -> Option<Cow<'_, str>> {
         let prompt = self.prompt()?;
@@ -49,7 +49,7 @@ impl Entry<'_> {
     pub fn is_stop_feedback(&self) -> bool {
         let content = self.message.as_ref().map(|message| &message.content);
         self.is_meta.is_true()
-            && matches!(content, Some(super::Content::Text(text)) if text.starts_with("Stop hook feedback:"))
+            && matches!(content, Some(super::MessageContent::Text(text)) if text.starts_with("Stop hook feedback:"))
     }
 
     /// An answer without a call of a tool, with which the main thread or an agent may stop. After an error of the API it does not,

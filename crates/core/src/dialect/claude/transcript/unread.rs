@@ -3,20 +3,22 @@
 use std::borrow::Cow;
 
 use super::kinds::{self, is_in, unknown};
-use super::{Block, Content, Entry};
+use super::{MessageBlock, MessageContent, TranscriptEntry};
 
-impl<'a> Entry<'a> {
+impl<'a> TranscriptEntry<'a> {
     /// Says of everything that is not understood what it is, in words that follow "a line".
     pub fn each_unread(&self, mut note: impl FnMut(Cow<'static, str>)) {
         match self.kind.text() {
             Some(kind @ ("user" | "assistant")) => {
                 match self.message.as_ref().map(|message| &message.content) {
                     None => note(format!("of kind `{kind}` without a message").into()),
-                    Some(Content::Other) => {
+                    Some(MessageContent::Other) => {
                         note(format!("of kind `{kind}` whose content is neither text nor blocks").into());
                     }
-                    Some(Content::Text(_)) => {}
-                    Some(Content::Blocks(blocks)) => blocks.iter().filter_map(Block::unread).for_each(note),
+                    Some(MessageContent::Text(_)) => {}
+                    Some(MessageContent::Blocks(blocks)) => {
+                        blocks.iter().filter_map(MessageBlock::unread).for_each(note)
+                    }
                 }
             }
             Some("system") => {
@@ -41,14 +43,16 @@ impl<'a> Entry<'a> {
     /// Whether this line calls a tool, or may do so in what was not understood of it.
     pub fn may_call(&self) -> bool {
         match self.message.as_ref().map(|message| &message.content) {
-            Some(Content::Blocks(blocks)) => blocks.iter().any(|block| block.is_call() || block.is_unknown()),
-            Some(Content::Text(_)) => false,
-            Some(Content::Other) | None => true,
+            Some(MessageContent::Blocks(blocks)) => {
+                blocks.iter().any(|block| block.is_call() || block.is_unknown())
+            }
+            Some(MessageContent::Text(_)) => false,
+            Some(MessageContent::Other) | None => true,
         }
     }
 }
 
-impl<'a> Block<'a> {
+impl<'a> MessageBlock<'a> {
     pub(super) fn is_call(&self) -> bool {
         self.kind.text() == Some("tool_use")
     }
