@@ -59,7 +59,7 @@ pub type SubagentStopCommand = CommandConfig;
 
 const DEFAULT_MAX_BLOCKS: u32 = 3;
 
-/// Whose patterns are checked when a config is read: an event needs its own only.
+/// Whose patterns are checked when a config is read: an event needs only its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patterns {
     All,

@@ -30,7 +30,7 @@ pub fn read_source(text: &str, source: usize) -> Result<Spanned<Node>, SyntaxErr
     build::Builder::of(source).read(without_bom(text))
 }
 
-/// A file may start with a byte order mark, which is no part of it.
+/// A file may start with a byte order mark, which is not part of its content.
 pub fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }

@@ -19,7 +19,7 @@ pub const LOCAL: &str = ".conclaude.local.yaml";
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 32;
 
-/// A config, made of all that can be used of its files.
+/// A config, made of the usable parts of its files.
 #[derive(Default)]
 pub struct Loaded {
     pub config: ConclaudeConfig,
@@ -28,7 +28,7 @@ pub struct Loaded {
     pub errors: Vec<ConfigError>,
     /// Rules that are written in them and cannot be used.
     pub lost: Vec<UnusableRules>,
-    /// The paths that its files extend, as they are named and where they lead, also of what is missing or not used.
+    /// The paths that its files extend, as written and with links resolved, including files that are missing or not used.
     pub extended: Vec<PathBuf>,
 }
 
@@ -332,7 +332,7 @@ impl<'a> Loader<'a> {
         Ok(Source { layer, path: own, text, untrusted: None })
     }
 
-    /// Whether a file is part of the project: what is not may be anything that the user can read.
+    /// Whether a file is part of the project. Other files may be anything that the user can read.
     fn is_inside(&self, path: &Path) -> bool {
         let top = root::git_top_level(&self.root.folder).unwrap_or(&self.root.folder);
         path.starts_with(real(top))
@@ -357,7 +357,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Where a file is that another one names.
+/// The path of a file that another one names.
 fn located(name: &str, by: &Path) -> PathBuf {
     by.parent().unwrap_or(Path::new("")).join(expand_home(name))
 }

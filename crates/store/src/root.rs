@@ -63,7 +63,7 @@ impl Root {
     }
 }
 
-/// Where Claude Code keeps what is the user's: settings and agents.
+/// Where Claude Code keeps the user's settings and agents.
 pub fn claude_folder() -> Option<PathBuf> {
     let named = std::env::var_os(variables::CONFIG_DIR).map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| std::env::home_dir().map(|home| home.join(layout::FOLDER)))
@@ -176,7 +176,7 @@ fn trusted(path: &Path, text: String, why: &str) -> Result<String, ConfigError> 
     }
 }
 
-/// Reads a config file whoever owns it, to show what is in it.
+/// Reads a config file of any owner, to show its content.
 ///
 /// # Errors
 /// When the file cannot be read.

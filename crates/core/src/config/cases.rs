@@ -15,7 +15,7 @@ use super::{Bounded, NonBlank};
 use crate::event::{self, EventKind};
 use crate::yaml::{self, Located, Node};
 
-/// What the file is called, beside the config.
+/// The names of the file, which is next to the config.
 pub const FILE_NAMES: [&str; 2] = [".conclaude.test.yaml", ".conclaude.test.yml"];
 
 /// What `conclaude schema --test` prints.

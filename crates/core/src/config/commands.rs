@@ -101,7 +101,7 @@ pub enum Show {
 }
 
 impl Show {
-    /// Whether a command that ended so shows it.
+    /// Whether the output is shown, given the result of the command.
     #[must_use]
     pub fn applies(self, is_success: bool) -> bool {
         self == Show::Always || (self == Show::Failure && !is_success)
@@ -109,7 +109,7 @@ impl Show {
 }
 
 impl CommandConfig {
-    /// Whether it is for this prompt. An expression that cannot be evaluated is an error of the config, so it is not met here.
+    /// Whether it runs for this prompt. A broken expression is an error of the config, and does not get here.
     pub fn is_for_prompt(&self, prompt: &str) -> bool {
         let pattern = self.pattern.as_ref();
         pattern.is_none_or(|pattern| {
@@ -117,7 +117,7 @@ impl CommandConfig {
         })
     }
 
-    /// When stdout and stderr are shown: what is said of a stream counts more than what is said of both.
+    /// When stdout and stderr are shown. A key for one stream overrides `show`.
     #[must_use]
     pub fn streams(&self) -> (Show, Show) {
         let of = |stream: Option<bool>| match stream {
@@ -185,7 +185,7 @@ impl EventConfig {
         patterns.all(|pattern| RegexText::check(pattern.as_str()).is_ok())
     }
 
-    /// Whether `{files}` is where its quotes mean what they should.
+    /// Whether `{files}` is used only where its quoting holds.
     pub(super) fn are_scripts_valid(&self) -> bool {
         let misplaced = |command: &CommandConfig| {
             let shell = command.shell.as_ref().map(NonBlank::as_str);
@@ -199,7 +199,7 @@ impl EventConfig {
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
 
-    /// What Claude Code does not watch of a pattern of files, and why. Where others name files, `*` stands for those.
+    /// The part of a pattern of files that Claude Code does not watch, and why. If other patterns name files, `*` stands for those.
     fn unwatched(&self, pattern: &Pattern) -> Option<(String, &'static str)> {
         let is_watched = |one: &Pattern| watched::paths(one.as_str()).iter().any(Result::is_ok);
         if pattern.is_wildcard() {
@@ -290,10 +290,10 @@ impl CommandConfig {
 /// Stands for the changed files in `run`.
 pub const FILES_PLACEHOLDER: &str = "{files}";
 
-/// Shells that read the quotes of `{files}` as they are meant.
+/// Shells whose quoting `{files}` is written for.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"];
 
-/// Why `{files}` cannot be where a script has it: names of files would be run as code there.
+/// Why `{files}` cannot be at its place in a script: file names would run as code there.
 pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> {
     if !run.contains(FILES_PLACEHOLDER) {
         return None;
@@ -301,7 +301,7 @@ pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> 
     if let Some(shell) = shell.map(|shell| shell.trim().rsplit('/').next().unwrap_or(shell))
         && !SHELLS.contains(&shell)
     {
-        return Some(format!("it is quoted for a shell like sh, and `{shell}` is none"));
+        return Some(format!("it is quoted for a shell like sh, and `{shell}` is not one"));
     }
     placeholder::misplaced(run, FILES_PLACEHOLDER)
 }

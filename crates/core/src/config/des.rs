@@ -279,7 +279,7 @@ impl DesConfig {
     }
 }
 
-/// What a gate goes by. Gate 1 remembers it: what the config says later may be the agent's own doing.
+/// The settings of a gate. Gate 1 saves them: the agent could change the config later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GateConfig {
@@ -299,7 +299,7 @@ impl GateConfig {
         GateConfig { des: config.des.clone().unwrap_or_default(), max_blocks: config.max_blocks() }
     }
 
-    /// The same; a judge that nobody trusts is none.
+    /// The same without a judge that is not trusted.
     #[must_use]
     pub fn trusted(mut self, origins: &Origins) -> GateConfig {
         if origins.untrusted(&["des", "judge"]).is_some() {

@@ -99,7 +99,7 @@ impl ConfigError {
         }
     }
 
-    /// Whether the file has this section, as far as one can tell of a file that is broken, or of what it extends and is not read.
+    /// Whether the file may have this section: a broken file is searched as text, and what it extends is not known.
     #[must_use]
     pub fn mentions(&self, section: &str) -> bool {
         match &self.kind {

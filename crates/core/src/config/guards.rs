@@ -30,7 +30,7 @@ pub struct PreToolUseConfig {
     pub prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
     /// Files that git ignores may not be written. Default: `false`.
     pub prevent_update_git_ignored: Option<Located<SwitchConfig>>,
-    /// Rules for tools and shell commands. Of each layer of the config the first that matches decides, and the strictest of the layers counts.
+    /// Rules for tools and shell commands. In each layer of the config the first rule that matches decides; the strictest layer wins.
     pub tool_usage_validation: Option<Vec<Located<ToolRuleConfig>>>,
     /// An agent in a worktree does not write outside of it. Default: `true`.
     pub worktree_fence: Option<Located<SwitchConfig>>,
@@ -42,25 +42,25 @@ impl PreToolUseConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
     }
 
-    /// Whether it has a guard that is not there by itself.
+    /// Whether a guard is configured.
     pub fn has_any(&self) -> bool {
         self.count() > 0
     }
 
-    /// How many guards it has that are not there by themselves.
+    /// The number of configured guards.
     pub fn count(&self) -> usize {
         let is_on = |switch: &Option<Located<SwitchConfig>>| {
             usize::from(switch.as_ref().is_some_and(|on| on.value.0.enabled))
         };
         let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
-        // The fence is there by itself wherever guards are called; who writes it down wants them to be called.
+        // The fence is on by default wherever guards run. Writing it down means that they should run.
         let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored, &self.worktree_fence];
         files.into_iter().flatten().map(Vec::len).sum::<usize>()
             + switches.into_iter().map(is_on).sum::<usize>()
             + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
     }
 
-    /// The tools that its guards look at, of those that read, those that write, and those of others; `None` for all tools.
+    /// The tools that its guards check, out of those that read, those that write, and those of others; `None` for all tools.
     pub fn tools(&self, reading: &[&str], writing: &[&str], others: &str) -> Option<Vec<String>> {
         if !self.has_any() {
             return Some(Vec::new());
@@ -149,7 +149,7 @@ pub struct ToolRuleConfig {
     pub command_pattern: Option<CommandGlob>,
     /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
     pub sql_pattern: Option<CommandGlob>,
-    /// Options of which the command must have one as well, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
+    /// The command must also have one of these options, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
     pub options: Option<OptionNames>,
     /// Whether `commandPattern` is compared without regard to case. Default: `false`.
     pub case_insensitive: Option<bool>,

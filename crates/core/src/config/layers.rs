@@ -106,7 +106,7 @@ impl Part {
     }
 }
 
-/// One config that several files make.
+/// The config that several files make together.
 pub struct MergedConfig {
     pub config: ConclaudeConfig,
     pub origins: Origins,
@@ -114,8 +114,8 @@ pub struct MergedConfig {
     pub errors: Vec<ConfigError>,
 }
 
-/// Makes one config of several files, the outermost first. A file that is valid alone and not together with those before it
-/// is left out, and is an error: it must not switch off what is outside of it.
+/// Makes one config of several files, the outermost first. A file that is valid alone, but not together with those before it, is left
+/// out and reported: it must not switch off outer layers.
 #[must_use]
 pub fn merge(mut parts: Vec<Part>, patterns: Patterns) -> MergedConfig {
     // Most projects have one file, which is a config already.

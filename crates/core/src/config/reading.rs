@@ -11,7 +11,7 @@ use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
 use crate::event::{Blocking, EventKind};
 use crate::yaml::{self, Node, Spanned, SyntaxError, ValueError};
 
-/// Keys that start so are free, for YAML anchors: they mean nothing.
+/// Keys with this prefix are free, for YAML anchors: they have no meaning.
 const FREE_PREFIX: &str = "x-";
 
 /// Below these, keys are names: of agents and tools, of phases, of headers, of models. There `x-ray` is one of them.
@@ -27,7 +27,7 @@ impl ConclaudeConfig {
     }
 
     /// Reads one file, and keeps its tree. The structs are made from it, and stop at the first error; then the tree is walked for
-    /// all problems. The path is for messages alone.
+    /// all problems. The path is only for messages.
     ///
     /// # Errors
     /// Lists every problem of the file with its position.

@@ -61,7 +61,7 @@ impl Endpoint {
 
     const PATTERN: &str = r"^https?://[^/?#@\s\\\x00-\x1f\x7f]+(/[^?#\s\\\x00-\x1f\x7f]*)?$";
 
-    /// The URL without the path of a signal, which is often written along.
+    /// The URL without the path of a signal, which is often added to it.
     ///
     /// # Errors
     /// When it is not a URL that records can be sent to.
@@ -184,7 +184,7 @@ impl fmt::Debug for Headers {
 }
 
 impl TelemetryConfig {
-    /// What is sent, without what is named twice.
+    /// What is sent, each signal once.
     #[must_use]
     pub fn signals(&self) -> Vec<Signal> {
         let named = |signal: &Signal| self.signals.as_ref().is_none_or(|signals| signals.contains(signal));

@@ -128,7 +128,7 @@ impl Builder {
         matches!(self.open.last(), Some(OpenNode { content: OpenContent::Map { key: None, .. }, .. }))
     }
 
-    /// Puts a complete value to where it belongs.
+    /// Puts a complete value where it belongs.
     fn value(&mut self, node: Spanned<Node>, anchor: usize) -> Result<(), SyntaxError> {
         self.values += 1;
         if self.values > MAX_VALUES {

@@ -107,7 +107,7 @@ const DEFAULT: [&str; 2] = ["permissionRequest", "default"];
 
 const MATCH: &str = "match";
 
-/// What the section of the outer files says of patterns.
+/// How the section of the outer files selects patterns.
 #[derive(Clone, Copy)]
 struct SectionMode {
     is_first: bool,
