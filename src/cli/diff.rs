@@ -11,7 +11,7 @@ use similar::{ChangeTag, DiffOp};
 
 use crate::cli::out::{Out, Paint};
 use conclaude_core::text::{clean, revealed};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 
 const ADDED: Paint = Paint(AnsiColor::Green.on_default());
 const REMOVED: Paint = Paint(AnsiColor::Red.on_default());
@@ -58,7 +58,7 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
 fn hunks(before: &[&str], after: &[&str]) -> Vec<Vec<DiffOp>> {
     let mut found = Compact::new(Replace::new(Capture::new()), before, after);
     let (all_before, all_after) = (0..before.len(), 0..after.len());
-    let deadline = Instant::now().checked_add(deadline::at_least(LIMIT));
+    let deadline = Instant::now().checked_add(Budget::unlimited().at_least(LIMIT));
     match myers::diff_deadline_raw(&mut found, before, all_before, after, all_after, deadline) {
         Ok(()) => found.into_inner().into_inner().into_grouped_ops(CONTEXT),
         Err(never) => match never {},

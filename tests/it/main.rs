@@ -62,6 +62,7 @@ mod records;
 mod replay;
 mod report;
 mod run;
+mod same_decisions;
 mod security;
 mod subagent_stop;
 mod switch;

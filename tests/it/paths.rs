@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::gates::{self, WriteRequest, during};
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::des::protected::ProtectedPaths;
+use conclaude_checks::paths::Links;
 use proptest::prelude::*;
 
 use crate::common::scratch;
@@ -172,7 +172,7 @@ proptest! {
         let spelt = format!("{}{}", if rooted { "/" } else { "" }, parts.join("/"));
         if may_write(&cwd, &spelt) {
             // Somebody else says where it really leads.
-            let named = conclaude_checks::des::paths::normalise(&cwd.join(&spelt));
+            let named = conclaude_checks::paths::normalise(&cwd.join(&spelt));
             let real = std::process::Command::new("realpath").arg("-m").arg(&named).output().unwrap();
             let real = PathBuf::from(String::from_utf8(real.stdout).unwrap().trim_end());
             prop_assert!(real.starts_with(project().root.join("src")), "{} leads to {}", spelt, real.display());

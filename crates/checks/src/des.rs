@@ -11,7 +11,6 @@ pub mod gates;
 pub mod judge;
 pub mod markers;
 pub mod offline;
-pub mod paths;
 pub mod phases;
 pub mod protected;
 pub mod record;

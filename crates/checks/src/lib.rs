@@ -4,4 +4,5 @@
 
 pub mod des;
 pub mod guard;
+pub mod paths;
 pub mod permission;

@@ -9,7 +9,7 @@ use crate::guard::{CommandPattern, Unclear};
 use conclaude_core::config::PermissionDefault;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::rule as record;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 
 pub use request::{Examined, Request, Said};
 use rules::Rule;
@@ -92,8 +92,8 @@ fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
 
 /// Why nothing may be allowed without the user.
 fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
-    if deadline::is_over() {
-        return Some(format!("the rules could not be compared: {}", deadline::exceeded()));
+    if examined.request.ground.budget.is_over() {
+        return Some(format!("the rules could not be compared: {}", Budget::exceeded()));
     }
     if let Some(field) = rules.deny.iter().find_map(|rule| rule.lacks(examined)) {
         return Some(format!("its `{field}` is missing or cannot be read, so what it does is not known"));
@@ -132,7 +132,7 @@ fn allowing<'r>(rules: &'r Rules, examined: &Examined<'_>) -> Result<&'r Rule, S
     let of_request = |rule: &'r Rule| Some((rule, rule.command_pattern(examined.request)?));
     let (commands, patterns): (Vec<&Rule>, Vec<&CommandPattern>) =
         rules.allowing().filter_map(of_request).unzip();
-    let index = command::allowed(&patterns, script)?;
+    let index = command::allowed(&patterns, script, examined.request.ground.budget)?;
     commands.get(index).copied().ok_or_else(|| "no rule matches".into())
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::blocks::BlockCount;
 use crate::event::Blocking;
 use crate::finding::Code;
 use crate::messages;
@@ -53,20 +54,11 @@ impl Word {
     }
 }
 
-/// What counting a block came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
-    /// It may block; this is how often it has.
-    Blocks(u32),
-    /// It has blocked as often as it may.
-    Exhausted,
-}
-
 /// What was decided, in a word, and what counting it as a block came to.
 pub struct Decided {
     pub result: HookResult,
     pub word: Word,
-    pub count: Option<Count>,
+    pub count: Option<BlockCount>,
     /// It is denied, since rules ask about it and nobody can be asked.
     pub is_unasked: bool,
 }
@@ -81,31 +73,13 @@ impl Decided {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cause {
-    /// The checks, by name.
-    pub checks: Vec<String>,
-    /// One of them timed out.
-    pub timeout: bool,
-}
-
-impl Cause {
-    #[must_use]
-    pub fn of(outcomes: &[Outcome]) -> Cause {
-        let blocking = || outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
-        let mut checks: Vec<String> = blocking().filter_map(messages::check).collect();
-        checks.dedup();
-        Cause { checks, timeout: blocking().filter_map(Outcome::run).any(|run| run.is_timeout) }
-    }
-}
-
 /// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
 /// only for one.
 pub fn decide(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,
-    count: impl FnOnce() -> io::Result<Count>,
+    count: impl FnOnce() -> io::Result<BlockCount>,
 ) -> Decided {
     let decided = by_verdicts(plan, outcomes, is_first_stop, count);
     with_failures(outcomes, decided)
@@ -115,7 +89,7 @@ fn by_verdicts(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,
-    count: impl FnOnce() -> io::Result<Count>,
+    count: impl FnOnce() -> io::Result<BlockCount>,
 ) -> Decided {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match plan.event.blocking() {
@@ -231,7 +205,12 @@ fn permission(plan: &Plan, outcomes: &[Outcome]) -> Decided {
     }
 }
 
-fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<Count>) -> Decided {
+fn at_limit(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: io::Result<BlockCount>,
+) -> Decided {
     let max = plan.gates.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);
@@ -239,7 +218,7 @@ fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::R
         Decided::of(HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
     };
     match count {
-        Ok(Count::Blocks(nth)) => {
+        Ok(BlockCount::Blocks(nth)) => {
             let reason = match messages::asked_to_go_on(outcomes) {
                 Some(message) => messages::go_on(message, nth, max),
                 None => messages::block_reason(plan, outcomes, nth, max),
@@ -247,11 +226,11 @@ fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::R
             Decided::of(HookResult::blocked(reason), Word::Blocked)
         }
         // That was its purpose, and no failure.
-        Ok(Count::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
+        Ok(BlockCount::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
             let message = Some(messages::message(plan, &messages::gone_on(max)));
             Decided::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
         }
-        Ok(Count::Exhausted) => despite(messages::blocked_already(max)),
+        Ok(BlockCount::Exhausted) => despite(messages::blocked_already(max)),
         // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
         Err(error) if is_first_stop => {
             let note = Outcome::note(messages::uncounted(&error));

@@ -11,6 +11,7 @@
 )]
 
 pub mod agent;
+pub mod blocks;
 pub mod config;
 pub mod decide;
 pub mod dialect;

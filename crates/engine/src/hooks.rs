@@ -1,11 +1,12 @@
 //! The path of one event: read → parse → plan → run → decide → answer.
 
-use conclaude_core::decide::{self, Cause};
+use conclaude_core::blocks::BlockCause;
+use conclaude_core::decide;
 use conclaude_core::dialect::claude;
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process;
 
 mod block_summary;
@@ -21,6 +22,7 @@ mod finish;
 mod gate_facts;
 mod gates;
 mod guards;
+mod live;
 mod not_run;
 mod panics;
 mod permissions;
@@ -43,6 +45,8 @@ pub use conclaude_core::error::{HookError, Result};
 use context::Context;
 pub use context::inherited_variables;
 pub use environment::Environment;
+use live::Live;
+use unread::Unread;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -106,29 +110,32 @@ pub struct Trace {
 /// # Errors
 /// When the payload is invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
-    deadline::start();
+    let budget = Budget::of_hook();
     let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
     let gathered = claude::parse(event, input)
         .map_err(HookError::from)
-        .and_then(|parsed| Context::gather(parsed, input, environment));
+        .and_then(|parsed| Context::gather(parsed, input, environment, &budget));
     let context = match gathered {
         Ok(Some(context)) => context,
         Ok(None) => return Ok(only(HookResult::success())),
-        Err(HookError::Payload(error)) => return unread::answer(event, input, environment, error).map(only),
+        Err(HookError::Payload(error)) => {
+            let unread = Unread { event, input, environment, budget: &budget };
+            return unread.answer(error).map(only);
+        }
         Err(error) => return Err(error),
     };
     let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
-    let mut outcomes = run::run(&plan, &context);
+    panics::panic_here_in_tests("plan");
+    let mut run = run::run(&plan, &mut Live::new(&plan, &context));
     if let Some(signal) = process::stop_signal() {
-        return Err(finish::interrupted(&context, &plan, &outcomes, signal));
+        return Err(finish::interrupted(&context, &plan, &run, signal));
     }
-    let count = || context.count_block(plan.gates.max_blocks, &Cause::of(&outcomes));
-    let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), count);
-    let problem = record::write(&context, &plan, &mut outcomes, &decided);
+    let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
+    let decided = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
+    let problem = record::write(&context, &plan, &mut run, &decided);
+    let outcomes = run.outcomes;
     let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
     let result = finish::finish(&context, &plan, &outcomes, decided, problem);
-    // The process ends now: freeing thousands of small values takes longer than a rule does.
-    std::mem::forget(context);
     Ok(Trace { plan, outcomes, result })
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::deadline;
+use crate::budget::Budget;
 use conclaude_core::dialect::claude::variables;
 
 /// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
@@ -191,14 +191,14 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// When the file cannot be opened or locked at all.
-pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
-    lock_with(path, wait, || std::thread::sleep(Duration::from_millis(1)))
+pub fn lock(path: &Path, wait: Duration, budget: &Budget) -> io::Result<Option<File>> {
+    lock_with(path, budget.at_most(wait), || std::thread::sleep(Duration::from_millis(1)))
 }
 
 fn lock_with(path: &Path, wait: Duration, mut pause: impl FnMut()) -> io::Result<Option<File>> {
     let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open()?;
-    let over = Instant::now() + deadline::at_most(wait);
+    let over = Instant::now() + wait;
     // A file system without lasting numbers must not keep us out.
     let mut renewals = 0..3;
     loop {
@@ -265,14 +265,14 @@ mod tests {
     fn a_lock_that_was_removed_while_one_waited_for_it_is_not_taken_for_the_new_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = &folder.path().join("lock");
-        let mut old = lock(path, Duration::ZERO).unwrap();
+        let mut old = lock(path, Duration::ZERO, &Budget::unlimited()).unwrap();
         let mut new = None;
         let mut pauses = 0;
         let waited = lock_with(path, Duration::from_hours(1), || {
             pauses += 1;
             if old.is_some() {
                 fs::remove_file(path).unwrap();
-                new = lock(path, Duration::ZERO).unwrap();
+                new = lock(path, Duration::ZERO, &Budget::unlimited()).unwrap();
                 assert!(new.is_some());
                 old = None;
             } else {

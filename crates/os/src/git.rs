@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::budget::Budget;
 use shell_effects::Extent;
 
 mod file;
@@ -28,13 +29,15 @@ pub struct WorkTree {
     pub path: PathBuf,
     /// The snapshot of the call that this event belongs to.
     pub baseline: Option<Snapshot>,
+    /// How long a look at it may take.
+    pub budget: Budget,
     snapshot: OnceCell<Result<Option<Snapshot>, String>>,
 }
 
 impl WorkTree {
     #[must_use]
-    pub fn at(path: &Path, baseline: Option<Snapshot>) -> WorkTree {
-        WorkTree { path: path.to_owned(), baseline, snapshot: OnceCell::new() }
+    pub fn at(path: &Path, baseline: Option<Snapshot>, budget: &Budget) -> WorkTree {
+        WorkTree { path: path.to_owned(), baseline, budget: budget.clone(), snapshot: OnceCell::new() }
     }
 
     /// The snapshot of this event; `None` outside of a repository.
@@ -42,7 +45,7 @@ impl WorkTree {
     /// # Errors
     /// When it could not be taken.
     pub fn snapshot(&self) -> Result<Option<&Snapshot>, String> {
-        match self.snapshot.get_or_init(|| Snapshot::take(&self.path, self.baseline.as_ref())) {
+        match self.snapshot.get_or_init(|| Snapshot::take(&self.path, self.baseline.as_ref(), &self.budget)) {
             Ok(snapshot) => Ok(snapshot.as_ref()),
             Err(error) => Err(error.clone()),
         }
@@ -51,11 +54,11 @@ impl WorkTree {
 
 /// Whether git's rules ignore a file that is not tracked: those of the work tree, or of a repository in it, such as a submodule.
 #[must_use]
-pub fn ignores(work: &Path, path: &Path) -> bool {
-    let Some(repository) = Repository::find(work) else { return false };
+pub fn ignores(work: &Path, path: &Path, budget: &Budget) -> bool {
+    let Some(repository) = Repository::find(work, budget) else { return false };
     let nested = || {
         let folder = path.ancestors().skip(1).find(|folder| folder.is_dir())?;
-        Repository::find(folder)
+        Repository::find(folder, budget)
             .filter(|nested| nested.top != repository.top && nested.top.starts_with(&repository.top))
     };
     repository.ignores(path) || nested().is_some_and(|nested| nested.ignores(path))
@@ -66,7 +69,9 @@ pub fn ignores(work: &Path, path: &Path) -> bool {
 pub fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
     let mut above = folder.ancestors().take_while(|above| *above != root);
     let top = above.find(|above| above.join(".git").symlink_metadata().is_ok())?;
-    let (other, own) = (Repository::at(top, String::new())?, Repository::find(root)?);
+    // Git is not started.
+    let budget = &Budget::unlimited();
+    let (other, own) = (Repository::at(top, String::new(), budget)?, Repository::find(root, budget)?);
     let is_same = other.common_dir.canonicalize().ok()? == own.common_dir.canonicalize().ok()?;
     (is_same && top.canonicalize().ok()? != own.top).then(|| top.join(own.prefix.trim_end_matches('/')))
 }
@@ -82,8 +87,8 @@ pub enum Tracking {
 
 /// What git makes of a file; `None` where it cannot say.
 #[must_use]
-pub fn tracking(work: &Path, path: &Path) -> Option<Tracking> {
-    let repository = Repository::find(work)?;
+pub fn tracking(work: &Path, path: &Path, budget: &Budget) -> Option<Tracking> {
+    let repository = Repository::find(work, budget)?;
     let folder = path.parent()?.canonicalize().ok()?;
     repository.tracking(&folder.join(path.file_name()?)).ok()
 }
@@ -91,7 +96,7 @@ pub fn tracking(work: &Path, path: &Path) -> Option<Tracking> {
 /// The list of files that git ignores in this clone alone: linked work trees share that of their repository.
 #[must_use]
 pub fn exclude_file(work: &Path) -> Option<PathBuf> {
-    let common = Repository::find(work)?.common_dir;
+    let common = Repository::find(work, &Budget::unlimited())?.common_dir;
     Some(common.canonicalize().unwrap_or(common).join("info/exclude"))
 }
 
@@ -109,7 +114,7 @@ pub enum FileSelection {
 /// # Errors
 /// When git fails.
 pub fn list(work: &Path, listed: FileSelection) -> Result<Option<Vec<String>>, String> {
-    let Some(repository) = Repository::find(work) else { return Ok(None) };
+    let Some(repository) = Repository::find(work, &Budget::unlimited()) else { return Ok(None) };
     let files = match listed {
         FileSelection::Changed => repository.changed_files()?,
         FileSelection::All => repository.all_files()?,
@@ -135,8 +140,8 @@ pub fn list(work: &Path, listed: FileSelection) -> Result<Option<Vec<String>>, S
 
 /// The files of a repository in another one.
 fn inner(outer: &Repository, folder: &Path, listed: FileSelection) -> Result<Vec<String>, String> {
-    let is_other =
-        Repository::find(folder).is_some_and(|found| found.top != outer.top && found.prefix.is_empty());
+    let is_other = Repository::find(folder, &outer.budget)
+        .is_some_and(|found| found.top != outer.top && found.prefix.is_empty());
     if is_other { Ok(list(folder, listed)?.unwrap_or_default()) } else { Ok(Vec::new()) }
 }
 
@@ -144,8 +149,8 @@ fn inner(outer: &Repository, folder: &Path, listed: FileSelection) -> Result<Vec
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn files_of(folder: &Path, extent: Extent) -> Result<Option<Vec<PathBuf>>, String> {
-    let Some(repository) = Repository::find(folder) else { return Ok(None) };
+pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option<Vec<PathBuf>>, String> {
+    let Some(repository) = Repository::find(folder, budget) else { return Ok(None) };
     let mut files = Vec::new();
     if extent.tracked {
         files.extend(repository.tracked()?.0.keys().map(|name| repository.top.join(path_of(name))));
@@ -160,7 +165,7 @@ pub fn files_of(folder: &Path, extent: Extent) -> Result<Option<Vec<PathBuf>>, S
 
 #[must_use]
 pub fn is_repository(work: &Path) -> bool {
-    Repository::find(work).is_some()
+    Repository::find(work, &Budget::unlimited()).is_some()
 }
 
 #[cfg(test)]

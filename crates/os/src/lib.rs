@@ -2,7 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 
-pub mod deadline;
+pub mod budget;
 pub mod files;
 pub mod git;
 pub mod http;

@@ -6,7 +6,7 @@ mod dbus;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::deadline;
+use crate::budget::Budget;
 use crate::log;
 use conclaude_core::config::NotificationsConfig;
 use conclaude_core::event::EventKind;
@@ -60,7 +60,7 @@ pub fn send(title: &str, body: &str) {
         .ok()
         .and_then(|text| text.parse().ok())
         .map_or(WAIT, |ms: u64| Duration::from_millis(ms.min(10_000)));
-    let wait = deadline::at_least(wait);
+    let wait = Budget::unlimited().at_least(wait);
     let (sender, receiver) = mpsc::channel();
     let (title, body) = (title.to_owned(), body.to_owned());
     // A desktop that does not answer must not hold the hook: the thread ends with the process.

@@ -15,6 +15,7 @@
 mod analysis;
 pub mod glob;
 mod programs;
+mod quoting;
 mod syntax;
 
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use analysis::options::Given;
 pub use analysis::plain::Plain;
 pub use analysis::stream::WORK_TREE;
 pub use programs::powershell::read as read_powershell;
+pub use quoting::{quoted, quoted_if_needed};
 pub use syntax::placeholder;
 
 /// Longer commands are not read.

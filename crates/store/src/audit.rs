@@ -34,17 +34,24 @@ pub use trail::{DEFAULT_MAX_FILE_BYTES, Trail};
 pub use verify::{Verdict, verify};
 
 use conclaude_core::config::AuditConfig;
+use conclaude_os::budget::Budget;
 
 /// Writes a record as the config asks for: `Ok` with what went wrong where that is only a warning.
 ///
 /// # Errors
 /// When the record cannot be written and must be.
-pub fn write(root: &Path, config: Option<&AuditConfig>, record: &Record) -> Result<Option<String>, String> {
+pub fn write(
+    root: &Path,
+    config: Option<&AuditConfig>,
+    record: &Record,
+    budget: &Budget,
+) -> Result<Option<String>, String> {
     let config = config.cloned().unwrap_or_default();
     if config.enabled == Some(false) {
         return Ok(None);
     }
-    match Trail::of(root, config.max_file_bytes.map(|bytes| bytes.get().into())).append(record) {
+    let trail = Trail::of(root, config.max_file_bytes.map(|bytes| bytes.get().into())).within(budget);
+    match trail.append(record) {
         Ok(()) => Ok(None),
         Err(error) => {
             let what = format!("the audit trail cannot be written: {error}");

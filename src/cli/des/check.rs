@@ -14,6 +14,7 @@ use conclaude_checks::des::{DesContext, check as des_check};
 use conclaude_core::config::{DesConfig, PhaseList};
 use conclaude_core::exit::Exit;
 use conclaude_core::finding::Finding;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::WorkTree;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
@@ -69,7 +70,7 @@ fn of_transcript(project: &Project, opened: &OpenStep, transcript: &Path) -> io:
         step: &opened.name,
         transcript,
         root: &project.root.folder,
-        tree: &WorkTree::at(&project.root.work, None),
+        tree: &WorkTree::at(&project.root.work, None, &Budget::unlimited()),
         des: &DesConfig { phases: Some(PhaseList(project.phases(&opened.step))), ..des },
     })
     .map_err(io::Error::other)?;

@@ -11,13 +11,15 @@ use crate::cli::root;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::protected::is_protected;
 use conclaude_checks::des::record::{self, PhaseChange};
-use conclaude_checks::des::{paths, step};
+use conclaude_checks::des::step;
+use conclaude_checks::paths;
 use conclaude_core::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::text::clean_line;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
+use conclaude_os::budget::Budget;
 use conclaude_store::audit::{self, Record};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
@@ -90,7 +92,8 @@ impl Project {
 
     pub(super) fn audit(&self, record: &Record) -> io::Result<()> {
         let problem =
-            audit::write(&self.root.folder, self.config.audit.as_ref(), record).map_err(io::Error::other)?;
+            audit::write(&self.root.folder, self.config.audit.as_ref(), record, &Budget::unlimited())
+                .map_err(io::Error::other)?;
         if let Some(problem) = problem {
             let _ = writeln!(Out::stderr(), "conclaude: warning: {problem}");
         }

@@ -12,10 +12,11 @@ use super::project::Project;
 use crate::cli::out::Out;
 use conclaude_checks::des::evidence::{self, EvidenceRun};
 use conclaude_checks::des::record::{self, PhaseChange};
-use conclaude_checks::des::{gates, phases, step};
+use conclaude_checks::des::{phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
 use conclaude_store::audit::Trail;
+use shell_effects::quoted_if_needed;
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -150,7 +151,7 @@ fn not_known(project: &Project, args: &RunArgs, problem: &str) -> io::Result<io:
 
 fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
     let (phase, (_, name)) = (&args.phase, project.step(&args.step)?);
-    let step = gates::shell_quote(&name);
+    let step = quoted_if_needed(&name);
     Ok(format!(
         "record the phase without a run: `conclaude des start {step} {phase}`, then `conclaude des finish {step} {phase} --pass`"
     ))
@@ -158,7 +159,7 @@ fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
 
 fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
     let (_, name) = project.step(step)?;
-    Ok(format!("conclaude des run {} {phase}", gates::shell_quote(&name)))
+    Ok(format!("conclaude des run {} {phase}", quoted_if_needed(&name)))
 }
 
 fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
@@ -187,7 +188,7 @@ fn is_proof_lost(project: &Project, step: &str, phase: &step::Phase) -> bool {
 }
 
 fn command_line(command: &[OsString]) -> String {
-    let words: Vec<String> = command.iter().map(|word| gates::shell_quote(&word.to_string_lossy())).collect();
+    let words: Vec<String> = command.iter().map(|word| quoted_if_needed(&word.to_string_lossy())).collect();
     words.join(" ")
 }
 

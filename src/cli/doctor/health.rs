@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use super::check::Check;
 use super::installation::Installation;
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::Bounded;
 use conclaude_core::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
 use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::switch;
 use conclaude_engine::install::registration::on_path;
 use conclaude_engine::install::settings::SWITCH;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Retention};
 use conclaude_store::audit::{self, Trail};
 use conclaude_store::store;
+use shell_effects::quoted_if_needed;
 
 pub(super) fn switched_off() -> Option<Check> {
     let value = switch::off()?;
@@ -116,14 +116,14 @@ pub(super) fn client(installation: &Installation) -> Check {
             format!("{} is inside the project: it was not run, so its version is not known", path.display());
         return Check::warning("claude", text, "remove that folder from the PATH, then look again");
     }
-    let script = format!("{} --version", shell_quote(&path.to_string_lossy()));
+    let script = format!("{} --version", quoted_if_needed(&path.to_string_lossy()));
     let spec = CommandSpec {
         script: &script,
         shell: DEFAULT_SHELL,
         cwd: Path::new("/"),
         env: &[],
         stdin: b"",
-        timeout: Some(deadline::at_least(Duration::from_secs(15))),
+        timeout: Some(Budget::unlimited().at_least(Duration::from_secs(15))),
         stdout: Retention::Shown(500),
         stderr: Retention::Nothing,
     };

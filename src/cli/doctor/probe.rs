@@ -11,15 +11,15 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::installation::Installation;
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, Status};
 use conclaude_store::store;
+use shell_effects::quoted_if_needed;
 
 /// The name of an agent that does not exist.
 const AGENT: &str = "conclaude-doctor";
@@ -82,7 +82,7 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
     let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
     let (own, _) = installation.program(&registered.command).filter(|(_, is_own)| *is_own)?;
     let if_trusted = Line::parse(&registered.command)?.if_trusted;
-    Some(make_line(&shell_quote(&own.to_string_lossy()), event, if_trusted))
+    Some(make_line(&quoted_if_needed(&own.to_string_lossy()), event, if_trusted))
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
@@ -98,7 +98,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
         cwd: project,
         env: &env,
         stdin: input.as_bytes(),
-        timeout: Some(deadline::at_least(Duration::from_secs(30))),
+        timeout: Some(Budget::unlimited().at_least(Duration::from_secs(30))),
         stdout: Retention::Shown(20_000),
         stderr: Retention::Shown(4_000),
     };

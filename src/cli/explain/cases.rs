@@ -1,7 +1,8 @@
 //! What would be answered in each case: all commands succeed, each fails or times out alone, all fail, the limit on blocks is reached.
 
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::Reaction;
-use conclaude_core::decide::{Count, Word};
+use conclaude_core::decide::Word;
 use conclaude_core::messages;
 use conclaude_core::plan::Command;
 use conclaude_core::text;
@@ -15,7 +16,7 @@ pub(super) struct Case {
 
 pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     let commands: Vec<&Command> = rehearsal.plan.commands().collect();
-    let first = rehearsal.answer(|_| End::Exits(0), Count::Blocks(1));
+    let first = rehearsal.answer(|_| End::Exits(0), BlockCount::Blocks(1));
     let is_blocked = matches!(first.word, Some(Word::Blocked));
     if commands.is_empty() || matches!(first.word, Some(Word::Denied | Word::Asked)) {
         let limit = is_blocked.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten();
@@ -34,7 +35,7 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
         }
     }
     if commands.len() > 1 {
-        let answered = rehearsal.answer(|_| End::Exits(1), Count::Blocks(1));
+        let answered = rehearsal.answer(|_| End::Exits(1), BlockCount::Blocks(1));
         let limit =
             matches!(answered.word, Some(Word::Blocked)).then(|| at_limit(rehearsal, |_| End::Exits(1)));
         cases.push(Case { when: "if all fail".into(), answered });
@@ -58,12 +59,12 @@ fn ends(one: &Command, end: End) -> impl Fn(&Command) -> End {
 
 fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case {
     let when = format!("if `{}` {what}", messages::short(&command.script));
-    Case { when, answered: rehearsal.answer(ends(command, end), Count::Blocks(1)) }
+    Case { when, answered: rehearsal.answer(ends(command, end), BlockCount::Blocks(1)) }
 }
 
 /// The same once the agent was blocked as often as it may be, where that is counted.
 fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case> {
-    let answered = rehearsal.answer(end, Count::Exhausted);
+    let answered = rehearsal.answer(end, BlockCount::Exhausted);
     let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
     let blocks = text::count(rehearsal.plan.gates.max_blocks.into(), "block");
     let when = format!("the same after {blocks} (maxBlocks)");

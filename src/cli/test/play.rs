@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{Case, CommandExit, CommandResult, JsonObject, NonBlank};
-use conclaude_core::decide::{Count, Word};
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Changes, EventKind};
 use conclaude_core::plan::{Command, WhyNot};
@@ -64,7 +65,9 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
         return Err(error.to_string());
     }
     let end = |command: &Command| {
-        let Some(result) = result(case, command) else { return End::Exits(0).into() };
+        let Some(result) = result(case, command) else {
+            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+        };
         let end = match result.exit.unwrap_or_default() {
             CommandExit::Code(code) => End::Exits(code),
             CommandExit::Timeout => End::TimesOut,
@@ -73,9 +76,9 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
             stdout: result.stdout.as_deref().unwrap_or_default(),
             stderr: result.stderr.as_deref().unwrap_or_default(),
         };
-        Played { end, printed }
+        Played { end, printed: Some(printed) }
     };
-    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
+    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
 
 /// The work tree of the moment is no part of a case: without `changed` a stop has no changed files, and a tool those that it writes.

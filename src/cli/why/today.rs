@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::cli::explain::{Asked, explain, json as explained};
-use conclaude_checks::des::gates::shell_quote;
-use conclaude_core::decide::{Count, Word};
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::{fields, tools};
 use conclaude_core::event::{Changes, EventKind, Subject};
@@ -16,6 +16,7 @@ use conclaude_core::text::{clean, escaped_json};
 use conclaude_engine::hooks::rehearse::{End, Rehearsal};
 use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
+use shell_effects::quoted_if_needed;
 
 /// What of an explanation is known of an event that is only recorded: its other fields are those of a sample.
 const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "not_run"];
@@ -68,7 +69,7 @@ fn judged(record: &Value) -> Result<Today, String> {
     let event = EventKind::named(name)
         .ok_or_else(|| format!("`{name}` is a subcommand, which decides nothing by the config"))?;
     if let Some(step) = text(record, "step") {
-        let check = format!("conclaude des check {}", shell_quote(step));
+        let check = format!("conclaude des check {}", quoted_if_needed(step));
         let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
         return Err(format!("a gate judges the step as it is: `{check}` judges it as it is now"));
     }
@@ -99,8 +100,8 @@ fn judged(record: &Value) -> Result<Today, String> {
     let blocks =
         record.pointer("/blocks/count").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
     let count = match recorded {
-        "allowed_despite_failure" => Count::Exhausted,
-        _ => Count::Blocks(blocks.unwrap_or(1)),
+        "allowed_despite_failure" => BlockCount::Exhausted,
+        _ => BlockCount::Blocks(blocks.unwrap_or(1)),
     };
     let ends = Ends::of(record);
     let answered = rehearsal.answer(|command| ends.of_command(command), count);
@@ -231,7 +232,7 @@ impl<'a> Known<'a> {
     /// The subcommand that explains all of it, in one line. None where that could not be copied from what is shown.
     fn explain(&self) -> Option<String> {
         let mut words = vec![format!("conclaude explain {}", self.event)];
-        let mut add = |flag: &str, value: &str| words.push(format!("{flag} {}", shell_quote(value)));
+        let mut add = |flag: &str, value: &str| words.push(format!("{flag} {}", quoted_if_needed(value)));
         let here = std::env::current_dir();
         let elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd)).then_some(self.cwd.as_str());
         let mode = self.mode.filter(|mode| *mode != "default");

@@ -2,17 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use super::gates::{OpenStep, shell_quote};
+use super::gates::OpenStep;
 use super::phases;
 use super::scope::Scope;
 use conclaude_core::config::DesConfig;
 use conclaude_core::dialect::claude::agents;
+use shell_effects::quoted_if_needed;
 
 /// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
 #[must_use]
 pub fn boundaries(opened: &OpenStep, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
     let step = conclaude_core::text::clean_line(&opened.name);
-    let quoted = shell_quote(&opened.name);
+    let quoted = quoted_if_needed(&opened.name);
     let log = opened.step.phases().unwrap_or_default();
     let left: Vec<&str> = phases
         .iter()

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::call::GatedCall;
 use super::markers::{Markers, Validation};
-use conclaude_os::deadline;
 use conclaude_os::log;
 use conclaude_store::store::Session;
 use conclaude_store::transcript::identity::Meta;
@@ -198,7 +197,7 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
         return None;
     }
     log::debug(|| format!("waiting for the agent's prompt in {}", own.display()));
-    let over = Instant::now() + deadline::at_most(deadline::at_least(TRANSCRIPT_WAIT));
+    let over = Instant::now() + session.budget().at_most(session.budget().at_least(TRANSCRIPT_WAIT));
     let mut prompt = None;
     while prompt.is_none() && Instant::now() < over {
         std::thread::sleep(Duration::from_millis(20));

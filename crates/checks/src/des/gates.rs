@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::call::GatedCall;
 use super::markers::Markers;
-use super::paths;
 use super::protected::ProtectedPaths;
 use super::scope::{AllowedFiles, Scope};
 use super::step::{self, Step};
+use crate::paths;
 use conclaude_core::config::DesConfig;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::rule::Rule;
@@ -148,13 +148,6 @@ fn has_section(prompt: &str, name: &str) -> bool {
         let marked = marker.filter_map(|rest| rest.trim_start().strip_prefix(':')?.split_once("-->"));
         is_heading || marked.map(|(value, _)| value.trim()).any(|value| value == name)
     })
-}
-
-/// A word for a shell.
-#[must_use]
-pub fn shell_quote(word: &str) -> String {
-    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@+,".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A write that is about to happen inside a gated agent.

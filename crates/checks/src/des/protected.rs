@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::paths::{Links, normalise};
+use crate::paths::{Links, normalise};
 use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
 use conclaude_store::root::claude_folder;

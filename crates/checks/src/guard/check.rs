@@ -10,7 +10,7 @@ use super::tools::{allowing_layer, tools};
 use super::touched;
 use super::undecided::undecided;
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use shell_effects::Access;
 
 /// All that the rules have against a call; empty if it is free.
@@ -21,14 +21,14 @@ pub fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Finding> 
         if !seen.insert((touch.access, touch.named(), touch.with_contents)) {
             continue;
         }
-        if deadline::is_over() {
+        if call.ground.budget.is_over() {
             found.push(out_of_time(call, touch.shown()));
             return found;
         }
         touched::all(rules, call, effects, touch, &mut found);
     }
     // Out of time, every rule would seem to match.
-    if deadline::is_over() {
+    if call.ground.budget.is_over() {
         found.extend(found.is_empty().then(|| out_of_time(call, call.tool)));
         return found;
     }
@@ -51,7 +51,7 @@ fn out_of_time(call: &Call<'_>, matched: &str) -> Finding {
     Finding {
         action: Action::Block,
         what: format!("using {}", call.tool),
-        rule: format!("the guards could not look at all that it touches: {}", deadline::exceeded()),
+        rule: format!("the guards could not look at all that it touches: {}", Budget::exceeded()),
         advice: "do it in smaller steps, or let the user shorten the guards".into(),
         origin: Rule::built_in("out of time"),
         matched: matched.to_owned(),
@@ -70,7 +70,7 @@ fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Fi
     let rules = held.as_ref().unwrap_or(rules);
     let mut seen = HashSet::new();
     for (access, path) in std::iter::once(first).chain(named).filter(|one| seen.insert(*one)) {
-        if deadline::is_over() {
+        if call.ground.budget.is_over() {
             found.push(out_of_time(call, path));
             return false;
         }

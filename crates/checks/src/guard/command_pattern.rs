@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::resolve::Ground;
-use crate::des::paths::normalise;
+use crate::paths::normalise;
 use conclaude_core::config::OptionNames;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, GlobError, Kind, Part};
 use shell_effects::{Given, Plain, Simple};
 
@@ -36,12 +36,19 @@ pub struct Forms<'a> {
     environment: Vec<String>,
     /// The whole text, of which it is the only command.
     pub whole: Option<&'a str>,
+    /// How long comparing it may take.
+    budget: &'a Budget,
 }
 
 impl<'a> Forms<'a> {
-    pub fn of(command: &'a Simple, home: Option<&str>, whole: Option<&'a str>) -> Forms<'a> {
+    pub fn of(
+        command: &'a Simple,
+        home: Option<&str>,
+        whole: Option<&'a str>,
+        budget: &'a Budget,
+    ) -> Forms<'a> {
         let plain = command.plain(home);
-        Forms { environment: plain.with_environment(), plain, whole }
+        Forms { environment: plain.with_environment(), plain, whole, budget }
     }
 
     /// With what it deletes outside of the project by whole paths, however it got there.
@@ -105,7 +112,7 @@ impl CommandPattern {
     }
 
     /// Out of time it matches, unless that would allow the command.
-    pub fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
+    pub fn matches(&self, command: &str, if_out_of_time: bool, budget: &Budget) -> bool {
         // Of many rules few are for the program at hand.
         if !self.glob.could_start(command, false, self.ignores_case) {
             return false;
@@ -115,7 +122,7 @@ impl CommandPattern {
         let matches = |glob: &Glob| {
             // The clock is asked where a comparison takes time.
             !glob.rules_out(command)
-                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
+                && if budget.is_over() { if_out_of_time } else { glob.matches_long(command) }
         };
         // A pattern that is too long to be made longer counts as one that cannot be compared in time.
         matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
@@ -125,7 +132,7 @@ impl CommandPattern {
     /// subcommand, may do something else.
     pub fn allows<'f>(&self, forms: &'f Forms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
-        let text = texts.into_iter().flatten().find(|text| self.matches(text, false))?;
+        let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
         let has_option = self.given(&forms.plain) == Some(Given::Surely);
         has_option.then_some(Match::As(text))
     }
@@ -133,8 +140,8 @@ impl CommandPattern {
     /// Whether it denies a command, in whatever form. What is unknown of it may be an option only where that is `blocked`: a
     /// question about each `git tag $NAME` is no help.
     pub fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
-        let Forms { plain, environment, whole } = forms;
-        let matching = |text: &'f str| self.matches(text, true).then_some(text);
+        let Forms { plain, environment, whole, budget } = forms;
+        let matching = |text: &'f str| self.matches(text, true, budget).then_some(text);
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))
             .or_else(|| matching((*whole)?))

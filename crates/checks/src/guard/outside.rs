@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::des::paths::normalise;
+use crate::paths::normalise;
 use conclaude_store::root::git_top_level;
 use shell_effects::Outside;
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::search::expand;
-use crate::des::paths::{Links, normalise};
+use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_store::root::inside_worktree;
 use shell_effects::{Access, Base, Doubt, Effect, Extent, Script, Simple, Target};
@@ -24,6 +25,8 @@ pub struct Ground<'a> {
     pub home: Option<&'a str>,
     /// The root in another work tree of the repository, if the current directory is there.
     pub worktree: Option<&'a Path>,
+    /// How long looking at them may take.
+    pub budget: &'a Budget,
 }
 
 /// A file or directory that is read, written or deleted.
@@ -262,7 +265,7 @@ impl Ground<'_> {
                 vec![self.touch_at(access, &path)]
             }
             Target::Glob(pattern) | Target::Trees(pattern) => {
-                let paths = match expand(&at("")?, pattern) {
+                let paths = match expand(&at("")?, pattern, self.budget) {
                     Some(paths) => paths,
                     // Like any search through all files; a name that is asked for counts nevertheless.
                     None if access == Access::Read && pattern.contains("**/") => vec![at(pattern)?],

@@ -7,7 +7,7 @@ use super::watch::Watch;
 use conclaude_core::config::{Layer, NameGlob};
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_store::store;
 use shell_effects::glob::Glob;
 
@@ -66,7 +66,13 @@ impl FileRules {
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer one lets it.
-    pub fn protecting(&self, location: &Location, agent: &str, watch: Watch<'_>) -> Option<&FileRule> {
+    pub fn protecting(
+        &self,
+        location: &Location,
+        agent: &str,
+        watch: Watch<'_>,
+        budget: &Budget,
+    ) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
@@ -83,7 +89,7 @@ impl FileRules {
                 continue;
             }
             // Out of time, everything is protected that is not certain to be free.
-            if rule.pattern.rules_out(location) || (!deadline::is_over() && !rule.pattern.covers(location)) {
+            if rule.pattern.rules_out(location) || (!budget.is_over() && !rule.pattern.covers(location)) {
                 watch.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
             }
@@ -127,8 +133,14 @@ impl FileRules {
     }
 
     /// As `protecting`, for something with several names: one protected name is enough.
-    pub fn protecting_any(&self, names: &[Location], agent: &str, watch: Watch<'_>) -> Option<&FileRule> {
-        names.iter().find_map(|location| self.protecting(location, agent, watch))
+    pub fn protecting_any(
+        &self,
+        names: &[Location],
+        agent: &str,
+        watch: Watch<'_>,
+        budget: &Budget,
+    ) -> Option<&FileRule> {
+        names.iter().find_map(|location| self.protecting(location, agent, watch, budget))
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, Kind};
 
 /// What a shell's glob is expanded to, at most; beyond it, it counts as unknown.
@@ -17,7 +17,7 @@ const MAX_VISITED: usize = 150_000;
 const MAX_VISITED_TOGETHER: usize = 300_000;
 
 /// The files that a shell's pattern names; itself, if there is none. None if there are too many.
-pub(super) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
     let mut found = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() }];
     let (mut visited, mut is_search) = (0, false);
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -43,7 +43,7 @@ pub(super) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
                 if !is_hidden && glob.matches(&name).unwrap_or(true) {
                     next.push(entry.path());
                 }
-                if next.len() > MAX_EXPANDED || visited > MAX_VISITED || deadline::is_over() {
+                if next.len() > MAX_EXPANDED || visited > MAX_VISITED || budget.is_over() {
                     return None;
                 }
             }
@@ -96,6 +96,7 @@ impl Visited {
 pub(super) fn first_below(
     directory: &Path,
     all: &Visited,
+    budget: &Budget,
     mut is_wanted: impl FnMut(&Path, FileType) -> bool,
 ) -> Option<Option<PathBuf>> {
     let mut open = vec![directory.to_owned()];
@@ -104,7 +105,7 @@ pub(super) fn first_below(
         for entry in folder.read_dir().into_iter().flatten().flatten() {
             visited += 1;
             all.0.set(all.0.get() + 1);
-            if visited > MAX_VISITED || all.0.get() > MAX_VISITED_TOGETHER || deadline::is_over() {
+            if visited > MAX_VISITED || all.0.get() > MAX_VISITED_TOGETHER || budget.is_over() {
                 return None;
             }
             let path = entry.path();

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::origin::Origin;
 use super::rules::{FileRule, FileRules, ToolRule, Whom};
 use super::*;
-use crate::des::paths::Links;
+use crate::paths::Links;
 use conclaude_core::config::Layer;
 use conclaude_core::file_pattern::FilePattern;
 use shell_effects::glob::{Glob, Kind};
@@ -90,7 +90,14 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         asked => outside(root, asked),
     });
     let links = Links::default();
-    let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me"), worktree: None };
+    let ground = Ground {
+        root,
+        cwd: root,
+        links: &links,
+        home: Some("/home/me"),
+        worktree: None,
+        budget: &conclaude_os::budget::Budget::unlimited(),
+    };
     let effects = ground.of_script(script);
     let call = Call {
         ground,
@@ -234,7 +241,14 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     let root = folder.path().canonicalize().unwrap();
     let script = shell_effects::read("echo x > src/gen/keep.md && npm publish --tag x", None);
     let links = Links::default();
-    let ground = Ground { root: &root, cwd: &root, links: &links, home: None, worktree: None };
+    let ground = Ground {
+        root: &root,
+        cwd: &root,
+        links: &links,
+        home: None,
+        worktree: None,
+        budget: &conclaude_os::budget::Budget::unlimited(),
+    };
     let seen = std::cell::RefCell::new(Vec::new());
     let call = Call {
         ground,

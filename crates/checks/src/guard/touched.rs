@@ -11,7 +11,6 @@ use super::watch::Watch;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
 use conclaude_os::git;
 use shell_effects::{Access, Extent, Simple};
 
@@ -66,9 +65,10 @@ pub(super) fn removed(call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
     let Unclear::WorkTree { command, directory, extent } = unclear else { return None };
     let extent = Extent { tracked: false, ..*extent };
     let own_files = call.own.filter(|_| extent.untracked || extent.ignored).map(Own::files)?;
-    let files = git::files_of(directory, extent).ok().flatten()?;
-    let is_own =
-        |file: &PathBuf| deadline::is_over() || own_files.covers(file, &call.ground.links.real_path(file));
+    let files = git::files_of(directory, extent, call.ground.budget).ok().flatten()?;
+    let is_own = |file: &PathBuf| {
+        call.ground.budget.is_over() || own_files.covers(file, &call.ground.links.real_path(file))
+    };
     let file = files.into_iter().find(is_own)?;
     let file = call.ground.location(&file, false);
     let rule = format!(
@@ -88,7 +88,7 @@ fn contains(own: &ProtectedPaths, call: &Call<'_>, directory: &Touch) -> bool {
     // nobody's concern; of a directory with too many files it is not known, and that is no reason to ask whenever dependencies are
     // deleted.
     let nested = || {
-        first_below(&directory.path, call.visited, |path, kind| {
+        first_below(&directory.path, call.visited, call.ground.budget, |path, kind| {
             path.file_name().is_some_and(is_config_name)
                 || kind.is_symlink() && own.covers(path, &links.real_path(path))
         })
@@ -97,9 +97,9 @@ fn contains(own: &ProtectedPaths, call: &Call<'_>, directory: &Touch) -> bool {
 }
 
 /// Nobody waits for an answer that took too long.
-fn too_many(touch: &Touch) -> Finding {
+fn too_many(call: &Call<'_>, touch: &Touch) -> Finding {
     Finding {
-        action: if deadline::is_over() { Action::Block } else { Action::Ask },
+        action: if call.ground.budget.is_over() { Action::Block } else { Action::Ask },
         what: format!("{} {}", doing(touch.access), touch.shown()),
         rule: "the directory has too many files to look for protected ones in time".into(),
         advice: "name the files, or ask the user".into(),
@@ -183,7 +183,7 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
             matched: matched.to_owned(),
         });
     };
-    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.watch) {
+    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.watch, call.ground.budget) {
         return add(rule, touch.shown(), touch.shown());
     }
     if rules.is_empty(call.agent) {
@@ -195,19 +195,26 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
         return;
     }
     let Some(rules) = rules.below(&touch.names, call.agent) else { return };
-    let inside = first_below(&touch.path, call.visited, |path, kind| {
-        rules.protecting(&call.ground.location(path, kind.is_dir()), call.agent, Watch::default()).is_some()
+    let inside = first_below(&touch.path, call.visited, call.ground.budget, |path, kind| {
+        rules
+            .protecting(
+                &call.ground.location(path, kind.is_dir()),
+                call.agent,
+                Watch::default(),
+                call.ground.budget,
+            )
+            .is_some()
     });
     match inside {
         Some(None) => {}
         Some(Some(path)) => {
             let location = call.ground.location(&path, path.is_dir());
-            if let Some(rule) = rules.protecting(&location, call.agent, call.watch) {
+            if let Some(rule) = rules.protecting(&location, call.agent, call.watch, call.ground.budget) {
                 let shown = format!("{}, which contains {}", touch.shown(), location.shown());
                 add(rule, &shown, location.shown());
             }
         }
-        None => found.push(too_many(touch)),
+        None => found.push(too_many(call, touch)),
     }
 }
 
@@ -254,7 +261,9 @@ fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Find
             let why = || format!("leaves {subject} free: it exists");
             call.watch.missed((&rule.origin, &rule.written), subject, why);
         }
-    } else if let Some(rule) = rules.additions.protecting_any(&touch.names, call.agent, call.watch) {
+    } else if let Some(rule) =
+        rules.additions.protecting_any(&touch.names, call.agent, call.watch, call.ground.budget)
+    {
         let advice = rule.message.clone().unwrap_or_else(|| "change a file that exists instead".into());
         add(&rule.origin, &rule.written, advice);
     }

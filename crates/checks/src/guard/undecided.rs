@@ -10,7 +10,6 @@ use super::tools::allows;
 use super::watch::Watch;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
-use conclaude_os::deadline;
 use conclaude_os::git;
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
@@ -98,16 +97,16 @@ fn work_tree(
     }
     let is_protected = |path: &Path, is_directory| {
         let location = call.ground.location(path, is_directory);
-        rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
+        rules.uneditable.protecting(&location, call.agent, Watch::default(), call.ground.budget).is_some()
     };
-    let found = match git::files_of(directory, extent) {
+    let found = match git::files_of(directory, extent, call.ground.budget) {
         Ok(Some(files)) => {
-            Some(files.into_iter().find(|file| deadline::is_over() || is_protected(file, false)))
+            Some(files.into_iter().find(|file| call.ground.budget.is_over() || is_protected(file, false)))
         }
         // Where git cannot say which files are its own, all count. What it keeps itself is no part of the work tree.
         Ok(None) | Err(_) => {
             let is_kept = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
-            first_below(call.ground.root, call.visited, |path, kind| {
+            first_below(call.ground.root, call.visited, call.ground.budget, |path, kind| {
                 !is_kept(path) && is_protected(path, kind.is_dir())
             })
         }
@@ -179,7 +178,9 @@ fn guarded_word(rules: &Rules, call: &Call<'_>, bases: &[Base], text: &str) -> O
     let is_guarded = |cwd: &PathBuf, word: &str| {
         let touch = Ground { cwd, ..call.ground }.touch(Access::Link, word);
         let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
-        guards.any(|rules| rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some())
+        guards.any(|rules| {
+            rules.protecting_any(&touch.names, call.agent, Watch::default(), call.ground.budget).is_some()
+        })
     };
     candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
 }

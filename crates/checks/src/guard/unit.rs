@@ -12,6 +12,7 @@ use super::rules::{Action, ToolRule, Whom};
 use super::sql;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::Location;
+use conclaude_os::budget::Budget;
 use shell_effects::Simple;
 
 pub(super) struct Unit<'a> {
@@ -61,7 +62,7 @@ impl<'a> Unit<'a> {
         touches: &'a Touches<'a>,
     ) -> Unit<'a> {
         let whole = call.command.map(str::trim).filter(|_| is_only);
-        let forms = Forms::of(command, call.ground.home, whole).elsewhere(&call.ground);
+        let forms = Forms::of(command, call.ground.home, whole, call.ground.budget).elsewhere(&call.ground);
         Unit { kind: Kind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
     }
 
@@ -97,7 +98,7 @@ impl<'a> Unit<'a> {
             is_for(rule, call)?;
         }
         if let Kind::Joined { shown, written } = &self.kind {
-            return joined(rule, shown, written);
+            return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
             let covers = |name: &Location| pattern.covers(name);
@@ -112,7 +113,7 @@ impl<'a> Unit<'a> {
             return Err(Mismatch::File);
         }
         if let Some(pattern) = &rule.sql {
-            self.runs_sql(pattern, is_allowing)?;
+            self.runs_sql(pattern, is_allowing, call.ground.budget)?;
         }
         let by_input = self.has_input(rule, call)?;
         let Some(pattern) = &rule.command else { return Ok(by_input) };
@@ -120,7 +121,9 @@ impl<'a> Unit<'a> {
             (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
             (Kind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
             // Nothing is known of it but its text.
-            (_, Some(text)) => pattern.matches(text.trim(), !is_allowing).then_some(Match::As("")),
+            (_, Some(text)) => {
+                pattern.matches(text.trim(), !is_allowing, call.ground.budget).then_some(Match::As(""))
+            }
             _ => None,
         };
         let found = found.ok_or(Mismatch::Command)?;
@@ -183,10 +186,10 @@ impl Unit<'_> {
     }
 
     /// Whether the pattern matches a statement of SQL; to allow, it must match each.
-    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
+    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool, budget: &Budget) -> Result<(), Mismatch> {
         let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
-        let matches = |statement: &String| pattern.matches(statement, !is_allowing);
+        let matches = |statement: &String| pattern.matches(statement, !is_allowing, budget);
         let is_match = match is_allowing {
             true => !statements.is_empty() && statements.iter().all(matches),
             false => statements.iter().any(matches),
@@ -239,11 +242,16 @@ impl ToolRule {
 }
 
 /// Whether a rule for them matches what is joined.
-fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match<'u>, Mismatch> {
+fn joined<'u>(
+    rule: &ToolRule,
+    shown: &'u str,
+    written: &'u str,
+    budget: &Budget,
+) -> Result<Match<'u>, Mismatch> {
     let is_allowing = rule.action == Action::Allow;
     let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
     let text = if is_allowing { written } else { shown };
-    if pattern.matches(text, !is_allowing) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
+    if pattern.matches(text, !is_allowing, budget) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
 }
 
 impl Mismatch {

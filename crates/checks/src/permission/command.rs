@@ -1,8 +1,9 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
 use super::request::Subject;
-use crate::guard::{CommandPattern, Forms, Match, pipeline};
+use crate::guard::{CommandPattern, Forms, Ground, Match, pipeline};
 use conclaude_core::messages::short;
+use conclaude_os::budget::Budget;
 use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
 
 /// Shells, and what runs text as one does: code of theirs that is not known may be any command.
@@ -57,7 +58,11 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
 }
 
 /// Whether every simple command is allowed by one of the patterns; the one that allowed the last, or why not.
-pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, String> {
+pub(super) fn allowed(
+    patterns: &[&CommandPattern],
+    script: &Script,
+    budget: &Budget,
+) -> Result<usize, String> {
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
         return Err(why);
     }
@@ -84,7 +89,7 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
             continue;
         }
         let text = as_written(command);
-        let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
+        let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
         let found = found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?;
         let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
         if let Some((access, option)) = unnamed {
@@ -137,14 +142,15 @@ pub(super) fn denied(
     pattern: &CommandPattern,
     script: &Script,
     text: &str,
-    home: Option<&str>,
+    ground: &Ground<'_>,
 ) -> Option<Subject> {
+    let (home, budget) = (ground.home, ground.budget);
     let found = script.commands.iter().find(|command| {
-        let forms = Forms::of(command, home, None);
+        let forms = Forms::of(command, home, None, budget);
         let declared = format!("{} {}", command.text, command.assigned.join(" "));
         matches!(pattern.denies(&forms, true), Some(Match::As(_)))
-            || pattern.matches(declared.trim_end(), true)
-            || pattern.matches(&as_written(command), true)
+            || pattern.matches(declared.trim_end(), true, budget)
+            || pattern.matches(&as_written(command), true, budget)
     });
     let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
         indices.iter().filter_map(|index| script.commands.get(*index)).collect()
@@ -153,15 +159,15 @@ pub(super) fn denied(
     let mut pipelines = pipelines.map(|indices| pipeline(&commands(indices), home));
     Some(match found {
         Some(command) => Subject::command(&command.text),
-        None if pattern.matches(text.trim(), true) => Subject::command(text),
-        None => Subject::command(&pipelines.find(|one| pattern.matches(one, true))?),
+        None if pattern.matches(text.trim(), true, budget) => Subject::command(text),
+        None => Subject::command(&pipelines.find(|one| pattern.matches(one, true, budget))?),
     })
 }
 
 /// Why a pattern that does not deny could do so.
-pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
+pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, ground: &Ground<'_>) -> Option<String> {
     script.commands.iter().find_map(|command| {
-        let forms = Forms::of(command, home, None);
+        let forms = Forms::of(command, ground.home, None, ground.budget);
         matches!(pattern.denies(&forms, true), Some(Match::Perhaps)).then(|| {
             let unknown = forms.plain.unknown();
             format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text))

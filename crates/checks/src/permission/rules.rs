@@ -158,7 +158,7 @@ impl Rule {
             InputPattern::Any => true,
             InputPattern::Command(pattern) => {
                 let (script, text) = examined.script.as_ref()?;
-                return command::denied(pattern, script, text, request.ground.home);
+                return command::denied(pattern, script, text, &request.ground);
             }
             InputPattern::File { pattern, .. } => {
                 examined.effects.touches.iter().any(|touch| covers_any(pattern, touch))
@@ -195,7 +195,9 @@ impl Rule {
             InputPattern::Any => true,
             InputPattern::Command(pattern) => {
                 let script = examined.script.as_ref().map(|(script, _)| script);
-                script.is_some_and(|script| command::allowed(&[pattern], script).is_ok())
+                script.is_some_and(|script| {
+                    command::allowed(&[pattern], script, examined.request.ground.budget).is_ok()
+                })
             }
             InputPattern::File { pattern, .. } => {
                 let touches = &examined.effects.touches;
@@ -232,7 +234,9 @@ impl Rule {
             },
             InputPattern::Command(pattern) => {
                 let script = examined.script.as_ref().map(|(script, _)| script);
-                let why = script.and_then(|script| command::allowed(&[pattern], script).err());
+                let why = script.and_then(|script| {
+                    command::allowed(&[pattern], script, examined.request.ground.budget).err()
+                });
                 match why {
                     Some(why) => format!(
                         "does not allow it alone: {}",
@@ -292,7 +296,7 @@ impl Rule {
     pub(super) fn could_deny(&self, examined: &Examined<'_>) -> Option<String> {
         let (script, _) = examined.script.as_ref()?;
         let pattern = self.command_pattern(examined.request)?;
-        let why = command::could_deny(pattern, script, examined.request.ground.home)?;
+        let why = command::could_deny(pattern, script, &examined.request.ground)?;
         Some(format!("{why}, and `{}` could match it", self.written))
     }
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::des::paths::Links;
 use crate::guard::Ground;
 use crate::guard::Sources;
+use crate::paths::Links;
 use conclaude_core::config::{ConclaudeConfig, Layer};
 
 const ROOT: &str = "/nowhere/project";
@@ -29,6 +29,7 @@ fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
         links: &links,
         home: Some("/home/me"),
         worktree: None,
+        budget: &Budget::unlimited(),
     };
     answer(rules, &Request { ground, tool, input: &input, agent }, Some("/home/me"))
 }

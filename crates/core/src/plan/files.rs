@@ -86,7 +86,7 @@ fn with_variable(mut command: Command, files: &[String], warnings: &mut Vec<Stri
 /// A path as one word of a shell, and never as an option.
 fn quoted(path: &str) -> String {
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
-    format!("'{}'", path.replace('\'', "'\\''"))
+    shell_effects::quoted(&path)
 }
 
 #[cfg(test)]

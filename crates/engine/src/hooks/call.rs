@@ -1,16 +1,10 @@
 //! The whole of a call: the payload on stdin, what is handled of it, and the answer.
 
-use std::pin::pin;
-use std::task::{Context as TaskContext, Poll, Waker};
-
-use super::{
-    Environment, handle_read, handle_stdin, handle_subagent_start, handle_subagent_stop, panics, stdio,
-    switch,
-};
+use super::{Environment, handle_read, handle_stdin, panics, stdio, switch};
 use crate::install::registration;
 use conclaude_core::decide::HookResult;
 use conclaude_core::dialect::claude;
-use conclaude_core::error::{HookError, Result};
+use conclaude_core::error::Result;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_os::log;
@@ -20,11 +14,9 @@ use conclaude_store::store::outbox;
 /// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
 pub fn call(event: EventKind) -> Exit {
-    answer(event, || match (event, switch::off()) {
-        (event, Some(value)) => Ok(switch::answer(event, &value)),
-        (EventKind::SubagentStart, None) => poll_once(handle_subagent_start()),
-        (EventKind::SubagentStop, None) => poll_once(handle_subagent_stop()),
-        (other, None) => handle_stdin(other, &Environment::of_process()),
+    answer(event, || match switch::off() {
+        Some(value) => Ok(switch::answer(event, &value)),
+        None => handle_stdin(event, &Environment::of_process()),
     })
 }
 
@@ -87,12 +79,4 @@ fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit
     }
     background::start();
     answer.exit
-}
-
-/// The output of a future that never waits: no runtime is needed to poll it once.
-fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookResult> {
-    match pin!(future).poll(&mut TaskContext::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => Err(HookError::Input("internal error: a handler waited".into())),
-    }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use conclaude_checks::des::paths::{Links, real_path};
 use conclaude_checks::guard::{Ground, Unclear};
+use conclaude_checks::paths::{Links, real_path};
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::fields::FILE_PATH;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -13,6 +13,7 @@ use conclaude_core::event::Changes;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::plan::UnknownChanges;
 use conclaude_core::types::Event;
+use conclaude_os::budget::Budget;
 use conclaude_os::files::{self, expand_home};
 use conclaude_os::git::{self, FileSelection};
 use conclaude_os::log;
@@ -20,46 +21,86 @@ use conclaude_store::store;
 use conclaude_store::transcript::{self, ToolChange};
 use shell_effects::{Access, Script};
 
-/// The changed files, each once, in the order of the changes. Where these cannot be known, also those that may have been changed, and
-/// why. Git compares the work tree for that, which may run filters of the repository: only where it is trusted.
-pub(super) fn changed(
-    event: &Event,
-    agent: Option<&Agent>,
-    work: &Path,
-    is_trusted: bool,
-) -> (Vec<Location>, Option<UnknownChanges>) {
-    let (changes, is_over) = match named(event, agent) {
-        Ok(found) => found,
-        Err(why) => {
-            let (files, why) = perhaps(work, &[Somewhere::in_all_of(work, why)], is_trusted);
-            log::warn(|| why.clone());
-            return (files, Some(UnknownChanges::Unreadable(why)));
-        }
-    };
-    let Written { mut files, somewhere } = resolved(event, &changes, work);
-    // What is gone by the time of a stop needs no check.
-    files.retain(|file| !is_over || Path::new(&file.absolute).exists());
-    if somewhere.is_empty() {
-        return (files, None);
-    }
-    let (more, why) = perhaps(work, &somewhere, is_trusted);
-    for file in more {
-        if !files.iter().any(|known| known.absolute == file.absolute) {
-            files.push(file);
-        }
-    }
-    (files, Some(UnknownChanges::Unclear(why)))
+/// An event, and the work tree in which files were changed.
+pub(super) struct ChangeSite<'a> {
+    pub(super) event: &'a Event,
+    pub(super) work: &'a Path,
+    /// How long looking for them may take.
+    pub(super) budget: &'a Budget,
 }
 
-/// The changed files, as far as they are known by name.
-pub(super) fn known(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<Location> {
-    named(event, agent).map(|(changes, _)| resolved(event, &changes, work).files).unwrap_or_default()
-}
+impl ChangeSite<'_> {
+    /// The changed files, each once, in the order of the changes. Where these cannot be known, also those that may have been
+    /// changed, and why. Git compares the work tree for that, which may run filters of the repository: only where it is trusted.
+    pub(super) fn changed(
+        &self,
+        agent: Option<&Agent>,
+        is_trusted: bool,
+    ) -> (Vec<Location>, Option<UnknownChanges>) {
+        let work = self.work;
+        let (changes, is_over) = match named(self.event, agent) {
+            Ok(found) => found,
+            Err(why) => {
+                let (files, why) = perhaps(work, &[Somewhere::in_all_of(work, why)], is_trusted);
+                log::warn(|| why.clone());
+                return (files, Some(UnknownChanges::Unreadable(why)));
+            }
+        };
+        let Written { mut files, somewhere } = self.resolved(&changes);
+        // What is gone by the time of a stop needs no check.
+        files.retain(|file| !is_over || Path::new(&file.absolute).exists());
+        if somewhere.is_empty() {
+            return (files, None);
+        }
+        let (more, why) = perhaps(work, &somewhere, is_trusted);
+        for file in more {
+            if !files.iter().any(|known| known.absolute == file.absolute) {
+                files.push(file);
+            }
+        }
+        (files, Some(UnknownChanges::Unclear(why)))
+    }
 
-/// These files, as they are named at the event.
-pub(super) fn located(event: &Event, names: &[String], work: &Path) -> Vec<Location> {
-    let changes: Vec<ToolChange> = names.iter().cloned().map(ToolChange::File).collect();
-    resolved(event, &changes, work).files
+    /// The changed files, as far as they are known by name.
+    pub(super) fn known(&self, agent: Option<&Agent>) -> Vec<Location> {
+        match named(self.event, agent) {
+            Ok((changes, _)) => self.resolved(&changes).files,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// These files, as they are named at the event.
+    pub(super) fn located(&self, names: &[String]) -> Vec<Location> {
+        let changes: Vec<ToolChange> = names.iter().cloned().map(ToolChange::File).collect();
+        self.resolved(&changes).files
+    }
+
+    fn resolved(&self, changes: &[ToolChange]) -> Written {
+        let ChangeSite { event, work, budget } = *self;
+        // By the time of a stop the session's folder may be another one.
+        let is_stop = event.kind.row().changes == Changes::SincePrompt;
+        let own_cwd = if is_stop { work } else { Path::new(event.payload.cwd()) };
+        let links = Links::default();
+        let mut written = Written::default();
+        for change in changes {
+            let cwd = match change {
+                ToolChange::Shell { cwd: Some(cwd), .. } => work.join(cwd),
+                _ => own_cwd.to_owned(),
+            };
+            let other = git::root_in_worktree(work, &cwd);
+            let worktree = other.as_deref();
+            let ground = Ground { root: work, cwd: &cwd, links: &links, home: None, worktree, budget };
+            match change {
+                // No path has a NUL, and no script could name it.
+                ToolChange::File(name) if name.contains('\0') => {}
+                ToolChange::File(name) => {
+                    written.add(ground.location(&links.real_path(&cwd.join(name)), false))
+                }
+                ToolChange::Shell { script, .. } => written.add_script(&ground, script),
+            }
+        }
+        written
+    }
 }
 
 /// What changes come to on this disk.
@@ -81,29 +122,6 @@ impl Somewhere {
     fn in_all_of(work: &Path, why: String) -> Somewhere {
         Somewhere { directory: real_path(work), work: work.to_owned(), why }
     }
-}
-
-fn resolved(event: &Event, changes: &[ToolChange], work: &Path) -> Written {
-    // By the time of a stop the session's folder may be another one.
-    let own_cwd =
-        if event.kind.row().changes == Changes::SincePrompt { work } else { Path::new(event.payload.cwd()) };
-    let links = Links::default();
-    let mut written = Written::default();
-    for change in changes {
-        let cwd = match change {
-            ToolChange::Shell { cwd: Some(cwd), .. } => work.join(cwd),
-            _ => own_cwd.to_owned(),
-        };
-        let other = git::root_in_worktree(work, &cwd);
-        let ground = Ground { root: work, cwd: &cwd, links: &links, home: None, worktree: other.as_deref() };
-        match change {
-            // No path has a NUL, and no script could name it.
-            ToolChange::File(name) if name.contains('\0') => {}
-            ToolChange::File(name) => written.add(ground.location(&links.real_path(&cwd.join(name)), false)),
-            ToolChange::Shell { script, .. } => written.add_script(&ground, script),
-        }
-    }
-    written
 }
 
 impl Written {

@@ -31,12 +31,6 @@ pub(super) struct Output {
     stderr: CapturedOutput,
 }
 
-/// What may be shown beside an outcome, given by its index.
-pub(super) struct Shown {
-    pub(super) outcome: usize,
-    pub(super) output: Output,
-}
-
 /// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
 pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
     // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
@@ -128,29 +122,25 @@ pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() ->
     }
 }
 
-/// Makes the messages of the commands. All that is shown must fit into one answer, so each
+/// Makes the messages of commands that have ended, each with its output. All that is shown must fit into one answer, so each
 /// stream gets its share.
-pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Context<'_>) {
+pub(super) fn show(ended: &mut [Outcome], outputs: Vec<Output>, context: &Context<'_>) {
     let mut shown = Vec::new();
-    for Shown { outcome: index, output: Output { stdout, stderr } } in outputs {
-        if let Some(Evidence::Command(run)) = outcomes.get_mut(index).map(|outcome| &mut outcome.evidence)
-            && run.command.answers
-            && run.is_success
-        {
+    for (outcome, Output { stdout, stderr }) in ended.iter_mut().zip(outputs) {
+        let Evidence::Command(run) = &mut outcome.evidence else { continue };
+        if run.command.answers && run.is_success {
             run.answer = stdout.excerpt(run.command.max_lines);
         }
-        let Some(run) = outcomes.get(index).and_then(Outcome::run) else { continue };
         let pick = |stream: CapturedOutput, show: Show| {
-            let is_shown = show.applies(run.is_success) && stream.bytes > 0;
-            if is_shown {
-                Some(stream)
-            } else {
-                stream.discard();
-                None
+            if show.applies(run.is_success) && stream.bytes > 0 {
+                return Some(stream);
             }
+            stream.discard();
+            None
         };
-        let (show_stdout, show_stderr) = (run.command.show_stdout, run.command.show_stderr);
-        shown.push((index, pick(stdout, show_stdout), pick(stderr, show_stderr)));
+        let stdout = pick(stdout, run.command.show_stdout);
+        let stderr = pick(stderr, run.command.show_stderr);
+        shown.push((outcome, stdout, stderr));
     }
     let streams = shown.iter().map(|(_, out, err)| usize::from(out.is_some()) + usize::from(err.is_some()));
     let share = (LIMIT * 8 / 10).checked_div(streams.sum()).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN);
@@ -159,8 +149,7 @@ pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Cont
         stream.shrink(share, &mut |name| output_file(context, name));
         stream.excerpt(max_lines)
     };
-    for (index, stdout, stderr) in shown {
-        let Some(outcome) = outcomes.get_mut(index) else { continue };
+    for (outcome, stdout, stderr) in shown {
         if let Evidence::Command(run) = &mut outcome.evidence {
             run.stdout = excerpt(stdout, run.command.max_lines);
             run.stderr = excerpt(stderr, run.command.max_lines);

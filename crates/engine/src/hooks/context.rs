@@ -8,12 +8,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Environment;
+use super::changes::ChangeSite;
 use super::config::Config;
 use super::gate_facts::GateContext;
-use super::{changes, panics, who};
+use super::{panics, who};
 use conclaude_core::agent::Agent;
+use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
-use conclaude_core::decide::{Cause, Count};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
@@ -21,6 +22,7 @@ use conclaude_core::finding::Finding;
 use conclaude_core::messages;
 use conclaude_core::plan::{self, Facts, Plan, UnknownChanges};
 use conclaude_core::types::{Event, HookPayload, PayloadError};
+use conclaude_os::budget::Budget;
 use conclaude_os::git::WorkTree;
 use conclaude_os::log;
 use conclaude_store::audit::{self, Record};
@@ -61,6 +63,8 @@ pub(super) struct Context<'a> {
     changed: OnceCell<Changed>,
     /// When the payload was there.
     pub(super) started: Timestamp,
+    /// How long the event may take without commands.
+    pub(super) budget: Budget,
 }
 
 impl<'a> Context<'a> {
@@ -69,6 +73,7 @@ impl<'a> Context<'a> {
         event: Event,
         input: &'a [u8],
         environment: &Environment,
+        budget: &Budget,
     ) -> Result<Option<Context<'a>>> {
         let started = Timestamp::now();
         let kind = event.kind;
@@ -83,7 +88,7 @@ impl<'a> Context<'a> {
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
-        let session = Session::new(&root.folder, payload.session_id());
+        let session = Session::new(&root.folder, payload.session_id()).within(budget);
         let session = if environment.is_rehearsal { session.read_only() } else { session };
         if kind == EventKind::SessionStart {
             session.resume();
@@ -104,7 +109,7 @@ impl<'a> Context<'a> {
             caller: who::caller(&event),
             event,
             agent,
-            tree: WorkTree::at(&root.work, baseline),
+            tree: WorkTree::at(&root.work, baseline, budget),
             root,
             project,
             config,
@@ -114,6 +119,7 @@ impl<'a> Context<'a> {
             given_changes: environment.changed.clone(),
             changed: OnceCell::new(),
             started,
+            budget: budget.clone(),
         }))
     }
 
@@ -151,9 +157,10 @@ impl<'a> Context<'a> {
     pub(super) fn changed(&self) -> &Changed {
         self.changed.get_or_init(|| {
             let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
+            let site = ChangeSite { event: &self.event, work: &self.root.work, budget: &self.budget };
             let (files, unknown) = match &self.given_changes {
-                Some(names) => (changes::located(&self.event, names, &self.root.work), None),
-                None => changes::changed(&self.event, self.subagent(), &self.root.work, is_trusted),
+                Some(names) => (site.located(names), None),
+                None => site.changed(self.subagent(), is_trusted),
             };
             Changed { files, unknown }
         })
@@ -190,12 +197,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn count_block(&self, max: u32, cause: &Cause) -> io::Result<Count> {
+    pub(super) fn count_block(&self, max: u32, cause: &BlockCause) -> io::Result<BlockCount> {
         let agent = self.stopping().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
         let count = self.session.count_block(&agent, max, cause);
         match &count {
-            Ok(Count::Blocks(_)) => {}
-            Ok(Count::Exhausted) => {
+            Ok(BlockCount::Blocks(_)) => {}
+            Ok(BlockCount::Exhausted) => {
                 let times = conclaude_core::text::count(max.into(), "time");
                 log::warn(|| format!("{} may stop: it was blocked {times} already", agent.name));
             }
@@ -221,7 +228,8 @@ impl<'a> Context<'a> {
 
     /// Writes a record. What cannot be written is reported, and is an error only where the config says so.
     pub(super) fn audit(&self, record: &Record) -> Result<Option<String>> {
-        let written = audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record);
+        let written =
+            audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record, &self.budget);
         if let Ok(Some(problem)) | Err(problem) = &written {
             log::warn(|| problem.clone());
         }

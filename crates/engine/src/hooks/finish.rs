@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::context::Context;
+use super::run::Run;
 use super::{block_summary, delivery, record, remember};
 use conclaude_core::decide::{Decided, Decision, HookResult};
 use conclaude_core::error::HookError;
@@ -107,20 +108,15 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
 }
 
 /// We were asked to stop: what was run until then is recorded.
-pub(super) fn interrupted(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    signal: &str,
-) -> HookError {
-    let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
+pub(super) fn interrupted(context: &Context<'_>, plan: &Plan, run: &Run<'_>, signal: &str) -> HookError {
+    let error = HookError::Interrupted(messages::interrupted(plan, &run.outcomes, signal));
     delivery::keep_error(context, &error);
-    let recorded = record::of_interruption(context, plan, outcomes).map(|record| context.audit(&record));
+    let recorded = record::of_interruption(context, plan, run).map(|record| context.audit(&record));
     let error = match recorded {
         Some(Err(unrecorded)) => unrecorded,
         _ => error,
     };
-    notify_user(context, plan, outcomes, false, Some(&error.to_string()));
+    notify_user(context, plan, &run.outcomes, false, Some(&error.to_string()));
     error
 }
 

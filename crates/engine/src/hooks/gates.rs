@@ -11,12 +11,12 @@ use super::running;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::gates::{self, CallRequest, CallResult, WriteRequest};
 use conclaude_checks::des::judge::{self, JudgeQuestion};
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::des::step::Step;
 use conclaude_checks::des::stop::{self, StopRequest};
 use conclaude_checks::des::unfinished;
 use conclaude_checks::guard::Ground;
+use conclaude_checks::paths::Links;
 use conclaude_core::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
 use conclaude_core::dialect::claude::{agents, layout};
 use conclaude_core::event::EventKind;
@@ -152,7 +152,14 @@ fn shell_writes(
 ) -> Vec<Outcome> {
     let script = shell_effects::read(command, files::home().as_deref());
     let links = Links::default();
-    let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None, worktree: None };
+    let ground = Ground {
+        root: writing.work,
+        cwd: writing.cwd,
+        links: &links,
+        home: None,
+        worktree: None,
+        budget: &context.budget,
+    };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
@@ -204,21 +211,8 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
     findings.into_iter().map(|finding| Outcome::finding(finding, des.blocks())).chain(failure).collect()
 }
 
-/// The judge can only add a block, so it is asked last, and only if nothing else blocks. An admitted failure is not judged.
-pub(super) fn judge(
-    config: &JudgeConfig,
-    plan: &Plan,
-    context: &Context<'_>,
-    so_far: &[Outcome],
-) -> Option<Outcome> {
-    let is_settled = |outcome: &Outcome| {
-        outcome.verdict == Verdict::Block
-            || outcome.evidence == Evidence::HonestFailure
-            || outcome.as_finding().is_some_and(Finding::blocks)
-    };
-    if so_far.iter().any(is_settled) {
-        return None;
-    }
+/// What the judge says.
+pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) -> Option<Outcome> {
     let known = context.gate.as_ref()?;
     let HookPayload::SubagentStop(stop) = context.payload() else { return None };
     let opened = known.judged.get().and_then(Option::as_ref);
@@ -257,7 +251,7 @@ pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) ->
 /// look is what a command costs beside itself: `benches/run` holds both to 6 × `git status`.
 pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
     if let Some(before) = before
-        && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before))
+        && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before), &context.budget)
     {
         stop::note_own_files(&context.session, &before.written_until(&after, &context.root.work));
     }

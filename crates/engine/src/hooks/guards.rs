@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
     self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
 };
+use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
@@ -22,6 +22,7 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_store::root::Root;
@@ -31,9 +32,7 @@ use shell_effects::glob::GlobError;
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());
     match inspect(config, plan, context, Watch::Allowed(&allowed)) {
-        Some(Ok(Inspected { rules, effects, findings })) => {
-            // The process ends after its answer: freeing thousands of small values takes longer than a rule does.
-            std::mem::forget((rules, effects));
+        Some(Ok(Inspected { findings, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
             findings.into_iter().map(outcome).chain(allowed).collect()
@@ -77,7 +76,8 @@ pub(super) fn inspect(
     let own = (!is_gated).then_some(Own { found: &found, find: &find });
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
-    let scene = Scene { root, work, links: &links, own, lost, is_request };
+    let budget = &context.budget;
+    let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
     let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
     Some(Ok(Inspected { rules, effects, findings }))
 }
@@ -93,6 +93,8 @@ pub(super) struct Scene<'a> {
     pub(super) lost: &'a [UnusableRules],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
+    /// How long comparing may take.
+    pub(super) budget: &'a Budget,
 }
 
 /// The call of a tool against the rules.
@@ -103,11 +105,11 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: Watch<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, own, lost, .. } = *scene;
+    let Scene { root, work, links, own, lost, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
-    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
+    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         ToolUse::File { access: Access::Read, .. }
@@ -139,7 +141,7 @@ pub(super) fn compare(
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),
         own,
-        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
+        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
         watch,
         visited: &Visited::default(),
     };

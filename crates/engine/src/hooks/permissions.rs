@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::config::Config;
 use super::context::Context;
 use super::guards;
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::guard::{Ground, Sources};
+use conclaude_checks::paths::Links;
 use conclaude_checks::permission::{self, Answer, Permitted, Request, Rules, Said};
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, PermissionRequestConfig};
@@ -16,6 +16,7 @@ use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean;
 use conclaude_core::types::Event;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_os::log;
@@ -30,6 +31,8 @@ pub(super) struct Asking<'a> {
     /// What the files of the config are called, and whose they are.
     pub(super) sources: &'a [(Arc<str>, Layer)],
     pub(super) links: &'a Links,
+    /// How long comparing may take.
+    pub(super) budget: &'a Budget,
 }
 
 pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Vec<Outcome> {
@@ -83,7 +86,8 @@ fn in_context<T>(
     let (links, sources) = (Links::default(), guards::sources(context));
     let root = &context.root.folder;
     let agent = actor(context.subagent());
-    let asking = Asking { event: &context.event, agent, root, sources: &sources, links: &links };
+    let budget = &context.budget;
+    let asking = Asking { event: &context.event, agent, root, sources: &sources, links: &links, budget };
     with_request(config, &asking, compare)
 }
 
@@ -93,7 +97,7 @@ pub(super) fn with_request<T>(
     asking: &Asking<'_>,
     compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
 ) -> Option<Result<T, GlobError>> {
-    let Asking { event, agent, root, sources, links } = *asking;
+    let Asking { event, agent, root, sources, links, budget } = *asking;
     let tool = guards::tool_of(event)?;
     let home = files::home();
     let rules = match Rules::of(config, &Sources(sources), home.as_deref()) {
@@ -103,7 +107,7 @@ pub(super) fn with_request<T>(
     let cwd = Path::new(&tool.base.cwd);
     let other = git::root_in_worktree(root, cwd);
     let request = Request {
-        ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() },
+        ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget },
         tool: &tool.tool_name,
         input: &tool.tool_input,
         agent,

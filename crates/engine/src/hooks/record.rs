@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::remember;
+use super::run::Run;
 use conclaude_checks::des::DesContext;
+use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::ConfigError;
-use conclaude_core::decide::{Count, Decided, Word};
+use conclaude_core::decide::{Decided, Word};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
@@ -34,17 +36,17 @@ const INTERRUPTED: &str = "interrupted";
 pub(super) fn write(
     context: &Context<'_>,
     plan: &Plan,
-    outcomes: &mut Vec<Outcome>,
+    run: &mut Run<'_>,
     decided: &Decided,
 ) -> Option<String> {
-    let record = of_decision(context, plan, outcomes, decided)?;
+    let record = of_decision(context, plan, run, decided)?;
     let error = match context.audit(&record) {
         Ok(problem) => return problem,
         // A refusal stands, whatever becomes of its record.
         Err(error) if !decided.result.is_allowed() => return Some(error.to_string()),
         Err(error) => error.to_string(),
     };
-    outcomes.push(if matches!(plan.gate(), Some(Gate::Call { .. })) {
+    run.outcomes.push(if matches!(plan.gate(), Some(Gate::Call { .. })) {
         remember::withdraw(context);
         let fix = "let the user make the audit trail writable, or set audit.required to false";
         Outcome::finding(Finding::new(Code::NotRecorded, error, fix), true)
@@ -55,17 +57,13 @@ pub(super) fn write(
 }
 
 /// The record of a decision, if there is anything to record.
-fn of_decision(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    decided: &Decided,
-) -> Option<Record> {
-    let record = of(context, plan, outcomes, decided.word.as_str())?;
+fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Decided) -> Option<Record> {
+    let record = of(context, plan, run, decided.word.as_str())?;
+    let outcomes = &run.outcomes;
     let blocks = decided.count.map(|count| Blocks {
         count: match count {
-            Count::Blocks(nth) => nth,
-            Count::Exhausted => plan.gates.max_blocks,
+            BlockCount::Blocks(nth) => nth,
+            BlockCount::Exhausted => plan.gates.max_blocks,
         },
         max: plan.gates.max_blocks,
         rule: context.config.rule(&["maxBlocks"], &context.root),
@@ -106,18 +104,19 @@ pub(super) fn notification(
 }
 
 /// The record of an event in which nothing was decided, since we were asked to stop.
-pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Option<Record> {
-    of(context, plan, outcomes, INTERRUPTED)
+pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, run: &Run<'_>) -> Option<Record> {
+    of(context, plan, run, INTERRUPTED)
 }
 
-fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
+fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Option<Record> {
+    let outcomes = &run.outcomes;
     let findings = findings(context, plan, outcomes);
     let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
     let mut applied: Vec<AppliedRule> = outcomes.iter().filter_map(of_applied).collect();
     if decision == Word::Blocked.as_str() {
         applied.extend(go_on(outcomes, context));
     }
-    let mut skipped = skipped(plan, outcomes, context);
+    let mut skipped = skipped(plan, run, context);
     let is_gated = !matches!(plan.gate(), None | Some(Gate::Helper { .. } | Gate::Write { .. }));
     let is_ordinary = [Word::Allowed.as_str(), Word::Warned.as_str(), INTERRUPTED].contains(&decision);
     let is_empty = commands.is_empty() && findings.is_empty() && applied.is_empty() && skipped.is_empty();

@@ -1,24 +1,28 @@
 //! An event that is only looked at: its plan, what guards and gates find, and what would be answered in each case. Nothing is
 //! run and nothing is written.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::context::Context;
-use super::{Environment, commands, finish, guards, permissions, run};
+use super::run::{self, World};
+use super::{Environment, commands, config_error, finish, gates, guards, permissions, prompts};
 use conclaude_checks::guard::{Compared, Effects, Watch};
 use conclaude_checks::permission::Permitted;
-use conclaude_core::config::{ConfigError, DesConfig, Source, file_name};
-use conclaude_core::decide::{self, Count, Word};
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::config::{
+    ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source, file_name,
+};
+use conclaude_core::decide::{self, Word};
 use conclaude_core::dialect::claude::{self, Answer, tools};
 use conclaude_core::error::Result;
-use conclaude_core::event::EventKind;
+use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Outcome};
-use conclaude_core::plan::{Action, Command, Plan};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
 use conclaude_core::rule::Rule;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process::{CapturedOutput, Status};
 
 pub use super::not_run::NotRun;
@@ -44,12 +48,18 @@ pub struct Printed<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Played<'a> {
     pub end: End,
-    pub printed: Printed<'a>,
+    /// None where nobody says: what the event needs.
+    pub printed: Option<Printed<'a>>,
 }
+
+const SUCCESS: Played<'static> = Played { end: End::Exits(0), printed: None };
+
+/// What a command prints that makes a worktree, where nobody says.
+const SOME_WORKTREE: &str = "(the path of the worktree)";
 
 impl From<End> for Played<'_> {
     fn from(end: End) -> Self {
-        Played { end, printed: Printed::default() }
+        Played { end, printed: None }
     }
 }
 
@@ -71,8 +81,8 @@ pub struct Rehearsal {
     pub checks: Vec<Vec<Outcome>>,
     /// The config has a section for the event.
     pub has_section: bool,
-    is_first_stop: bool,
-    is_shown_later: bool,
+    context: Context<'static>,
+    results: CheckResults,
 }
 
 /// A tool call as the guards saw it.
@@ -91,37 +101,97 @@ pub struct Answered {
     pub later: Option<String>,
 }
 
+/// What the checks of an event found. They look once, however often it is asked what would be answered.
+#[derive(Default)]
+struct CheckResults {
+    guards: OnceCell<Vec<Outcome>>,
+    guarded: OnceCell<Guarded>,
+    permissions: OnceCell<Vec<Outcome>>,
+    permitted: OnceCell<Permitted>,
+    gate: OnceCell<Vec<Outcome>>,
+    config_error: OnceCell<Vec<Outcome>>,
+}
+
+/// The world of a rehearsal: checks look at the disk as in a hook, commands end as somebody says, and nothing is run or written.
+struct RehearsedWorld<'a, F> {
+    context: &'a Context<'static>,
+    results: &'a CheckResults,
+    ends: F,
+}
+
+impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
+    fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
+        let look = || {
+            let seen = RefCell::new(Vec::new());
+            let inspected = match guards::inspect(config, plan, self.context, Watch::into(&seen)) {
+                Some(Ok(inspected)) => inspected,
+                Some(Err(error)) => return vec![guards::broken(&error)],
+                None => return Vec::new(),
+            };
+            let (effects, rules) = (inspected.effects, inspected.rules.all());
+            self.results.guarded.get_or_init(|| Guarded { effects, rules, compared: seen.into_inner() });
+            inspected.findings.into_iter().map(guards::outcome).collect()
+        };
+        self.results.guards.get_or_init(look).clone()
+    }
+
+    fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome> {
+        let look = || {
+            if let Some(permitted) = permissions::inspect(config, self.context) {
+                self.results.permitted.get_or_init(|| permitted);
+            }
+            permissions::run(config, self.context)
+        };
+        self.results.permissions.get_or_init(look).clone()
+    }
+
+    fn gate(&mut self, gate: &Gate, plan: &Plan) -> Vec<Outcome> {
+        self.results.gate.get_or_init(|| gates::run(gate, plan, self.context)).clone()
+    }
+
+    fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
+        prompts::run(rule, &self.context.root.folder)
+    }
+
+    /// What reports look at is state of the session, or they write it.
+    fn report(&mut self, report: Report) -> Vec<Outcome> {
+        match report {
+            Report::Installation | Report::Unfinished => Vec::new(),
+            Report::Config => {
+                let look = || config_error::report(self.context).into_iter().collect();
+                self.results.config_error.get_or_init(look).clone()
+            }
+        }
+    }
+
+    fn command(&mut self, command: &Command) -> Option<Outcome> {
+        Some(played(command, (self.ends)(command), self.context.kind()))
+    }
+
+    fn judge(&mut self, _config: &JudgeConfig, _plan: &Plan) -> Option<Outcome> {
+        None
+    }
+
+    fn remember(&mut self, _what: Remember, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
+        Vec::new()
+    }
+}
+
 /// Looks at an event. None where there is nothing to handle: the stop of an agent that nobody started.
 ///
 /// # Errors
 /// When the payload is invalid.
 pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Result<Option<Rehearsal>> {
-    deadline::start();
     let environment = Environment { is_rehearsal: true, ..environment.clone() };
-    let Some(context) = Context::gather(claude::parse(event, input)?, input, &environment)? else {
+    // No command reads the payload.
+    let Some(context) = Context::gather(claude::parse(event, input)?, &[], &environment, &Budget::of_hook())?
+    else {
         return Ok(None);
     };
     let plan = context.plan()?;
-    let seen = RefCell::new(Vec::new());
-    let (mut guarded, mut permitted, mut checks) = (None, None, Vec::new());
-    for step in &plan.steps {
-        checks.push(match &step.action {
-            Action::Guards(config) => match guards::inspect(config, &plan, &context, Watch::into(&seen)) {
-                Some(Ok(inspected)) => {
-                    guarded = Some((inspected.effects, inspected.rules.all()));
-                    inspected.findings.into_iter().map(guards::outcome).collect()
-                }
-                Some(Err(error)) => vec![guards::broken(&error)],
-                None => Vec::new(),
-            },
-            action => {
-                if let Action::Permissions(config) = action {
-                    permitted = permissions::inspect(config, &context);
-                }
-                run::check(action, &plan, &context)
-            }
-        });
-    }
+    let mut results = CheckResults::default();
+    let mut world = RehearsedWorld { context: &context, results: &results, ends: |_: &Command| SUCCESS };
+    let checks = run::run(&plan, &mut world).by_step();
     let has_gate = plan.steps.iter().any(|step| step.action.is_gate());
     let no_gate = if has_gate { None } else { no_gate(&context) };
     Ok(Some(Rehearsal {
@@ -130,14 +200,14 @@ pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Re
         files: context.config.origins.sources().to_vec(),
         config_error: context.config.error.clone(),
         not_run: not_run(&plan, &context),
-        guards: guarded.map(|(effects, rules)| Guarded { effects, rules, compared: seen.into_inner() }),
-        permissions: permitted,
+        guards: results.guarded.take(),
+        permissions: results.permitted.take(),
         no_gate,
         checks,
         has_section: context.config.settings.section(event).is_some(),
-        is_first_stop: context.is_first_stop(),
-        is_shown_later: finish::is_shown_later(&context, &plan),
         plan,
+        context,
+        results,
     }))
 }
 
@@ -155,42 +225,48 @@ impl Rehearsal {
     }
 
     /// What would be answered if the commands ended so, and the agent had been blocked so often.
-    pub fn answer(&self, end: impl Fn(&Command) -> End, count: Count) -> Answered {
+    pub fn answer(&self, end: impl Fn(&Command) -> End, count: BlockCount) -> Answered {
         self.answer_to(|command| end(command).into(), count)
     }
 
     /// The same if they printed something.
-    pub fn answer_to<'p>(&self, end: impl Fn(&Command) -> Played<'p>, count: Count) -> Answered {
+    pub fn answer_to<'p>(&self, end: impl Fn(&Command) -> Played<'p>, count: BlockCount) -> Answered {
         let event = self.plan.event;
-        let mut outcomes = Vec::new();
-        for (step, checks) in self.plan.steps.iter().zip(&self.checks) {
-            match &step.action {
-                Action::Command(command) => outcomes.push(played(command, end(command))),
-                _ => outcomes.extend(checks.iter().cloned()),
-            }
-        }
-        outcomes.extend(run::notes(&self.plan, &outcomes));
-        let decided = decide::decide(&self.plan, &outcomes, self.is_first_stop, || Ok(count));
+        let mut world = RehearsedWorld { context: &self.context, results: &self.results, ends: end };
+        let outcomes = run::run(&self.plan, &mut world).outcomes;
+        let decided = decide::decide(&self.plan, &outcomes, self.context.is_first_stop(), || Ok(count));
         let (mut result, word) = (decided.result, decided.word);
-        let later = if self.is_shown_later { result.message_with_error() } else { None };
-        if self.is_shown_later {
+        let later = if finish::is_shown_later(&self.context, &self.plan) {
+            let later = result.message_with_error();
             result.message = None;
-        }
-        let word = result.error.is_none().then_some(word);
+            later
+        } else {
+            None
+        };
+        let word = if result.error.is_none() { Some(word) } else { None };
         Answered { word, answer: claude::render(event, &Ok(result), &[]), later }
     }
 }
 
 /// The outcome of a command that was not run, if it ended so.
-fn played(command: &Command, Played { end, printed }: Played<'_>) -> Outcome {
+fn played(command: &Command, Played { end, printed }: Played<'_>, event: EventKind) -> Outcome {
+    let makes_worktree = event.blocking() == Blocking::Worktree && end == End::Exits(0);
+    let printed = match printed {
+        Some(printed) => printed,
+        None if makes_worktree => Printed { stdout: SOME_WORKTREE, stderr: "" },
+        None => Printed::default(),
+    };
     let status = match end {
         End::Exits(code) => Status::Exited(code),
         End::TimesOut | End::TimesOutAgain => Status::TimedOut(command.timeout.unwrap_or_default()),
     };
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
-        let captured = is_shown.then(|| CapturedOutput::given(name, text, commands::MAX_SHOWN));
-        captured.and_then(|captured| captured.excerpt(command.max_lines))
+        if is_shown {
+            CapturedOutput::given(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
+        } else {
+            None
+        }
     };
     let run = CommandRun {
         command: command.clone(),

@@ -16,7 +16,6 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan, Remember};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
-use conclaude_os::deadline;
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
 
@@ -157,7 +156,7 @@ fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,
         // Whoever fills the tree must not get the next agent out of its scope.
-        Err(error) if deadline::is_over() && opened.allowed.is_limited() => {
+        Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
             let what = format!(
                 "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
                 opened.name

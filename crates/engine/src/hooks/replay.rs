@@ -5,15 +5,18 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{changes, gate_facts};
+use super::changes::ChangeSite;
+use super::{gate_facts, run};
 use conclaude_checks::des::markers::Markers;
-use conclaude_core::decide::{self, Count, Decided, Decision, Word};
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::decide::{self, Decided, Decision, Word};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
+use conclaude_core::outcome::Evidence;
 use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan};
 use conclaude_core::types::{Event, HookPayload};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_store::load::Loaded;
 
 mod check;
@@ -21,7 +24,7 @@ mod config;
 mod past;
 mod rules;
 
-use check::called;
+use check::{PastWorld, called};
 pub use config::Replayer;
 pub use past::{Because, Judged, Past, Planned, Stage, Would};
 
@@ -32,19 +35,20 @@ impl Replayer {
     /// When a pattern cannot be evaluated.
     pub fn judge(&self, past: &Past<'_>) -> Result<Judged, String> {
         // A hook that takes too long decides without having looked at everything, and so does this.
-        deadline::start();
+        let budget = Budget::of_hook();
         let gate = self.gate(past.event);
-        let plan = self.plan(past, gate.as_ref()).map_err(|error| error.to_string())?;
-        let mut judged = Judged { has_gate: gate.is_some(), ..Judged::default() };
-        let mut outcomes = Vec::new();
-        for step in &plan.steps {
-            outcomes.extend(self.check(&step.action, past, &mut judged.matched));
+        let plan = self.plan(past, gate.as_ref(), &budget).map_err(|error| error.to_string())?;
+        let mut world = PastWorld { replayer: self, past, budget, matched: Vec::new() };
+        let outcomes = run::run(&plan, &mut world).outcomes;
+        let mut judged = Judged { has_gate: gate.is_some(), matched: world.matched, ..Judged::default() };
+        if outcomes.iter().any(|outcome| outcome.evidence == Evidence::Continue) {
+            judged.matched.push(rules::infinite(&self.loaded, &self.base));
         }
         judged.commands = plan.commands().map(planned).collect();
         judged.matched.extend(judged.commands.iter().map(|command| command.rule.clone()));
         let count = match past.blocks {
-            blocks if blocks < plan.gates.max_blocks => Count::Blocks(blocks + 1),
-            _ => Count::Exhausted,
+            blocks if blocks < plan.gates.max_blocks => BlockCount::Blocks(blocks + 1),
+            _ => BlockCount::Exhausted,
         };
         let decided = decide::decide(&plan, &outcomes, past.blocks == 0, || Ok(count));
         judged.would = would(&decided, &judged.commands, judged.has_gate || past.is_gated);
@@ -57,10 +61,14 @@ impl Replayer {
         &self,
         past: &Past<'_>,
         gate: Option<&GateFacts>,
+        budget: &Budget,
     ) -> Result<Plan, conclaude_core::pattern::PatternError> {
         let is_of_agent = past.event.kind.is_of_agent();
-        let changed =
-            if self.loaded.config.asks_for_files(past.event.kind) { changed(past) } else { Vec::new() };
+        let changed = if self.loaded.config.asks_for_files(past.event.kind) {
+            changed(past, budget)
+        } else {
+            Vec::new()
+        };
         let running = match &past.event.payload {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
@@ -89,18 +97,19 @@ impl Replayer {
     }
 }
 
-fn changed(past: &Past<'_>) -> Vec<Location> {
-    let Past { event, stage, .. } = past;
-    match event.kind {
-        EventKind::Stop | EventKind::SubagentStop => changes::located(event, past.written, &stage.work),
-        _ => changes::known(event, past.agent, &stage.work),
+fn changed(past: &Past<'_>, budget: &Budget) -> Vec<Location> {
+    let site = ChangeSite { event: past.event, work: &past.stage.work, budget };
+    match past.event.kind {
+        EventKind::Stop | EventKind::SubagentStop => site.located(past.written),
+        _ => site.known(past.agent),
     }
 }
 
 /// The files that a call writes, for the stop that follows it.
 pub fn written(event: &Event) -> Vec<String> {
-    let files = changes::known(event, None, Path::new(event.payload.cwd()));
-    files.into_iter().map(|file| file.absolute).collect()
+    let work = Path::new(event.payload.cwd());
+    let site = ChangeSite { event, work, budget: &Budget::of_hook() };
+    site.known(None).into_iter().map(|file| file.absolute).collect()
 }
 
 fn planned(command: &plan::Command) -> Planned {

@@ -1,125 +1,216 @@
-//! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
+//! The one road: goes over a plan, step by step. Every step ends in outcomes, whatever became of the one before.
+//!
+//! A hook, a rehearsal and a replay take it through worlds of their own: what differs between them is a method of [`World`], and
+//! everything else is the same for all. So they cannot disagree.
 
-use super::commands::Shown;
-use super::context::Context;
-use super::{commands, config_error, gates, guards, panics, permissions, prompts, remember, reports};
+use super::gates;
+use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::decide;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
-use conclaude_core::plan::{Action, Plan, Report};
-use conclaude_os::deadline;
-use conclaude_os::git::Snapshot;
+use conclaude_core::plan::{
+    Action, Command, ContextRule, Gate, Plan, Remember, Report, Step, Untrusted, Waiting,
+};
 use conclaude_os::log;
-use conclaude_os::process;
+use conclaude_store::audit::STILL_RUN;
 
-pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
-    panics::panic_here_in_tests("plan");
-    let mut outcomes = Vec::new();
-    let mut running = Running { tree: gates::tree_before_commands(plan, context), outputs: Vec::new() };
+/// What the steps of a plan meet: the disk, processes and the state of a session, or what stands for them.
+pub(super) trait World {
+    /// A step is about to be done.
+    fn starts(&mut self, _step: &Step) {}
+
+    fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome>;
+
+    fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome>;
+
+    fn gate(&mut self, gate: &Gate, plan: &Plan) -> Vec<Outcome>;
+
+    /// Context for a prompt, with the files that its rule names.
+    fn context(&mut self, rule: &ContextRule) -> Vec<Outcome>;
+
+    fn report(&mut self, report: Report) -> Vec<Outcome>;
+
+    /// None where nobody knows how it ends.
+    fn command(&mut self, command: &Command) -> Option<Outcome>;
+
+    /// The last of these commands has ended.
+    fn commands_ended(&mut self, _ended: &mut [Outcome]) {}
+
+    /// Asks the judge. Only where nothing else blocks.
+    fn judge(&mut self, config: &JudgeConfig, plan: &Plan) -> Option<Outcome>;
+
+    /// Changes the state of the session.
+    fn remember(&mut self, what: Remember, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome>;
+
+    /// The signal that asks us to stop, if one came.
+    fn stop_signal(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What came of a plan.
+#[derive(Default)]
+pub(super) struct Run<'p> {
+    pub(super) outcomes: Vec<Outcome>,
+    /// Where the outcomes of each step end.
+    ends: Vec<usize>,
+    pub(super) skipped: Vec<SkippedStep<'p>>,
+}
+
+/// A step that applied and was not done.
+pub(super) struct SkippedStep<'p> {
+    pub(super) step: &'p Step,
+    pub(super) why: String,
+}
+
+impl<'p> Run<'p> {
+    /// The outcomes of each step.
+    pub(super) fn by_step(&self) -> Vec<Vec<Outcome>> {
+        let mut start = 0;
+        let mut steps = Vec::new();
+        for end in &self.ends {
+            steps.push(self.outcomes.get(start..*end).unwrap_or_default().to_vec());
+            start = *end;
+        }
+        steps
+    }
+
+    fn skip(&mut self, step: &'p Step, why: &str) {
+        self.skipped.push(SkippedStep { step, why: why.to_owned() });
+    }
+
+    fn skip_waiting(&mut self, waiting: &'p Waiting) {
+        let why = format!("{STILL_RUN}: {}", waiting.agents.join(", "));
+        for step in &waiting.steps {
+            self.skip(step, &why);
+        }
+    }
+
+    /// A step that comes after the signal.
+    fn interrupted(&mut self, step: &'p Step, signal: &str) {
+        match &step.action {
+            Action::Command(_) | Action::Judge(_) => self.skip(step, &format!("stopped by {signal}")),
+            Action::Wait(waiting) => self.skip_waiting(waiting),
+            _ => {}
+        }
+    }
+
+    fn commands_ended(&mut self, number: usize, world: &mut impl World) {
+        let first = self.outcomes.len().saturating_sub(number);
+        world.commands_ended(self.outcomes.get_mut(first..).unwrap_or_default());
+    }
+}
+
+/// Goes over the plan.
+pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
+    let mut run = Run::default();
+    // Commands in a row share what an answer holds, so that their output is shown once the last of them has ended. At once:
+    // what others write later, such as while the judge is asked, is not the commands' doing.
+    let mut commands = 0;
+    let mut signal = None;
     for step in &plan.steps {
-        log::debug(|| step.to_string());
-        if !matches!(step.action, Action::Command(_)) && !running.outputs.is_empty() {
-            running.finish(&mut outcomes, context);
+        if let Some(signal) = signal {
+            run.interrupted(step, signal);
+            continue;
+        }
+        world.starts(step);
+        if commands > 0 && !matches!(step.action, Action::Command(_)) {
+            run.commands_ended(commands, world);
+            commands = 0;
         }
         let more = match &step.action {
-            Action::Report(Report::Installation) => reports::installation(context),
-            Action::Report(Report::Unfinished) => reports::unfinished(context),
+            Action::Guards(config) => world.guards(config, plan),
+            Action::Permissions(config) => world.permissions(config),
+            Action::Gate(gate) => world.gate(gate, plan),
+            Action::UnknownGate(finding) => vec![Outcome::finding((**finding).clone(), false)],
+            Action::Context(rule) => world.context(rule),
+            Action::Report(report) => world.report(*report),
             Action::Command(command) => {
-                let (outcome, output) = commands::run(command, context);
-                deadline::start();
-                running.outputs.push(Shown { outcome: outcomes.len(), output });
-                vec![outcome]
+                let ended = world.command(command);
+                commands += usize::from(ended.is_some());
+                ended.into_iter().collect()
             }
-            Action::Judge(judge) => {
-                let judged = gates::judge(judge, plan, context, &outcomes);
-                deadline::start();
-                judged.into_iter().collect()
+            Action::Note(text) => vec![Outcome::note(text.clone())],
+            Action::Remark(text) => {
+                log::info(|| text.clone());
+                Vec::new()
             }
-            Action::Remember(what) => remember::run(*what, plan, context, &outcomes),
-            Action::Worktree => no_worktree(plan, &outcomes).into_iter().collect(),
-            action => check(action, plan, context),
+            Action::Wait(waiting) => {
+                run.skip_waiting(waiting);
+                vec![Outcome::note(messages::waiting(&waiting.agents))]
+            }
+            Action::Continue(message) => {
+                vec![Outcome {
+                    verdict: Verdict::Block,
+                    message: message.clone(),
+                    evidence: Evidence::Continue,
+                }]
+            }
+            Action::Judge(config) => match why_not_judged(&run.outcomes) {
+                Some(why) => {
+                    run.skip(step, why);
+                    Vec::new()
+                }
+                None => world.judge(config, plan).into_iter().collect(),
+            },
+            Action::Remember(what) => world.remember(*what, plan, &run.outcomes),
+            Action::Worktree => no_worktree(plan, &run.outcomes).into_iter().collect(),
         };
-        outcomes.extend(more);
-        if process::stop_signal().is_some() {
-            break;
-        }
+        run.outcomes.extend(more);
+        run.ends.push(run.outcomes.len());
+        signal = world.stop_signal();
     }
-    running.finish(&mut outcomes, context);
-    outcomes.extend(notes(plan, &outcomes));
-    outcomes
+    run.commands_ended(commands, world);
+    let notes = notes(plan, &run.outcomes);
+    run.outcomes.extend(notes);
+    run
 }
 
-/// What is left to do for commands once the last of them has ended.
-struct Running<'a> {
-    /// The tree before them.
-    tree: Option<&'a Snapshot>,
-    outputs: Vec<Shown>,
-}
-
-impl Running<'_> {
-    /// At once: what others write later, such as while the judge is asked, is not the commands' doing.
-    fn finish(&mut self, outcomes: &mut [Outcome], context: &Context<'_>) {
-        commands::show(outcomes, std::mem::take(&mut self.outputs), context);
-        gates::note_written_files(context, self.tree.take());
+/// The judge can only add a block, so it is asked only if nothing else blocks. An admitted failure is not judged.
+fn why_not_judged(so_far: &[Outcome]) -> Option<&'static str> {
+    if so_far.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
+        return Some("the step admits its failure");
     }
-}
-
-/// What a check finds, for which nothing is run and nothing is written: the same for whoever only looks.
-pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
-    match action {
-        Action::Guards(guards) => guards::run(guards, plan, context),
-        Action::Permissions(rules) => permissions::run(rules, context),
-        Action::Gate(gate) => gates::run(gate, plan, context),
-        Action::UnknownGate(finding) => vec![Outcome::finding((**finding).clone(), false)],
-        Action::Context(rule) => prompts::run(rule, &context.root.folder),
-        Action::Note(text) => vec![Outcome::note(text.clone())],
-        Action::Remark(text) => {
-            log::info(|| text.clone());
-            Vec::new()
-        }
-        Action::Wait(waiting) => vec![Outcome::note(messages::waiting(&waiting.agents))],
-        Action::Continue(message) => {
-            vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]
-        }
-        Action::Report(Report::Config) => config_error::report(context).into_iter().collect(),
-        Action::Report(Report::Installation | Report::Unfinished)
-        | Action::Command(_)
-        | Action::Judge(_)
-        | Action::Remember(_)
-        | Action::Worktree => Vec::new(),
+    let is_against = |outcome: &Outcome| {
+        outcome.verdict == Verdict::Block || outcome.as_finding().is_some_and(Finding::blocks)
+    };
+    if so_far.iter().any(is_against) {
+        return Some("something else was found, and the judge can only add a block");
     }
+    None
 }
 
 /// Claude Code needs a path from the commands that make a worktree.
 fn no_worktree(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
-    let none_runs = plan.commands().next().is_none();
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
-    (!is_refused && decide::worktree(outcomes).is_none()).then(|| {
-        let (what, fix) = match &plan.untrusted {
-            Some(untrusted) if none_runs => (
-                format!("no command of `worktreeCreate` may run: {}", untrusted.why),
-                "look at it with `conclaude trust`",
-            ),
-            None if none_runs => (
-                "no command of `worktreeCreate` is for this event".into(),
-                "`conclaude explain` says why each does not run",
-            ),
-            _ => (
-                "no command of `worktreeCreate` has printed a path".into(),
-                "the last line that one prints must be the path of the worktree that it made",
-            ),
-        };
-        Outcome::finding(Finding::new(Code::NoWorktree, what, fix), true)
-    })
+    if is_refused || decide::worktree(outcomes).is_some() {
+        return None;
+    }
+    let none_runs = plan.commands().next().is_none();
+    let (what, fix) = match &plan.untrusted {
+        Some(untrusted) if none_runs => (
+            format!("no command of `worktreeCreate` may run: {}", untrusted.why),
+            "look at it with `conclaude trust`",
+        ),
+        None if none_runs => (
+            "no command of `worktreeCreate` is for this event".into(),
+            "`conclaude explain` says why each does not run",
+        ),
+        _ => (
+            "no command of `worktreeCreate` has printed a path".into(),
+            "the last line that one prints must be the path of the worktree that it made",
+        ),
+    };
+    Some(Outcome::finding(Finding::new(Code::NoWorktree, what, fix), true))
 }
 
 /// What the plan says of itself: that its gates run without the config, and that steps were left out which nobody trusts.
-pub(super) fn notes(plan: &Plan, outcomes: &[Outcome]) -> Vec<Outcome> {
-    let untrusted = plan.untrusted.as_ref().map(|untrusted| Outcome {
+fn notes(plan: &Plan, outcomes: &[Outcome]) -> Vec<Outcome> {
+    let skipped = |untrusted: &Untrusted| Outcome {
         verdict: Verdict::Warn,
         message: messages::untrusted(untrusted),
         evidence: Evidence::Skipped,
-    });
-    gates::config_note(plan, outcomes).into_iter().chain(untrusted).collect()
+    };
+    gates::config_note(plan, outcomes).into_iter().chain(plan.untrusted.as_ref().map(skipped)).collect()
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use conclaude_core::dialect::claude::Answer;
 use conclaude_core::event::EventKind;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 
 /// A payload is never this large; what is larger is something else.
 const MAX_BYTES: usize = 64 << 20;
@@ -39,7 +39,7 @@ fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
 pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
     // Half of the time that Claude Code gives a hook by itself, so that the answer is ours.
     let given = Duration::from_secs(event.row().default_timeout);
-    read(deadline::at_least((given / 2).min(Duration::from_secs(5))))
+    read(Budget::unlimited().at_least((given / 2).min(Duration::from_secs(5))))
 }
 
 /// Reads one JSON value from stdin.

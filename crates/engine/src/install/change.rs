@@ -9,9 +9,9 @@ use super::registration;
 use super::scope::{Scope, is_users_own};
 use super::settings::{self, Foreign, Refusal, Registration, Settings};
 use super::user_file::UserFile;
-use conclaude_checks::des::gates::shell_quote;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::variables;
+use shell_effects::quoted_if_needed;
 
 /// What a settings file was before anything of ours was in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -208,7 +208,11 @@ fn program() -> io::Result<String> {
         return Err(io::Error::other(what));
     }
     let found = registration::on_path("conclaude").and_then(|path| path.canonicalize().ok());
-    Ok(if found.as_ref() == Some(&own) { "conclaude".into() } else { shell_quote(&own.to_string_lossy()) })
+    Ok(if found.as_ref() == Some(&own) {
+        "conclaude".into()
+    } else {
+        quoted_if_needed(&own.to_string_lossy())
+    })
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use super::user_file::UserFile;
-use conclaude_checks::des::gates::shell_quote;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
+use shell_effects::quoted_if_needed;
 
 /// A local config that git would take for one of the project's, and the command that fixes it.
 pub struct NotIgnored {
@@ -26,7 +27,7 @@ impl fmt::Display for NotIgnored {
 pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
     let file = folder.join(LOCAL);
     let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
-    match git::tracking(folder, &file) {
+    match git::tracking(folder, &file, &Budget::unlimited()) {
         Some(Tracking::Ignored) => None,
         Some(Tracking::Tracked) => Some(NotIgnored {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
@@ -36,7 +37,7 @@ pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
         None if is_named(&list) => None,
         Some(Tracking::Untracked) | None => Some(NotIgnored {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
-            fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
+            fix: format!("echo {LOCAL} >> {}", quoted_if_needed(&list.to_string_lossy())),
         }),
     }
 }
@@ -54,7 +55,7 @@ impl Exclusion {
     /// When the list is not ours to change.
     pub fn needed(folder: &Path) -> io::Result<Option<Exclusion>> {
         let Some(path) = git::exclude_file(folder) else { return Ok(None) };
-        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL)) {
+        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL), &Budget::unlimited()) {
             return Ok(None);
         }
         let list = UserFile { path };

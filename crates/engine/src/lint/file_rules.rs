@@ -7,6 +7,7 @@ use super::meet::may_meet;
 use super::{World, files, names};
 use conclaude_core::config::{FileRuleConfig, Layer, NameGlob, Remark};
 use conclaude_core::yaml::Located;
+use conclaude_os::budget::Budget;
 use conclaude_os::git;
 use conclaude_store::load::Loaded;
 
@@ -173,7 +174,7 @@ impl List<'_> {
 
 /// Whether git ignores what is in such a directory: then it may be missing and come back.
 fn is_ignored(root: &Path, pattern: &str) -> bool {
-    is_literal(pattern) && git::ignores(root, &root.join(pattern).join("file"))
+    is_literal(pattern) && git::ignores(root, &root.join(pattern).join("file"), &Budget::unlimited())
 }
 
 /// Why no path is spelt like that when it is compared, and what to write.

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use super::cover::{alternatives, is_literal};
 use super::{World, command_keys, commands};
-use conclaude_checks::des::paths;
+use conclaude_checks::paths;
 use conclaude_core::config::{ConclaudeConfig, FileGlob, Piece, Remark, pieces};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::Subject;

@@ -9,7 +9,6 @@ use super::Tracking;
 use super::index::{self, IndexEntries};
 use super::names::{entries, name_of, text};
 use super::repository::Repository;
-use crate::deadline;
 use crate::process;
 
 /// Git must not hold a hook up.
@@ -123,7 +122,7 @@ impl Repository {
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
-        self.git_within(arguments, deadline::at_most(deadline::at_least(GIT_WAIT)))
+        self.git_within(arguments, self.budget.at_most(self.budget.at_least(GIT_WAIT)))
     }
 
     fn git_within(&self, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, String> {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use crate::budget::Budget;
 use crate::files;
 
 /// A repository, seen from a directory in its work tree.
@@ -16,12 +17,14 @@ pub(super) struct Repository {
     pub(super) common_dir: PathBuf,
     /// The directory below the top level, `packages/web/`; empty at the top level itself.
     pub(super) prefix: String,
+    /// How long git may take.
+    pub(super) budget: Budget,
 }
 
 impl Repository {
     /// Searches upward for `.git`, as git does; what only has that name is passed over. A folder that is laid out like a bare
     /// repository is none: git would read the config in it.
-    pub(super) fn find(work: &Path) -> Option<Repository> {
+    pub(super) fn find(work: &Path, budget: &Budget) -> Option<Repository> {
         // Git sees the real path, whatever links led here.
         let work = work.canonicalize().ok()?;
         work.ancestors().find_map(|top| {
@@ -32,16 +35,16 @@ impl Repository {
             if prefix.split('/').next() == Some(".git") {
                 return None;
             }
-            Repository::at(top, prefix)
+            Repository::at(top, prefix, budget)
         })
     }
 
     /// The repository whose top level is this directory.
-    pub(super) fn at(top: &Path, prefix: String) -> Option<Repository> {
+    pub(super) fn at(top: &Path, prefix: String, budget: &Budget) -> Option<Repository> {
         let git_dir = git_dir(top)?;
         let common_dir = read_line(&git_dir.join("commondir"))
             .map_or_else(|| git_dir.clone(), |shared| git_dir.join(shared));
-        Some(Repository { top: top.to_owned(), git_dir, common_dir, prefix })
+        Some(Repository { top: top.to_owned(), git_dir, common_dir, prefix, budget: budget.clone() })
     }
 
     /// A path from the top level, made relative to the directory.

@@ -10,6 +10,7 @@ use super::index::GITLINK;
 use super::names::name_of;
 use super::repository::Repository;
 use super::rules::Rules;
+use crate::budget::Budget;
 
 /// The trees without files, which git knows by themselves: what a repository without commits is compared with.
 const EMPTY_TREES: [&str; 2] = [
@@ -33,8 +34,9 @@ impl Snapshot {
     ///
     /// # Errors
     /// When git fails.
-    pub fn in_worktree(&self, work: &Path, now: &Snapshot) -> Result<Snapshot, String> {
-        let repository = Repository::find(work).ok_or("the worktree is no git repository any more")?;
+    pub fn in_worktree(&self, work: &Path, now: &Snapshot, budget: &Budget) -> Result<Snapshot, String> {
+        let repository =
+            Repository::find(work, budget).ok_or("the worktree is no git repository any more")?;
         let head = match (&self.head, &now.head) {
             (Some(before), Some(now)) if before != now => Some(repository.merge_base(before, now)?),
             (before, _) => before.clone(),
@@ -64,11 +66,16 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the repository is another one, or git fails, as it does when the commit is gone.
-    pub fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
+    pub fn changed_until(
+        &self,
+        now: &Snapshot,
+        work: &Path,
+        budget: &Budget,
+    ) -> Result<BTreeSet<String>, String> {
         if self.prefix != now.prefix {
             return Err(GONE.into());
         }
-        let committed = self.committed_until(now, work)?;
+        let committed = self.committed_until(now, work, budget)?;
         let new = now.files.keys().filter(|path| !self.files.contains_key(*path));
         let elsewhere =
             committed.keys().filter(|path| !self.files.contains_key(*path) && !now.files.contains_key(*path));
@@ -121,8 +128,8 @@ impl Snapshot {
 
     /// The changes in a few lines, for a judge.
     #[must_use]
-    pub fn summary_until(&self, now: &Snapshot, work: &Path) -> String {
-        let changed = match self.changed_until(now, work) {
+    pub fn summary_until(&self, now: &Snapshot, work: &Path, budget: &Budget) -> String {
+        let changed = match self.changed_until(now, work, budget) {
             Ok(changed) => changed,
             Err(error) => return format!("unknown: {error}"),
         };
@@ -142,11 +149,16 @@ impl Snapshot {
         changed.iter().map(line).collect()
     }
 
-    fn committed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeMap<String, String>, String> {
+    fn committed_until(
+        &self,
+        now: &Snapshot,
+        work: &Path,
+        budget: &Budget,
+    ) -> Result<BTreeMap<String, String>, String> {
         if self.head == now.head {
             return Ok(BTreeMap::new());
         }
-        let repository = Repository::find(work).ok_or(GONE)?;
+        let repository = Repository::find(work, budget).ok_or(GONE)?;
         let is_long = self.head.iter().chain(&now.head).any(|head| head.len() == 64);
         let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
         let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());

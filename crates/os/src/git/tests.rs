@@ -48,11 +48,15 @@ impl TestRepository {
 }
 
 fn take(work: &Path, before: Option<&Snapshot>) -> Snapshot {
-    Snapshot::take(work, before).unwrap().unwrap()
+    Snapshot::take(work, before, &Budget::unlimited()).unwrap().unwrap()
 }
 
 fn changed(baseline: &Snapshot, work: &Path) -> Vec<String> {
-    baseline.changed_until(&take(work, Some(baseline)), work).unwrap().into_iter().collect()
+    baseline
+        .changed_until(&take(work, Some(baseline)), work, &Budget::unlimited())
+        .unwrap()
+        .into_iter()
+        .collect()
 }
 
 #[test]
@@ -140,10 +144,11 @@ fn a_project_below_the_top_level_names_its_own_paths() {
 #[test]
 fn without_git_there_is_no_baseline_and_a_lost_commit_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(Snapshot::take(folder.path(), None).unwrap(), None);
+    assert_eq!(Snapshot::take(folder.path(), None, &Budget::unlimited()).unwrap(), None);
     let repository = TestRepository::new();
     let lost = Snapshot { head: Some("1".repeat(40)), ..Snapshot::default() };
-    let error = lost.changed_until(&repository.baseline(), repository.path()).unwrap_err();
+    let error =
+        lost.changed_until(&repository.baseline(), repository.path(), &Budget::unlimited()).unwrap_err();
     assert_eq!(error, format!("git diff-tree: bad object {}", "1".repeat(40)));
 }
 
@@ -165,10 +170,14 @@ fn what_is_only_named_like_a_repository_is_none() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     assert!(!is_repository(folder.path()));
-    assert_eq!(Snapshot::take(folder.path(), None).unwrap(), None);
+    assert_eq!(Snapshot::take(folder.path(), None, &Budget::unlimited()).unwrap(), None);
     let repository = TestRepository::new();
     let inside = repository.path().join(".git");
-    assert_eq!(Snapshot::take(&inside, None).unwrap(), None, "git's own directory is no work tree");
+    assert_eq!(
+        Snapshot::take(&inside, None, &Budget::unlimited()).unwrap(),
+        None,
+        "git's own directory is no work tree"
+    );
 }
 
 #[test]
@@ -206,7 +215,7 @@ fn an_index_that_is_not_understood_is_listed_by_git() {
     repository.write("dir/b", "1");
     assert_eq!(repository.changed(&baseline), ["dir/b"]);
     std::fs::write(&path, &whole[..20]).unwrap();
-    let error = Snapshot::take(repository.path(), Some(&baseline)).unwrap_err();
+    let error = Snapshot::take(repository.path(), Some(&baseline), &Budget::unlimited()).unwrap_err();
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.starts_with("git ls-files: "), "{error}");
 }

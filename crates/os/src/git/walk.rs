@@ -13,7 +13,7 @@ use super::names::{name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
 use super::snapshot::Snapshot;
-use crate::deadline;
+use crate::budget::Budget;
 use crate::files;
 use conclaude_core::dialect::claude::layout;
 
@@ -22,8 +22,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the tree is too large, or the repository cannot be read.
-    pub fn take(work: &Path, before: Option<&Snapshot>) -> Result<Option<Snapshot>, String> {
-        let Some(repository) = Repository::find(work) else { return Ok(None) };
+    pub fn take(work: &Path, before: Option<&Snapshot>, budget: &Budget) -> Result<Option<Snapshot>, String> {
+        let Some(repository) = Repository::find(work, budget) else { return Ok(None) };
         let (found, rules) = Walk::run(&repository, before)?;
         let files =
             found.into_iter().map(|(path, file)| (repository.relative(&path).into_owned(), file)).collect();
@@ -165,7 +165,9 @@ impl<'a> Walk<'a> {
 
     /// A repository below this one: its files are looked at like others, and its commit stands for its history.
     fn nested(&mut self, folder: &Folder) -> Result<bool, String> {
-        let Some(nested) = Repository::at(&folder.path, String::new()) else { return Ok(false) };
+        let Some(nested) = Repository::at(&folder.path, String::new(), &self.repository.budget) else {
+            return Ok(false);
+        };
         self.enter_repository(&nested, &folder.name)?;
         let content = Some(nested.head_or_ask().unwrap_or_else(|error| error));
         let staged = self.tracked.remove(folder.name.trim_end_matches('/')).map(|tracked| tracked.entry.id);
@@ -264,7 +266,8 @@ impl<'a> Walk<'a> {
         let is_worktree = || {
             let real = |path: &Path| path.canonicalize().ok();
             let worktrees = real(&self.repository.common_dir.join("worktrees"));
-            let git_dir = Repository::at(path, String::new()).and_then(|found| real(&found.git_dir));
+            let git_dir = Repository::at(path, String::new(), &self.repository.budget)
+                .and_then(|found| real(&found.git_dir));
             worktrees.zip(git_dir).is_some_and(|(worktrees, git_dir)| git_dir.starts_with(worktrees))
         };
         below == ".conclaude" || (layout::inside_worktree(below).is_some() && is_worktree())
@@ -275,8 +278,8 @@ impl<'a> Walk<'a> {
         if count > MAX_FILES {
             return Err(format!("there are more than {MAX_FILES} files that no .gitignore hides"));
         }
-        if count.is_multiple_of(64) && deadline::is_over() {
-            return Err(deadline::exceeded());
+        if count.is_multiple_of(64) && self.repository.budget.is_over() {
+            return Err(Budget::exceeded());
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ impl Field {
 
     /// The same in quotes, as a word for a shell.
     pub(crate) fn quoted(&self) -> String {
-        format!("'{}'", self.shown().replace('\'', "'\\''"))
+        crate::quoted(&self.shown())
     }
 
     /// The same kind of field with another text.

@@ -47,7 +47,7 @@ impl Trail {
     pub(super) fn lock(&self) -> io::Result<Option<File>> {
         store::make_folder(&self.root, &self.folder)?;
         files::make_private(&self.folder);
-        files::lock(&self.lock, LOCK_WAIT)
+        files::lock(&self.lock, LOCK_WAIT, &self.budget)
     }
 
     /// The number of the last record. What proves work that starts now comes after it.

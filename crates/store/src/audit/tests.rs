@@ -56,7 +56,7 @@ impl Project {
     /// The trail, held by another process.
     fn held(&self) -> fs::File {
         // Between fork and exec, a child of another test may hold a lock that was released here.
-        files::lock(&self.trail.lock, Duration::from_secs(50)).unwrap().unwrap()
+        files::lock(&self.trail.lock, Duration::from_secs(50), &Budget::unlimited()).unwrap().unwrap()
     }
 
     fn pending(&self) -> Vec<PathBuf> {

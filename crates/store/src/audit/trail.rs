@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::store;
+use conclaude_os::budget::Budget;
 
 /// The size at which a new file is started, unless the config says otherwise.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
@@ -19,6 +20,8 @@ pub struct Trail {
     pub(super) max_file_bytes: u64,
     /// None without a home.
     pub(super) outside: Option<ExternalPaths>,
+    /// How long whoever writes may wait for others.
+    pub(super) budget: Budget,
 }
 
 /// What is kept of a trail outside the project, where agents may not write.
@@ -58,7 +61,14 @@ impl Trail {
             lock: ours.join("audit.lock"),
             max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
             outside: store::outside().map(|state| ExternalPaths::of(root, &state)),
+            budget: Budget::unlimited(),
         }
+    }
+
+    /// The same for a hook, which waits no longer than this.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Trail {
+        Trail { budget: budget.clone(), ..self }
     }
 
     /// What is kept of the trail outside the project, and where.

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Target;
 use conclaude_core::config::Signal;
 use conclaude_core::text::clean_line;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::http::{self, Answered};
 use conclaude_os::process;
 
@@ -41,11 +41,12 @@ pub(super) fn send(
     body: &str,
     retry_for: Duration,
 ) -> Result<String, SendError> {
+    let budget = Budget::unlimited();
     let give_up = Instant::now() + retry_for;
     let mut attempts = 1_u32;
     loop {
         let left = give_up.saturating_duration_since(Instant::now());
-        let timeout = left.clamp(deadline::at_least(MIN_TIMEOUT), deadline::at_least(MAX_TIMEOUT));
+        let timeout = left.clamp(budget.at_least(MIN_TIMEOUT), budget.at_least(MAX_TIMEOUT));
         let refused = match attempt(target, signal, body, timeout) {
             Ok(answer) => return Ok(answer),
             Err(refused) => refused,

@@ -14,6 +14,7 @@ use super::send::SendError;
 use crate::audit::{Mark, Trail};
 use crate::store;
 use conclaude_core::config::Signal;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 
 /// It holds two positions and a message.
@@ -158,10 +159,12 @@ impl StateFile {
 
     /// Only one process at a time sends to an endpoint; none if another does for longer than this.
     pub(super) fn lock(&self, wait: Duration) -> io::Result<Option<File>> {
-        self.make_folder().and_then(|()| files::lock(&self.lock, wait)).map_err(|error| {
-            let what = format!("cannot note in {} what was sent: {error}", self.path.display());
-            io::Error::new(error.kind(), what)
-        })
+        self.make_folder().and_then(|()| files::lock(&self.lock, wait, &Budget::unlimited())).map_err(
+            |error| {
+                let what = format!("cannot note in {} what was sent: {error}", self.path.display());
+                io::Error::new(error.kind(), what)
+            },
+        )
     }
 
     fn make_folder(&self) -> io::Result<()> {

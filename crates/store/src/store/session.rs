@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{FOLDER, hash, make_folder, make_room, open_new, outside};
 use conclaude_core::agent::Agent;
-use conclaude_core::decide::{Cause, Count};
-use conclaude_os::deadline;
+use conclaude_core::blocks::{BlockCause, BlockCount};
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::log;
 
@@ -49,6 +49,7 @@ pub struct Session {
     /// The folder outside the project; none without a home.
     outside: Option<PathBuf>,
     is_read_only: bool,
+    budget: Budget,
 }
 
 impl Session {
@@ -62,7 +63,20 @@ impl Session {
             outside: outside().map(|folder| folder.join(KEPT).join(&name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
+            budget: Budget::unlimited(),
         }
+    }
+
+    /// The same for a hook, which waits for locks no longer than this.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Session {
+        Session { budget: budget.clone(), ..self }
+    }
+
+    /// How long whoever uses it may wait.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// The same for whoever only looks: what would be written is not.
@@ -75,14 +89,14 @@ impl Session {
     ///
     /// # Errors
     /// When the count cannot be read or written.
-    pub fn count_block(&self, agent: &Agent, max: u32, cause: &Cause) -> io::Result<Count> {
+    pub fn count_block(&self, agent: &Agent, max: u32, cause: &BlockCause) -> io::Result<BlockCount> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
         let path = self.state_file(agent);
         let mut state = read_state(&path)?;
         if state.blocks >= max {
-            return Ok(Count::Exhausted);
+            return Ok(BlockCount::Exhausted);
         }
         state.blocks += 1;
         state.timeout |= cause.timeout;
@@ -90,7 +104,7 @@ impl Session {
             cause.checks.iter().filter(|check| !state.checks.contains(check)).cloned().collect();
         state.checks.extend(more);
         files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
-        Ok(Count::Blocks(state.blocks))
+        Ok(BlockCount::Blocks(state.blocks))
     }
 
     /// Whether a timeout has blocked the agent. What cannot be read is not known: then the count cannot be read either,
@@ -229,7 +243,7 @@ impl Session {
     }
 
     fn lock(&self) -> io::Result<File> {
-        files::lock(&self.folder.join("lock"), deadline::at_least(LOCK_WAIT))?
+        files::lock(&self.folder.join("lock"), self.budget.at_least(LOCK_WAIT), &self.budget)?
             .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"))
     }
 }

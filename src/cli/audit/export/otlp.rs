@@ -11,7 +11,7 @@ use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::process;
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, SendCounts, Target, Transfer, TransferReport, background, sleep};
@@ -130,7 +130,7 @@ fn note_failure(root: &Root, trail: &Trail, why: &str) -> io::Result<()> {
 
 /// Nobody reads what it prints: what went wrong is noted, and shown by `doctor` and when a session starts.
 fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
-    let until = Instant::now() + deadline::at_least(background::LIMIT);
+    let until = Instant::now() + Budget::unlimited().at_least(background::LIMIT);
     loop {
         let Some(transfer) = Transfer::start(trail, target, None, Duration::ZERO)? else {
             return Ok(Exit::Success);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Step;
-use crate::des::paths::real_path;
+use crate::paths::real_path;
 use conclaude_core::finding::{Code, Finding};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
 
 /// No step file that someone writes is larger.
@@ -60,7 +60,8 @@ pub fn update<T>(
     change: impl FnOnce(&mut Step) -> Result<T, String>,
 ) -> Result<T, String> {
     let described = |error: io::Error| format!("{}: {error}", path.display());
-    let held = files::lock(lock, deadline::at_least(LOCK_WAIT)).map_err(described)?;
+    let budget = Budget::unlimited();
+    let held = files::lock(lock, budget.at_least(LOCK_WAIT), &budget).map_err(described)?;
     let _lock = held.ok_or_else(|| {
         format!("{}: another process has held its lock for {} s", path.display(), LOCK_WAIT.as_secs())
     })?;

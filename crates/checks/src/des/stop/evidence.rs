@@ -6,12 +6,13 @@ use serde_json::Value;
 
 use super::StopRequest;
 use crate::des::call::GatedCall;
-use crate::des::gates::{OpenStep, shell_quote};
+use crate::des::gates::OpenStep;
 use crate::des::step::{Phase, PhaseStatus, configured_command};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::clean_line;
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
+use shell_effects::quoted_if_needed;
 
 /// The phases that need the record of a real run and have none, or one that says something else.
 pub(super) fn missing(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Finding> {
@@ -26,7 +27,7 @@ pub(super) fn missing(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Find
         wanted.iter().find(|wanted| **wanted == phase.name)?;
         let command = stopping.des.evidence_command(&phase.name);
         let what = problem(phase, command, || runs.last(&opened.name, &phase.name))?;
-        let run = format!("conclaude des run {} {}", shell_quote(&opened.name), phase.name);
+        let run = format!("conclaude des run {} {}", quoted_if_needed(&opened.name), phase.name);
         let fix = match command {
             None => format!("run it: {run} -- COMMAND"),
             Some(command) if now.is_none_or(|now| now.evidence_command(&phase.name) == Some(command)) => {

@@ -9,11 +9,12 @@ use crate::des::call::GatedCall;
 use crate::des::gates::OpenStep;
 use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
-use crate::des::{denied, paths, unfinished};
+use crate::des::{denied, unfinished};
+use crate::paths;
 use conclaude_core::config::ScopeMode;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::finding::{Code, Finding};
-use conclaude_os::deadline;
+use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Snapshot, WorkTree};
 use conclaude_os::log;
 use conclaude_store::store::Session;
@@ -58,12 +59,12 @@ pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<F
 fn unchecked(stopping: &StopRequest<'_>, why: &str) -> Finding {
     let what = format!("the scope cannot be checked: {why}");
     // Whoever makes it slow must not get around it either.
-    let fix = if deadline::is_over() {
+    let fix = if stopping.tree.budget.is_over() {
         "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
     } else {
         "restore it; if that cannot be done, say so in your report: the scope was not checked"
     };
-    if (deadline::is_over() || stopping.tree.baseline.is_some() || stopping.lost_baseline())
+    if (stopping.tree.budget.is_over() || stopping.tree.baseline.is_some() || stopping.lost_baseline())
         && stopping.des.scope() == ScopeMode::Block
     {
         return Finding::new(Code::ScopeViolation, what, fix);
@@ -79,7 +80,7 @@ pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
     let changes = tree.snapshot().and_then(|now| {
         let now = now.ok_or(git::GONE)?;
         let baseline = of_work(baseline, tree, root, now)?;
-        Ok(baseline.summary_until(now, &tree.path))
+        Ok(baseline.summary_until(now, &tree.path, &tree.budget))
     });
     changes.unwrap_or_else(|error| format!("unknown: {error}"))
 }
@@ -94,7 +95,7 @@ fn of_work<'a>(
     if tree.path == root {
         return Ok(Cow::Borrowed(baseline));
     }
-    baseline.in_worktree(&tree.path, now).map(Cow::Owned)
+    baseline.in_worktree(&tree.path, now, &tree.budget).map(Cow::Owned)
 }
 
 /// The files outside the scope that changed since the call, without those that configured commands wrote.
@@ -114,18 +115,22 @@ fn files_outside(
         });
     };
     let now = stopping.tree.snapshot()?.ok_or(git::GONE)?;
-    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(now, work)?;
+    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(
+        now,
+        work,
+        &stopping.tree.budget,
+    )?;
     // Where the step file leads now may be the agent's own doing.
     let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
     let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));
-    let session = Session::new(stopping.root, stopping.session);
+    let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let of_commands: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
     let is_agents =
         |path: &String| of_commands.get(path).is_none_or(|content| *content != now.content(work, path));
     let mut outside = Vec::new();
     for path in changed {
-        if deadline::is_over() {
-            return Err(deadline::exceeded());
+        if stopping.tree.budget.is_over() {
+            return Err(Budget::exceeded());
         }
         if is_outside(&path) && is_agents(&path) {
             outside.push(path);
@@ -170,7 +175,7 @@ pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
 /// The transcripts of agents that this one called, with markers or without, which work within its boundaries.
 fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf> {
     let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
-    let session = Session::new(stopping.root, stopping.session);
+    let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let calls = GatedCall::all(&session);
     let mut family = vec![call.tool_use_id.clone()];
     for _ in 0..8 {
@@ -211,7 +216,7 @@ fn others_worked(stopping: &StopRequest<'_>, call: Option<&GatedCall>, helpers: 
 /// nobody can tell, because the agent's transcript is gone.
 fn own_files(stopping: &StopRequest<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
     let work = &stopping.tree.path;
-    let session = Session::new(stopping.root, stopping.session);
+    let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let of_agent = transcript::writes(stopping.own?).ok()?;
     let of_helpers = helpers.iter().filter_map(|path| transcript::writes(path).ok()).flatten();
     // Transcripts are written behind: a result that is missing may be a success, unless the gate itself denied the write.

@@ -53,7 +53,14 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
     let links = Links::default();
-    let ground = Ground { root: &root, cwd: &root, links: &links, home: None, worktree: None };
+    let ground = Ground {
+        root: &root,
+        cwd: &root,
+        links: &links,
+        home: None,
+        worktree: None,
+        budget: &conclaude_os::budget::Budget::unlimited(),
+    };
     let found = OnceCell::new();
     let find = || ProtectedPaths::new(&root, &root, &links);
     let command = "rm -rf build";

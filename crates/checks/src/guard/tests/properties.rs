@@ -45,8 +45,14 @@ impl Project {
     fn of_tool(&self, tool: &str, path: &str) -> Answers {
         let input = json!({"file_path": path, "content": "x"});
         let links = Links::default();
-        let ground =
-            Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
+        let ground = Ground {
+            root: &self.root,
+            cwd: &self.root,
+            links: &links,
+            home: self.home(),
+            worktree: None,
+            budget: &conclaude_os::budget::Budget::unlimited(),
+        };
         match tools::what(tool, input.as_object().unwrap()) {
             ToolUse::File { access, path } => {
                 self.check(tool, None, ground, &Effects::of(ground.touch(access, path)))
@@ -57,8 +63,14 @@ impl Project {
 
     fn of_shell(&self, text: &str) -> Answers {
         let links = Links::default();
-        let ground =
-            Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
+        let ground = Ground {
+            root: &self.root,
+            cwd: &self.root,
+            links: &links,
+            home: self.home(),
+            worktree: None,
+            budget: &conclaude_os::budget::Budget::unlimited(),
+        };
         self.check("Bash", Some(text), ground, &ground.of_script(shell_effects::read(text, self.home())))
     }
 

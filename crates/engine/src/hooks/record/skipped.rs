@@ -2,11 +2,10 @@
 
 use super::super::context::Context;
 use super::super::not_run;
-use conclaude_core::outcome::{Evidence, Outcome};
+use super::super::run::Run;
 use conclaude_core::plan::{Action, Plan, Step, WhyNot};
 use conclaude_core::rule::Rule;
-use conclaude_os::process;
-use conclaude_store::audit::{STILL_RUN, Skip};
+use conclaude_store::audit::Skip;
 
 /// What makes Claude go on.
 pub(super) const INFINITE: [&str; 2] = ["stop", "infinite"];
@@ -19,7 +18,8 @@ pub(super) fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
         .collect()
 }
 
-pub(super) fn skipped(plan: &Plan, outcomes: &[Outcome], context: &Context<'_>) -> Vec<Skip> {
+/// What nobody trusts, and what the run left out.
+pub(super) fn skipped(plan: &Plan, run: &Run<'_>, context: &Context<'_>) -> Vec<Skip> {
     let skip = |step: &Step, why: &str| {
         let rule = match &step.action {
             Action::Command(command) => Some((*command.rule).clone()),
@@ -34,33 +34,6 @@ pub(super) fn skipped(plan: &Plan, outcomes: &[Outcome], context: &Context<'_>) 
         let steps = untrusted.steps.iter().flat_map(Step::parts);
         skips.extend(steps.map(|step| skip(step, &untrusted.why)));
     }
-    let signal = process::stop_signal();
-    let mut ran = outcomes.iter().filter_map(Outcome::run).count();
-    for step in &plan.steps {
-        match &step.action {
-            Action::Wait(waiting) => {
-                let why = format!("{STILL_RUN}: {}", waiting.agents.join(", "));
-                skips.extend(waiting.steps.iter().map(|step| skip(step, &why)));
-            }
-            Action::Command(_) if ran > 0 => ran -= 1,
-            Action::Command(_) => {
-                skips.extend(signal.map(|signal| skip(step, &format!("stopped by {signal}"))));
-            }
-            Action::Judge(_) => skips.extend(not_judged(outcomes, signal).map(|why| skip(step, &why))),
-            _ => {}
-        }
-    }
+    skips.extend(run.skipped.iter().map(|skipped| skip(skipped.step, &skipped.why)));
     skips
-}
-
-fn not_judged(outcomes: &[Outcome], signal: Option<&str>) -> Option<String> {
-    let is = |test: fn(&Evidence) -> bool| outcomes.iter().any(|outcome| test(&outcome.evidence));
-    if is(|evidence| matches!(evidence, Evidence::Judge(..))) {
-        return None;
-    }
-    Some(match signal {
-        Some(signal) => format!("stopped by {signal}"),
-        None if is(|evidence| *evidence == Evidence::HonestFailure) => "the step admits its failure".into(),
-        None => "something else was found, and the judge can only add a block".into(),
-    })
 }

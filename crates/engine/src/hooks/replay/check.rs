@@ -7,6 +7,7 @@ use super::config::Replayer;
 use super::past::{Because, Past, Stage, Would};
 use super::rules;
 use crate::hooks::permissions::Asking;
+use crate::hooks::run::World;
 use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, CallRequest};
 use conclaude_checks::des::markers::Markers;
@@ -14,69 +15,91 @@ use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{Own, Watch};
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
+use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::Finding;
-use conclaude_core::outcome::{Evidence, Outcome, Verdict};
-use conclaude_core::plan::{Action, Gate};
+use conclaude_core::outcome::{Outcome, Verdict};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
 use conclaude_core::rule::Rule;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
+use conclaude_os::budget::Budget;
 
-impl Replayer {
-    /// What a check finds; the rules that it matches are noted.
-    pub(super) fn check(&self, action: &Action, past: &Past<'_>, matched: &mut Vec<Rule>) -> Vec<Outcome> {
-        let Past { event, stage, .. } = *past;
-        match action {
-            Action::Guards(_) => self.guard(past, matched),
-            Action::Permissions(config) => {
-                let Stage { root, links, .. } = stage;
-                let asking = Asking { event, agent: actor(past.agent), root, sources: &self.sources, links };
-                let said = permissions::with_request(config, &asking, |rules, request, home| {
-                    matched.extend(permission::matching(rules, request, home));
-                    permission::answer(rules, request, home)
-                });
-                permissions::outcomes(said)
-            }
-            Action::Gate(Gate::Call { .. }) => self.call(event),
-            Action::Context(context) => {
-                matched.push((*context.rule).clone());
-                Vec::new()
-            }
-            Action::Continue(message) => {
-                matched.push(rules::infinite(&self.loaded, &self.base));
-                let (verdict, evidence) = (Verdict::Block, Evidence::Continue);
-                vec![Outcome { verdict, message: message.clone(), evidence }]
-            }
-            Action::Gate(_)
-            | Action::UnknownGate(_)
-            | Action::Report(_)
-            | Action::Command(_)
-            | Action::Note(_)
-            | Action::Remark(_)
-            | Action::Wait(_)
-            | Action::Judge(_)
-            | Action::Remember(_)
-            | Action::Worktree => Vec::new(),
-        }
-    }
+/// The world of the past: guards and permissions look at the disk of today, Gate 1 at its prompt. How commands ended, and what
+/// later gates looked at, is gone.
+pub(super) struct PastWorld<'a> {
+    pub(super) replayer: &'a Replayer,
+    pub(super) past: &'a Past<'a>,
+    pub(super) budget: Budget,
+    /// The rules that match, also those that decide nothing.
+    pub(super) matched: Vec<Rule>,
+}
 
-    fn guard(&self, past: &Past<'_>, matched: &mut Vec<Rule>) -> Vec<Outcome> {
-        let Past { event, stage, .. } = *past;
+impl World for PastWorld<'_> {
+    fn guards(&mut self, _config: &PreToolUseConfig, _plan: &Plan) -> Vec<Outcome> {
+        let Past { event, stage, .. } = *self.past;
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
-        let find = || ProtectedPaths::new(root, work, links).with(&self.loaded.extended, root, work);
+        let loaded = &self.replayer.loaded;
+        let find = || ProtectedPaths::new(root, work, links).with(&loaded.extended, root, work);
         let own = Some(Own { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
-        let lost = &self.loaded.lost;
-        let scene = guards::Scene { root, work, links, own, lost, is_request };
+        let scene =
+            guards::Scene { root, work, links, own, lost: &loaded.lost, is_request, budget: &self.budget };
         let seen = RefCell::new(Vec::new());
-        let agent = actor(past.agent);
-        let (_, findings) = guards::compare(&self.guards, &tool, agent, &scene, Watch::Matches(&seen));
-        matched.extend(seen.into_inner());
+        let agent = actor(self.past.agent);
+        let (_, findings) =
+            guards::compare(&self.replayer.guards, &tool, agent, &scene, Watch::Matches(&seen));
+        self.matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }
 
+    fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome> {
+        let Past { event, stage, agent, .. } = *self.past;
+        let Stage { root, links, .. } = stage;
+        let sources = &self.replayer.sources;
+        let budget = &self.budget;
+        let asking = Asking { event, agent: actor(agent), root, sources, links, budget };
+        let matched = &mut self.matched;
+        let said = permissions::with_request(config, &asking, |rules, request, home| {
+            matched.extend(permission::matching(rules, request, home));
+            permission::answer(rules, request, home)
+        });
+        permissions::outcomes(said)
+    }
+
+    fn gate(&mut self, gate: &Gate, _plan: &Plan) -> Vec<Outcome> {
+        match gate {
+            Gate::Call { .. } => self.replayer.call(self.past.event),
+            Gate::Helper { .. } | Gate::Write { .. } | Gate::Stop { .. } | Gate::Lost { .. } => Vec::new(),
+        }
+    }
+
+    /// The files that it names may not be those of that time.
+    fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
+        self.matched.push((*rule.rule).clone());
+        Vec::new()
+    }
+
+    fn report(&mut self, _report: Report) -> Vec<Outcome> {
+        Vec::new()
+    }
+
+    fn command(&mut self, _command: &Command) -> Option<Outcome> {
+        None
+    }
+
+    fn judge(&mut self, _config: &JudgeConfig, _plan: &Plan) -> Option<Outcome> {
+        None
+    }
+
+    fn remember(&mut self, _what: Remember, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
+        Vec::new()
+    }
+}
+
+impl Replayer {
     /// Gate 1, as far as the prompt says. The step file is not the one of that time.
     fn call(&self, event: &Event) -> Vec<Outcome> {
         let HookPayload::PreToolUse(tool) = &event.payload else { return Vec::new() };

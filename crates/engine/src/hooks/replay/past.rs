@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use conclaude_checks::des::paths::Links;
 use conclaude_checks::des::protected::ProtectedPaths;
+use conclaude_checks::paths::Links;
 use conclaude_core::agent::Agent;
 use conclaude_core::rule::Rule;
 use conclaude_core::types::Event;

@@ -11,12 +11,12 @@ fn agent(id: &str) -> Agent {
 fn blocks_are_counted_per_session_and_agent_up_to_the_limit() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s1");
-    assert_eq!(session.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Blocks(1));
-    assert_eq!(session.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Blocks(2));
-    assert_eq!(session.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Exhausted);
-    assert_eq!(session.count_block(&agent("b"), 2, &Cause::default()).unwrap(), Count::Blocks(1));
+    assert_eq!(session.count_block(&agent("a"), 2, &BlockCause::default()).unwrap(), BlockCount::Blocks(1));
+    assert_eq!(session.count_block(&agent("a"), 2, &BlockCause::default()).unwrap(), BlockCount::Blocks(2));
+    assert_eq!(session.count_block(&agent("a"), 2, &BlockCause::default()).unwrap(), BlockCount::Exhausted);
+    assert_eq!(session.count_block(&agent("b"), 2, &BlockCause::default()).unwrap(), BlockCount::Blocks(1));
     let other = Session::new(root.path(), "s2");
-    assert_eq!(other.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Blocks(1));
+    assert_eq!(other.count_block(&agent("a"), 2, &BlockCause::default()).unwrap(), BlockCount::Blocks(1));
     assert_eq!(fs::read_to_string(root.path().join(".conclaude/.gitignore")).unwrap(), "*\n");
 }
 
@@ -25,7 +25,7 @@ fn what_blocked_an_agent_is_reported_once_and_a_timeout_is_remembered() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s");
     assert_eq!(session.take_blocks(&agent("a")).unwrap(), None);
-    let cause = |check: &str, timeout| Cause { checks: vec![check.into()], timeout };
+    let cause = |check: &str, timeout| BlockCause { checks: vec![check.into()], timeout };
     session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
     session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
     assert!(!session.was_blocked_by_timeout(&agent("a")));
@@ -42,7 +42,9 @@ fn what_blocked_an_agent_is_reported_once_and_a_timeout_is_remembered() {
 #[test]
 fn ids_cannot_lead_out_of_the_folder() {
     let root = tempfile::tempdir().unwrap();
-    Session::new(root.path(), "../../etc").count_block(&agent("../../passwd"), 1, &Cause::default()).unwrap();
+    Session::new(root.path(), "../../etc")
+        .count_block(&agent("../../passwd"), 1, &BlockCause::default())
+        .unwrap();
     let names: Vec<_> = fs::read_dir(root.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, [FOLDER]);
 }
@@ -53,22 +55,22 @@ fn concurrent_blocks_are_all_counted() {
     std::thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {
-                Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap()
+                Session::new(root.path(), "s").count_block(&agent("a"), 100, &BlockCause::default()).unwrap()
             });
         }
     });
-    let last = Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap();
-    assert_eq!(last, Count::Blocks(17));
+    let last = Session::new(root.path(), "s").count_block(&agent("a"), 100, &BlockCause::default()).unwrap();
+    assert_eq!(last, BlockCount::Blocks(17));
 }
 
 #[test]
 fn fields_of_a_newer_version_are_kept() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s");
-    session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
+    session.count_block(&agent("a"), 9, &BlockCause::default()).unwrap();
     let path = session.folder.join(format!("{}.json", hash("a")));
     fs::write(&path, r#"{"blocks":4,"novelty":{"x":1}}"#).unwrap();
-    assert_eq!(session.count_block(&agent("a"), 9, &Cause::default()).unwrap(), Count::Blocks(5));
+    assert_eq!(session.count_block(&agent("a"), 9, &BlockCause::default()).unwrap(), BlockCount::Blocks(5));
     assert!(fs::read_to_string(&path).unwrap().contains(r#""novelty":{"x":1}"#));
 }
 
@@ -76,9 +78,9 @@ fn fields_of_a_newer_version_are_kept() {
 fn a_damaged_count_is_an_error_not_a_zero() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s");
-    session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
+    session.count_block(&agent("a"), 9, &BlockCause::default()).unwrap();
     fs::write(session.folder.join(format!("{}.json", hash("a"))), "{truncated").unwrap();
-    assert!(session.count_block(&agent("a"), 9, &Cause::default()).is_err());
+    assert!(session.count_block(&agent("a"), 9, &BlockCause::default()).is_err());
 }
 
 #[cfg(unix)]
@@ -87,7 +89,7 @@ fn symlinks_instead_of_our_folders_are_rejected() {
     let root = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
-    assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1, &Cause::default()).is_err());
+    assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1, &BlockCause::default()).is_err());
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     // Nor is anything written or removed behind it.
     let old = elsewhere.path().join("state").join("0".repeat(64));
@@ -109,7 +111,7 @@ fn sessions_that_ended_long_ago_are_removed_and_others_stay() {
     };
     let sessions: Vec<Session> = (0..3).map(|n| Session::new(root.path(), &format!("s{n}"))).collect();
     for session in &sessions {
-        session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
+        session.count_block(&agent("a"), 9, &BlockCause::default()).unwrap();
     }
     sessions[0].end();
     age(&sessions[0], "ended", 8);
@@ -134,7 +136,7 @@ fn a_test_has_a_state_of_its_own() {
 fn a_resumed_session_keeps_its_counts() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s");
-    session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
+    session.count_block(&agent("a"), 9, &BlockCause::default()).unwrap();
     session.end();
     assert!(session.folder.join("ended").exists());
     session.resume();
@@ -145,7 +147,7 @@ fn a_resumed_session_keeps_its_counts() {
 fn a_folder_that_the_user_created_ignores_itself_too() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join(FOLDER)).unwrap();
-    Session::new(root.path(), "s").count_block(&agent("a"), 1, &Cause::default()).unwrap();
+    Session::new(root.path(), "s").count_block(&agent("a"), 1, &BlockCause::default()).unwrap();
     assert!(
         root.path().join(".conclaude/.gitignore").exists()
             && root.path().join(".conclaude/state/last").is_dir()

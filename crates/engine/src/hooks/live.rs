@@ -1,0 +1,82 @@
+//! The world of a hook: commands run, the judge is asked, and state is written.
+
+use super::commands::Output;
+use super::context::Context;
+use super::run::World;
+use super::{commands, config_error, gates, guards, permissions, prompts, remember, reports};
+use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
+use conclaude_core::outcome::Outcome;
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report, Step};
+use conclaude_os::git::Snapshot;
+use conclaude_os::log;
+use conclaude_os::process;
+
+pub(super) struct Live<'a> {
+    context: &'a Context<'a>,
+    /// The tree before the commands.
+    tree: Option<&'a Snapshot>,
+    /// What the commands that have ended printed, which is not shown yet.
+    outputs: Vec<Output>,
+}
+
+impl<'a> Live<'a> {
+    pub(super) fn new(plan: &Plan, context: &'a Context<'a>) -> Live<'a> {
+        Live { context, tree: gates::tree_before_commands(plan, context), outputs: Vec::new() }
+    }
+}
+
+impl World for Live<'_> {
+    fn starts(&mut self, step: &Step) {
+        log::debug(|| step.to_string());
+    }
+
+    fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
+        guards::run(config, plan, self.context)
+    }
+
+    fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome> {
+        permissions::run(config, self.context)
+    }
+
+    fn gate(&mut self, gate: &Gate, plan: &Plan) -> Vec<Outcome> {
+        gates::run(gate, plan, self.context)
+    }
+
+    fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
+        prompts::run(rule, &self.context.root.folder)
+    }
+
+    fn report(&mut self, report: Report) -> Vec<Outcome> {
+        match report {
+            Report::Installation => reports::installation(self.context),
+            Report::Unfinished => reports::unfinished(self.context),
+            Report::Config => config_error::report(self.context).into_iter().collect(),
+        }
+    }
+
+    fn command(&mut self, command: &Command) -> Option<Outcome> {
+        let (outcome, output) = commands::run(command, self.context);
+        self.context.budget.restart();
+        self.outputs.push(output);
+        Some(outcome)
+    }
+
+    fn commands_ended(&mut self, ended: &mut [Outcome]) {
+        commands::show(ended, std::mem::take(&mut self.outputs), self.context);
+        gates::note_written_files(self.context, self.tree.take());
+    }
+
+    fn judge(&mut self, config: &JudgeConfig, plan: &Plan) -> Option<Outcome> {
+        let judged = gates::judge(config, plan, self.context);
+        self.context.budget.restart();
+        judged
+    }
+
+    fn remember(&mut self, what: Remember, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {
+        remember::run(what, plan, self.context, so_far)
+    }
+
+    fn stop_signal(&self) -> Option<&'static str> {
+        process::stop_signal()
+    }
+}
