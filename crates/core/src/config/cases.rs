@@ -222,7 +222,7 @@ impl From<CommandExit> for CommandResult {
 }
 
 /// The results of commands, by their `run`, in the order of the file.
-pub type CommandResults = Entries<String, TextOr<CommandResult>, { usize::MAX }>;
+type CommandResults = Entries<String, TextOr<CommandResult>, { usize::MAX }>;
 
 /// Any fields.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]

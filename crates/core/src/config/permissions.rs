@@ -32,7 +32,7 @@ pub struct PermissionRequestConfig {
 }
 
 /// An answer, or one that inner layers may relax.
-pub type DefaultConfig = TextOr<DefaultFields>;
+type DefaultConfig = TextOr<DefaultFields>;
 
 /// What is answered where no rule matches, and whether an inner layer of the config may answer otherwise.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
