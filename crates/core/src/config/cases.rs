@@ -232,6 +232,8 @@ pub struct JsonObject(pub Map<String, Value>);
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -239,7 +241,7 @@ mod tests {
         let generator = schemars::generate::SchemaSettings::draft07().into_generator();
         let mut root = generator.into_root_schema_for::<TestFile>().to_value();
         root["definitions"]["Expect"]["minProperties"] = 1.into();
-        root["patternProperties"] = serde_json::json!({ "^x-": true });
+        root["patternProperties"] = json!({ "^x-": true });
         crate::config::schema::without_null_defaults(&mut root);
         let text = serde_json::to_string_pretty(&root).unwrap() + "\n";
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
@@ -250,5 +252,41 @@ mod tests {
             "the structs have changed: UPDATE_SCHEMA=1 cargo test schema, and build again"
         );
         assert!(schema().is_object());
+    }
+
+    #[test]
+    fn the_schema_accepts_what_the_loader_accepts() {
+        let validator = jsonschema::draft7::new(schema()).unwrap();
+        let case = |key: &str, value: Value| {
+            let mut case = json!({ "name": "x", "event": "Stop", "expect": { "blocks": true } });
+            case[key] = value;
+            json!({ "cases": [case] })
+        };
+        let results = [
+            json!(0),
+            json!(255),
+            json!(256),
+            json!(-1),
+            json!("timeout"),
+            json!("later"),
+            json!(true),
+            json!(null),
+            json!([]),
+            json!({}),
+            json!({ "exit": null, "stdout": "x", "stderr": null }),
+            json!({ "exit": "timeout" }),
+            json!({ "exit": 256 }),
+            json!({ "code": 3 }),
+        ];
+        let expectations = [json!(true), json!("text"), json!(" "), json!(5), json!(null), json!(["x"])];
+        let files = results
+            .into_iter()
+            .map(|result| case("results", json!({ "make": result })))
+            .chain(expectations.map(|expected| case("expect", json!({ "allows": true, "shows": expected }))))
+            .chain(["stop", "Stop", "later"].map(|event| case("event", json!(event))));
+        for file in files {
+            let loaded = TestFile::parse(&file.to_string(), Path::new("x"));
+            assert_eq!(loaded.is_ok(), validator.is_valid(&file), "{file}");
+        }
     }
 }
