@@ -10,7 +10,6 @@ use super::expectation::{self, Misfit, is_type, quoted};
 use super::problem::Problem;
 use crate::config::commands::misplaced_files;
 use crate::config::original::{self, KeyPlace};
-use crate::order::sorted;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
 use crate::yaml::{MapEntry, Node, Spanned, Text};
@@ -28,7 +27,8 @@ pub(super) fn problems(schema: &Value, what: &str, tree: &Spanned<Node>, text: &
     if !matches!(tree.value, Node::Null) || schema.get("required").is_some() {
         check.value(tree, schema, what);
     }
-    sorted(check.found, |a, b| a.span.start.cmp(&b.span.start))
+    check.found.sort_by_key(|problem| problem.span.start);
+    check.found
 }
 
 struct SchemaCheck<'a> {
