@@ -116,7 +116,7 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
         ["/reason", "/hookSpecificOutput/permissionDecisionReason", "/hookSpecificOutput/decision/message"];
     let outcome = outcome(event, &answered, &json);
     let runs: Vec<String> = rehearsal.plan.commands().map(|command| command.run.trim().to_owned()).collect();
-    let named = case.results.iter().flat_map(|results| &results.0).map(|(run, _)| run.trim());
+    let named = case.results.iter().flatten().map(|(run, _)| run.trim());
     let reason: Vec<String> = reasons.map(text).into_iter().filter(|reason| !reason.is_empty()).collect();
     let context = text("/hookSpecificOutput/additionalContext");
     Actual {
