@@ -3,14 +3,16 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use thiserror::Error;
 
 use shell_effects::glob::{Glob, Kind};
 
 /// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
 /// and case counts. A pattern without any of these is the name itself, or the agent's id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = r"\S", "format" = "glob", "maxLength" = MAX_CHARS))]
 pub struct Pattern(Box<str>);
 
 /// A longer pattern is a mistake.
@@ -18,12 +20,6 @@ pub const MAX_CHARS: usize = 256;
 
 /// A longer text is not compared with a glob. It may be a prompt of any length, and a section may have hundreds of patterns.
 const MAX_COMPARED_BYTES: usize = 1 << 20;
-
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Pattern::try_from(String::deserialize(deserializer)?).map_err(de::Error::custom)
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {

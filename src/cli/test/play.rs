@@ -6,7 +6,9 @@ use anyhow::{anyhow, bail};
 use serde_json::{Map, Value};
 
 use conclaude_core::blocks::BlockCount;
-use conclaude_core::config::{Case, CommandResult, Ended, Expect, Fields, NonBlank, Said};
+use conclaude_core::config::{
+    Case, CommandExit, CommandResult, Expect, JsonObject, NonBlank, TextExpectation,
+};
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Blocking, Changes, EventKind};
@@ -70,11 +72,15 @@ pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
         let Some(result) = result(case, command) else {
             return Played { end: End::Exits(0), printed: Some(Printed::default()) };
         };
-        let end = match result.exit {
-            Ended::Exits(code) => End::Exits(code),
-            Ended::TimesOut => End::TimesOut,
+        let end = match result.exit.unwrap_or_default() {
+            CommandExit::Code(code) => End::Exits(code),
+            CommandExit::Timeout => End::TimesOut,
         };
-        Played { end, printed: Some(Printed { stdout: &result.stdout, stderr: &result.stderr }) }
+        let printed = Printed {
+            stdout: result.stdout.as_deref().unwrap_or_default(),
+            stderr: result.stderr.as_deref().unwrap_or_default(),
+        };
+        Played { end, printed: Some(printed) }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
@@ -91,7 +97,7 @@ fn changed(case: &Case) -> Option<Vec<String>> {
 
 /// The payload of the case. Missing fields are filled in as Claude Code would.
 fn payload(case: &Case, folder: &str) -> Map<String, Value> {
-    let fields = |given: &Option<Fields>| given.clone().unwrap_or_default().0;
+    let fields = |given: &Option<JsonObject>| given.clone().unwrap_or_default().0;
     let sample = Sample {
         event: case.event.0,
         session: "conclaude-test",
@@ -105,8 +111,8 @@ fn payload(case: &Case, folder: &str) -> Map<String, Value> {
 }
 
 fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
-    let results = case.results.iter().flat_map(|results| &results.0);
-    results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| result)
+    let mut results = case.results.iter().flatten();
+    results.find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| &result.0)
 }
 
 fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> ActualAnswer {
@@ -116,7 +122,7 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
         ["/reason", "/hookSpecificOutput/permissionDecisionReason", "/hookSpecificOutput/decision/message"];
     let outcome = outcome(event, &answered, &json);
     let runs: Vec<String> = rehearsal.plan.commands().map(|command| command.run.trim().to_owned()).collect();
-    let named = case.results.iter().flat_map(|results| &results.0).map(|(run, _)| run.trim());
+    let named = case.results.iter().flatten().map(|(run, _)| run.trim());
     let reason: Vec<String> = reasons.map(text).into_iter().filter(|reason| !reason.is_empty()).collect();
     let context = text("/hookSpecificOutput/additionalContext");
     ActualAnswer {
@@ -201,18 +207,20 @@ pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
     found
 }
 
-fn holds(said: &Said, text: Option<&str>) -> bool {
+fn holds(said: &TextExpectation, text: Option<&str>) -> bool {
     match said {
-        Said::Anything(expected) => *expected == text.is_some(),
+        TextExpectation::Anything(expected) => *expected == text.is_some(),
         // Answers are cleaned of tags; what is expected is written as the config has it.
-        Said::Text(part) => text.is_some_and(|text| text.contains(part) || text.contains(&clean(part))),
+        TextExpectation::Text(part) => {
+            text.is_some_and(|text| text.contains(part) || text.contains(&clean(part)))
+        }
     }
 }
 
-fn shown(said: &Said) -> String {
+fn shown(said: &TextExpectation) -> String {
     match said {
-        Said::Anything(flag) => flag.to_string(),
-        Said::Text(text) => text.clone(),
+        TextExpectation::Anything(flag) => flag.to_string(),
+        TextExpectation::Text(text) => text.clone(),
     }
 }
 
@@ -246,7 +254,9 @@ pub(super) fn impossible(case: &Case) -> Vec<String> {
     };
     let expected =
         [("denies", denies, decides_tool), ("asks", asks, decides_tool), ("blocks", blocked, blocks)];
-    let is_wrong = |said: &Option<Said>| said.as_ref().is_some_and(|said| *said != Said::Anything(false));
+    let is_wrong = |said: &Option<TextExpectation>| {
+        said.as_ref().is_some_and(|said| *said != TextExpectation::Anything(false))
+    };
     let wrong = expected.iter().filter(|(_, said, can)| !can && is_wrong(said));
     wrong.map(|(key, ..)| format!("`{key}` cannot happen at {event}: {instead}")).collect()
 }

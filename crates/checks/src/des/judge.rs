@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use conclaude_core::config::{Bounded, JudgeConfig, NonBlank, OnJudgeError};
+use conclaude_core::config::{JudgeConfig, NonBlank, OnJudgeError, Seconds};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::{Excerpt, clean, head_and_tail};
 use conclaude_os::http::{self, Answered};
@@ -110,7 +110,7 @@ fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, 
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = set("ANTHROPIC_API_KEY").ok_or(JudgeError::NoKey)?;
     let base = set("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
-    let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Bounded::get).into());
+    let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Seconds::get).into());
     let body = json!({
         "model": judge.model.as_ref().map_or(DEFAULT_MODEL, NonBlank::as_str),
         "max_tokens": 1024,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Environment;
-use conclaude_core::config::{ConclaudeConfig, ConfigError, Lost, Origins, Patterns};
+use conclaude_core::config::{ConclaudeConfig, ConfigError, Origins, Patterns, UnusableRules};
 use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
 use conclaude_store::load::{self, Loaded};
@@ -18,7 +18,7 @@ pub(super) struct Config {
     /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
     /// Rules that are written in them and cannot be used.
-    pub(super) lost: Vec<Lost>,
+    pub(super) lost: Vec<UnusableRules>,
     /// What its files extend, also where that is not used.
     pub(super) extended: Vec<PathBuf>,
 }

@@ -15,7 +15,7 @@ use conclaude_checks::guard::{
 };
 use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
-use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
+use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
@@ -91,7 +91,7 @@ pub(super) struct Scene<'a> {
     /// Our own files; none where a gate protects them.
     pub(super) own: Option<OwnFiles<'a>>,
     /// GuardRules that are written in the config and cannot be used.
-    pub(super) lost: &'a [Lost],
+    pub(super) lost: &'a [UnusableRules],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
     /// How long comparing may take.

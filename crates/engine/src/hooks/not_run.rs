@@ -134,8 +134,7 @@ fn why_not(why: WhyNot, command: &CommandConfig, plan: &Plan, context: &Context<
             format!("`pattern: {pattern}` is not found in the prompt")
         }
         WhyNot::Files => {
-            let files: Vec<&str> =
-                command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
+            let files: Vec<&str> = command.files.iter().flatten().map(|file| file.as_str()).collect();
             format!("`files: [{}]` covers no changed file ({})", files.join(", "), changed(context))
         }
     }

@@ -1,17 +1,16 @@
 //! The section of an event: lists of commands by pattern.
 
-use std::fmt;
-
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
+use shell_effects::placeholder;
 
-use super::bounded::{NOT_BLANK, Seconds, seconds};
-use super::regex_text::RegexText;
-use super::script::{FILES_PLACEHOLDER, misplaced_files};
+use super::patterns::RegexText;
+use super::shapes::{Either, Entries, List};
+use super::values::Seconds;
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{fields, file_matcher};
 use crate::event::{Changes, EventKind, Subject};
-use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
+use crate::pattern::{MatchMode, Pattern, PatternError};
 
 /// The maximum number of patterns of a section: each is compared at each event.
 const MAX_PATTERNS: usize = 200;
@@ -49,9 +48,7 @@ pub struct CommandConfig {
     /// The maximum number of lines shown of each stream: the first and the last ones. Default: no limit.
     pub max_output_lines: Option<Bounded<1, 10_000>>,
     /// The timeout in seconds, or as `90s`, `5m`, `1h`, after which it is terminated with all its children. Default: none.
-    #[serde(default, deserialize_with = "seconds")]
-    #[schemars(with = "Option<Seconds<1, 3_600>>")]
-    pub timeout: Option<Bounded<1, 3_600>>,
+    pub timeout: Option<Seconds<1, 3_600>>,
     /// What a failure does. Default: `warn`; at `stop` and `worktreeCreate` `block`.
     pub on_failure: Option<Reaction>,
     /// What a timeout does: one agent is blocked by timeouts once. Default: what `onFailure` says; without it, `block`
@@ -66,7 +63,7 @@ pub struct CommandConfig {
     /// It runs only where changed files are covered by these patterns, which follow gitignore's rules: the tool's file at the
     /// events of tools; at a stop what the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
     /// `CONCLAUDE_FILES` name them. Default: it always runs.
-    pub files: Option<FileList>,
+    pub files: Option<List<FileGlob, 1, MAX_PATTERNS>>,
     /// A desktop notification when it starts and another when it has finished, if `notifications` are on for the event. Default: `false`.
     pub notify_per_command: Option<bool>,
     /// Give Claude what it prints, at events that can: see `conclaude events`. Default: false.
@@ -76,32 +73,6 @@ pub struct CommandConfig {
     pub cwd: Option<FolderBelow>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
-}
-
-/// Patterns of files: the last that covers a file decides.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct FileList(pub Vec<FileGlob>);
-
-impl FileList {
-    fn is_within_bounds(&self) -> bool {
-        (1..=MAX_PATTERNS).contains(&self.0.len())
-    }
-}
-
-impl JsonSchema for FileList {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "FileList".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let pattern = generator.subschema_for::<FileGlob>();
-        schemars::json_schema!({ "type": "array", "items": pattern, "minItems": 1, "maxItems": MAX_PATTERNS })
-    }
 }
 
 /// Whether the event tells which files changed.
@@ -130,7 +101,7 @@ pub enum Show {
 }
 
 impl Show {
-    /// Whether a command that ended so shows it.
+    /// Whether the output is shown, given the result of the command.
     #[must_use]
     pub fn applies(self, is_success: bool) -> bool {
         self == Show::Always || (self == Show::Failure && !is_success)
@@ -138,7 +109,7 @@ impl Show {
 }
 
 impl CommandConfig {
-    /// Whether it is for this prompt. An expression that cannot be evaluated is an error of the config, so it is not met here.
+    /// Whether it runs for this prompt. A broken expression is an error of the config, and does not get here.
     pub fn is_for_prompt(&self, prompt: &str) -> bool {
         let pattern = self.pattern.as_ref();
         pattern.is_none_or(|pattern| {
@@ -146,7 +117,7 @@ impl CommandConfig {
         })
     }
 
-    /// When stdout and stderr are shown: what is said of a stream counts more than what is said of both.
+    /// When stdout and stderr are shown. A key for one stream overrides `show`.
     #[must_use]
     pub fn streams(&self) -> (Show, Show) {
         let of = |stream: Option<bool>| match stream {
@@ -168,59 +139,28 @@ pub enum Reaction {
     Block,
 }
 
-/// Patterns and their commands, in the order of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`. A plain list is that of `*`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(from = "CommandLists")]
+#[schemars(with = "CommandLists", rename = "Commands")]
 pub struct CommandMap(pub Vec<(Pattern, Vec<CommandConfig>)>);
 
-impl<'de> Deserialize<'de> for CommandMap {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> de::Visitor<'de> for InOrder {
-            type Value = CommandMap;
+type CommandList = List<CommandConfig, 0, MAX_COMMANDS>;
+type CommandLists = Either<Entries<Pattern, Option<CommandList>, MAX_PATTERNS>, CommandList>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of commands, or a mapping of patterns to such lists")
+impl From<CommandLists> for CommandMap {
+    fn from(lists: CommandLists) -> Self {
+        match lists {
+            Either::First(lists) => {
+                let lists = lists.0.into_iter();
+                CommandMap(
+                    lists
+                        .map(|(pattern, list)| (pattern, list.map_or_else(Vec::new, |list| list.0)))
+                        .collect(),
+                )
             }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<CommandMap, A::Error> {
-                let mut commands = Vec::new();
-                while let Some(command) = list.next_element()? {
-                    commands.push(command);
-                }
-                Ok(CommandMap(vec![(Pattern::wildcard(), commands)]))
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<CommandMap, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((pattern, commands)) = map.next_entry::<Pattern, Option<Vec<_>>>()? {
-                    entries.push((pattern, commands.unwrap_or_default()));
-                }
-                Ok(CommandMap(entries))
-            }
+            Either::Second(list) => CommandMap(vec![(Pattern::wildcard(), list.0)]),
         }
-        deserializer.deserialize_any(InOrder)
-    }
-}
-
-impl JsonSchema for CommandMap {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Commands".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let command = generator.subschema_for::<CommandConfig>();
-        schemars::json_schema!({
-            "description": "Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`. A plain list is that of `*`.",
-            "anyOf": [
-                {
-                    "type": "object",
-                    "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob", "maxLength": MAX_CHARS },
-                    "maxProperties": MAX_PATTERNS,
-                    "additionalProperties": { "type": ["array", "null"], "items": command, "maxItems": MAX_COMMANDS },
-                },
-                { "type": "array", "items": command, "maxItems": MAX_COMMANDS },
-            ],
-        })
     }
 }
 
@@ -235,12 +175,6 @@ impl EventConfig {
         self.entries().iter().flat_map(|(_, commands)| commands)
     }
 
-    pub(super) fn is_within_bounds(&self) -> bool {
-        self.entries().len() <= MAX_PATTERNS
-            && self.entries().iter().all(|(_, commands)| commands.len() <= MAX_COMMANDS)
-            && self.commands().filter_map(|command| command.files.as_ref()).all(FileList::is_within_bounds)
-    }
-
     pub(super) fn check_patterns(&self) -> Result<(), PatternError> {
         self.entries().iter().try_for_each(|(pattern, _)| pattern.check())
     }
@@ -251,7 +185,7 @@ impl EventConfig {
         patterns.all(|pattern| RegexText::check(pattern.as_str()).is_ok())
     }
 
-    /// Whether `{files}` is where its quotes mean what they should.
+    /// Whether `{files}` is used only where its quoting holds.
     pub(super) fn are_scripts_valid(&self) -> bool {
         let misplaced = |command: &CommandConfig| {
             let shell = command.shell.as_ref().map(NonBlank::as_str);
@@ -265,13 +199,13 @@ impl EventConfig {
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
 
-    /// What Claude Code does not watch of a pattern of files, and why. Where others name files, `*` stands for those.
+    /// The part of a pattern of files that Claude Code does not watch, and why. If other patterns name files, `*` stands for those.
     fn unwatched(&self, pattern: &Pattern) -> Option<(String, &'static str)> {
         let is_watched = |one: &Pattern| file_matcher::paths(one.as_str()).iter().any(Result::is_ok);
         if pattern.is_wildcard() {
             let names_none = !self.entries().iter().any(|(one, _)| is_watched(one));
-            return names_none
-                .then(|| ("no file is watched".into(), "Claude Code watches the files that patterns name"));
+            let why = "Claude Code watches the files that patterns name";
+            return if names_none { Some(("no file is watched".into(), why)) } else { None };
         }
         let unwatched = file_matcher::paths(pattern.as_str()).into_iter().find_map(Result::err)?;
         let why = "Claude Code watches files and folders by name, and no pattern without one";
@@ -351,4 +285,23 @@ impl CommandConfig {
             );
         }
     }
+}
+
+/// Stands for the changed files in `run`.
+pub const FILES_PLACEHOLDER: &str = "{files}";
+
+/// Shells whose quoting `{files}` is written for.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"];
+
+/// Why `{files}` cannot be at its place in a script: file names would run as code there.
+pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> {
+    if !run.contains(FILES_PLACEHOLDER) {
+        return None;
+    }
+    if let Some(shell) = shell.map(|shell| shell.trim().rsplit('/').next().unwrap_or(shell))
+        && !SHELLS.contains(&shell)
+    {
+        return Some(format!("it is quoted for a shell like sh, and `{shell}` is not one"));
+    }
+    placeholder::misplaced(run, FILES_PLACEHOLDER)
 }

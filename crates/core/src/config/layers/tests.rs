@@ -1,19 +1,18 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::config::{Layer, Patterns};
 
 fn part(layer: Layer, name: &str, text: &str) -> Part {
     let path = PathBuf::from(name);
     let source = Source { layer, path, text: text.to_owned(), untrusted: None };
-    let Read { part, error, .. } = Part::read(source, Patterns::All);
+    let PartResult { part, error, .. } = Part::read(source, Patterns::All);
     assert_eq!(error, None);
     part.unwrap()
 }
 
 fn layered(files: &[(Layer, &str, &str)]) -> (ConclaudeConfig, Origins) {
-    let (config, origins, errors) =
-        merge(files.iter().map(|(layer, name, text)| part(*layer, name, text)).collect(), Patterns::All);
+    let parts = files.iter().map(|(layer, name, text)| part(*layer, name, text)).collect();
+    let MergedConfig { config, origins, errors } = merge(parts, Patterns::All);
     assert!(errors.is_empty(), "{errors:?}");
     (config, origins)
 }
@@ -87,7 +86,7 @@ fn a_file_that_is_too_much_with_the_others_is_left_out() {
         format!("des: {{requiredSections: [{}]}}\n", names.join(", "))
     };
     let parts = vec![part(Layer::User, "user", &sections(0)), part(Layer::Project, "project", &sections(60))];
-    let (config, _, errors) = merge(parts, Patterns::All);
+    let MergedConfig { config, errors, .. } = merge(parts, Patterns::All);
     assert_eq!(config.des.unwrap().required_sections().len(), 60, "those of the user stay");
     assert_eq!(
         errors[0].to_string(),
@@ -106,7 +105,10 @@ fn a_value_is_as_trusted_as_all_files_that_it_came_from() {
         (Layer::Project, "project", "des: {judge: {prompt: q}}\nsubagentStop: {commands: {a: [{run: y}]}}\n"),
     ]);
     assert_eq!(origins.untrusted(&["des", "judge"]), None);
-    origins.check_trust(|source| (source.layer == Layer::Project).then(|| "not trusted".to_owned()));
+    origins.check_trust(|source| match source.layer {
+        Layer::Project => Some("not trusted".to_owned()),
+        _ => None,
+    });
     assert_eq!(origins.untrusted(&["des", "judge"]), Some("not trusted"));
     assert_eq!(origins.untrusted(&["subagentStop", "commands", "a", "0"]), None);
     assert_eq!(origins.untrusted(&["subagentStop", "commands", "a", "1"]), Some("not trusted"));

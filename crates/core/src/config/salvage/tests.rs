@@ -1,12 +1,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::config::reading::tree;
 use crate::config::{Layer, Part, Patterns, Source};
 
 fn kept(text: &str) -> (String, Vec<usize>) {
-    let usable = usable(super::super::tree(text).unwrap()).unwrap();
-    let lines = usable.left_out.iter().map(|left_out| left_out.line).collect();
-    (crate::yaml::emit(&usable.tree, |_| None), lines)
+    let salvaged = salvage(tree(text).unwrap()).unwrap();
+    let lines = salvaged.skipped.iter().map(|skipped| skipped.line).collect();
+    (crate::yaml::emit(&salvaged.tree, |_| None), lines)
 }
 
 #[test]
@@ -41,19 +42,19 @@ permissionRequest: {default: ask, deny: [Read, 7], allow: [7]}
 
 #[test]
 fn a_key_that_is_close_to_another_one_is_about_the_same() {
-    let abouts = |text: &str| -> Vec<About> {
-        let usable = usable(super::super::tree(text).unwrap()).unwrap();
-        usable.left_out.into_iter().map(|left_out| left_out.about).collect()
+    let abouts = |text: &str| -> Vec<GuardedCalls> {
+        let salvaged = salvage(tree(text).unwrap()).unwrap();
+        salvaged.skipped.into_iter().map(|skipped| skipped.calls).collect()
     };
     for (text, about) in [
-        ("preToolUse: {uneditableFile: [a]}", Some(About::Writing)),
-        ("preToolUse: {unreadbleFiles: [a]}", Some(About::Reading)),
-        ("preToolUse: {toolUsageValidatio: [a]}", Some(About::Anything)),
-        ("preToolUse: {somethingNew: [a]}", Some(About::Anything)),
+        ("preToolUse: {uneditableFile: [a]}", Some(GuardedCalls::Writing)),
+        ("preToolUse: {unreadbleFiles: [a]}", Some(GuardedCalls::Reading)),
+        ("preToolUse: {toolUsageValidatio: [a]}", Some(GuardedCalls::Anything)),
+        ("preToolUse: {somethingNew: [a]}", Some(GuardedCalls::Anything)),
         ("preToolUse: {comands: [a]}", None),
         ("permissionRequest: {alow: [a]}", None),
-        ("permissionRequest: {dney: [a]}", Some(About::Permissions)),
-        ("preTolUse: {commands: []}", Some(About::Anything)),
+        ("permissionRequest: {dney: [a]}", Some(GuardedCalls::Permissions)),
+        ("preTolUse: {commands: []}", Some(GuardedCalls::Anything)),
         ("somethingNew: {a: 1}", None),
     ] {
         assert_eq!(abouts(text), about.into_iter().collect::<Vec<_>>(), "{text}");
@@ -66,7 +67,7 @@ fn guards_or_says_so(text: &str) -> bool {
     let read = Part::read(source, Patterns::All);
     let config = read.part.as_ref().and_then(|part| part.config.as_ref());
     read.error.is_none()
-        || !read.lost.is_empty()
+        || !read.unusable.is_empty()
         || config.is_some_and(|config| config.guards.uneditable_files.iter().flatten().next().is_some())
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use super::layer::{Layer, Source, file_name};
 use super::merging::Merging;
+use super::{Layer, Source, file_name};
+use crate::config::{ConclaudeConfig, EventConfig, Patterns};
 use crate::yaml::{Node, Span, Spanned};
 
 /// Where the values of a config came from.
@@ -13,7 +14,7 @@ pub struct Origins {
     pub(super) tree: Spanned<Node>,
     pub(super) sources: Vec<Source>,
     /// The values of each file alone, where all are asked for.
-    pub(super) alone: Option<Vec<Spanned<Node>>>,
+    alone: Option<Vec<Spanned<Node>>>,
 }
 
 /// The file and the line of a value.
@@ -139,5 +140,43 @@ impl Origins {
             Node::List(items) => items.get(key.parse::<usize>().ok()?),
             _ => None,
         })
+    }
+
+    /// Where everything is asked for, also what each layer says alone.
+    pub(super) fn with_files(patterns: Patterns) -> Origins {
+        let alone = if patterns == Patterns::All { Some(Vec::new()) } else { None };
+        Origins { alone, ..Origins::default() }
+    }
+
+    /// What the files of one layer say without the others. They have been read, and are not read again.
+    #[must_use]
+    pub fn of_layer(&self, layer: Layer) -> ConclaudeConfig {
+        let mut own = Origins::default();
+        for (source, tree) in self.sources.iter().zip(self.alone.iter().flatten()) {
+            if source.layer == layer {
+                own.add(source.clone(), tree.clone());
+            }
+        }
+        ConclaudeConfig::from_tree(&own.tree).unwrap_or_default()
+    }
+
+    /// Why commands of this config may not run, for each that may not.
+    #[must_use]
+    pub fn untrusted_commands(&self, config: &ConclaudeConfig) -> Vec<&str> {
+        let mut found = Vec::new();
+        for (event, section) in &config.sections {
+            for (pattern, commands) in section.entries() {
+                found.extend((0..commands.len()).filter_map(|index| {
+                    self.untrusted(&[event.row().section, "commands", pattern.as_str(), &index.to_string()])
+                }));
+            }
+        }
+        for (pattern, commands) in config.prompts.slash_commands.iter().flat_map(EventConfig::entries) {
+            found.extend((0..commands.len()).filter_map(|index| {
+                let keys = ["userPromptSubmit", "slashCommands", "commands", pattern.as_str()];
+                self.untrusted(&[&keys[..], &[&index.to_string()]].concat())
+            }));
+        }
+        found
     }
 }

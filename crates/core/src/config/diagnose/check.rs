@@ -6,15 +6,13 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::original::{self, At};
-use super::script::misplaced_files;
+use super::expectation::{self, Misfit, is_type, quoted};
+use super::problem::Problem;
+use crate::config::commands::misplaced_files;
+use crate::config::original::{self, KeyPlace};
 use crate::pattern::Pattern;
 use crate::text::{Excerpt, head_and_tail, nearest};
-use crate::yaml::{Node, Spanned, Text};
-
-mod words;
-
-use words::{Misfit, is_type, quoted};
+use crate::yaml::{MapEntry, Node, Spanned, Text};
 
 /// Suggestions are searched for this many problems only: few are shown, and the search takes time.
 const MAX_SUGGESTIONS: usize = 100;
@@ -22,43 +20,30 @@ const MAX_SUGGESTIONS: usize = 100;
 /// Longer titles are cut in the middle.
 const MAX_TITLE_CHARS: usize = 300;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// In bytes of the text.
-    pub span: Range<usize>,
-    pub title: String,
-    /// What is at this position.
-    pub label: String,
-    /// What to do.
-    pub help: Option<String>,
-}
-
 /// All problems of the tree, in the order of the file.
 pub(super) fn problems(schema: &Value, what: &str, tree: &Spanned<Node>, text: &str) -> Vec<Problem> {
-    let mut walk = Walk { root: schema, text, found: Vec::new() };
+    let mut check = SchemaCheck { root: schema, text, found: Vec::new() };
     // `null` equals absent, also for the whole file.
     if !matches!(tree.value, Node::Null) || schema.get("required").is_some() {
-        walk.value(tree, schema, what);
+        check.value(tree, schema, what);
     }
-    let mut found = walk.found;
-    found.sort_by_key(|finding| finding.span.start);
-    found
+    check.found.sort_by_key(|problem| problem.span.start);
+    check.found
 }
 
-struct Walk<'a> {
+struct SchemaCheck<'a> {
     root: &'a Value,
     text: &'a str,
     found: Vec<Problem>,
 }
 
-impl<'a> Walk<'a> {
-    fn add(&mut self, span: Range<usize>, title: String, label: String, help: Option<String>) {
+impl<'a> SchemaCheck<'a> {
+    fn add(&mut self, mut problem: Problem) {
         // The title contains keys and values of the file, which may be long.
-        let title = match head_and_tail(&title, MAX_TITLE_CHARS) {
-            Some(Excerpt { head, tail, .. }) => format!("{head}…{tail}"),
-            None => title,
-        };
-        self.found.push(Problem { span, title, label, help });
+        if let Some(Excerpt { head, tail, .. }) = head_and_tail(&problem.title, MAX_TITLE_CHARS) {
+            problem.title = format!("{head}…{tail}");
+        }
+        self.found.push(problem);
     }
 
     /// What the schema accepts beside `null`, with references followed.
@@ -76,19 +61,19 @@ impl<'a> Walk<'a> {
     fn value(&mut self, node: &Spanned<Node>, schema: &'a Value, what: &str) {
         let allows_null = allows_null(schema);
         let alternatives = self.alternatives(schema);
-        let of_its_kind = alternatives.iter().find(|one| words::is_of_kind(&node.value, one));
+        let of_its_kind = alternatives.iter().find(|one| expectation::is_of_kind(&node.value, one));
         let Some(schema) = of_its_kind.or(alternatives.first()).copied() else { return };
         let fits = match &node.value {
             Node::Null => allows_null,
-            Node::Map(entries) if is_type(schema, "object") => {
-                self.mapping(node, entries, schema, what);
+            Node::Map(_) if is_type(schema, "object") => {
+                self.mapping(node, schema, what);
                 true
             }
-            Node::List(items) if is_type(schema, "array") => {
-                self.list(node, items, schema, what);
+            Node::List(_) if is_type(schema, "array") => {
+                self.list(node, schema, what);
                 true
             }
-            scalar => words::scalar_fits(scalar, schema),
+            scalar => expectation::scalar_fits(scalar, schema),
         };
         if !fits {
             let span = node.span.first_line(self.text);
@@ -96,9 +81,10 @@ impl<'a> Walk<'a> {
             let items = self.alternatives(item_of(schema));
             let misfit =
                 Misfit { node: &node.value, source, schema, alternatives: &alternatives, items: &items };
-            let help = words::help(&misfit);
+            let help = expectation::help(&misfit);
             let title = format!("invalid value for {what}: {}", node.value.describe());
-            self.add(span, title, format!("expected {}", words::expected(&alternatives)), help);
+            let label = format!("expected {}", expectation::expected(&alternatives));
+            self.add(Problem { span, title, label, help });
         }
     }
 
@@ -109,23 +95,25 @@ impl<'a> Walk<'a> {
             Node::Map(entries) => (entries.len(), "maxProperties", "keys"),
             _ => return,
         };
-        let max = schema.get(key).and_then(Value::as_u64);
-        let Some(max) = max.filter(|max| count as u64 > *max) else { return };
-        let title = format!("{what} has {count} {unit}");
-        let help = Some("remove what is not needed".into());
-        self.add(node.span.first_line(self.text), title, format!("at most {max} are allowed"), help);
+        if let Some(max) = schema.get(key).and_then(Value::as_u64)
+            && count as u64 > max
+        {
+            let span = node.span.first_line(self.text);
+            let title = format!("{what} has {count} {unit}");
+            let label = format!("at most {max} are allowed");
+            self.add(Problem { span, title, label, help: Some("remove what is not needed".into()) });
+        }
     }
 
-    fn list(&mut self, node: &Spanned<Node>, items: &[Spanned<Node>], schema: &'a Value, what: &str) {
+    fn list(&mut self, node: &Spanned<Node>, schema: &'a Value, what: &str) {
+        let Node::List(items) = &node.value else { return };
         if items.is_empty() && schema.get("minItems").is_some() {
-            let help = "list at least one, or remove the key for the default".to_owned();
-            let span = node.span.first_line(self.text);
-            self.add(
-                span,
-                format!("{what} is an empty list"),
-                "expected at least one entry".into(),
-                Some(help),
-            );
+            self.add(Problem {
+                span: node.span.first_line(self.text),
+                title: format!("{what} is an empty list"),
+                label: "expected at least one entry".into(),
+                help: Some("list at least one, or remove the key for the default".into()),
+            });
         }
         self.limit(node, schema, what);
         let is_unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
@@ -136,52 +124,33 @@ impl<'a> Walk<'a> {
                 && is_unique
                 && let Some(line) = seen.insert(text, item.span.line)
             {
-                let title = format!("duplicate entry `{text}` in {what}");
-                let label = format!("already given on line {line}");
-                let help = Some("remove one, or give it another name".into());
-                self.add(item.span.first_line(self.text), title, label, help);
+                self.add(Problem {
+                    span: item.span.first_line(self.text),
+                    title: format!("duplicate entry `{text}` in {what}"),
+                    label: format!("already given on line {line}"),
+                    help: Some("remove one, or give it another name".into()),
+                });
             }
         }
     }
 
-    fn mapping(
-        &mut self,
-        node: &Spanned<Node>,
-        entries: &[(Spanned<Text>, Spanned<Node>)],
-        schema: &'a Value,
-        what: &str,
-    ) {
+    fn mapping(&mut self, node: &Spanned<Node>, schema: &'a Value, what: &str) {
+        let Node::Map(entries) = &node.value else { return };
         self.limit(node, schema, what);
-        let properties = schema.get("properties").and_then(Value::as_object);
         let mut seen = HashMap::new();
         for (key, value) in entries {
-            let span = key.span.first_line(self.text);
             if let Some(line) = seen.insert(&key.value, key.span.line) {
-                let title = format!("duplicate key `{}` in {what}", key.value);
-                let label = format!("already given on line {line}");
-                self.add(span, title, label, Some("merge the two, or remove one".into()));
-                continue;
-            }
-            let property = properties.and_then(|known| known.get(key.value.as_ref()));
-            if let Some(property) = property.filter(|property| is_current(property)) {
-                self.value(value, property, &format!("`{}`", key.value));
-            } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object())
-            {
-                if schema.get("propertyNames").is_some() {
-                    self.pattern(key, span);
-                }
-                self.value(value, entry, &format!("`{}`", key.value));
-            } else if schema.get("additionalProperties") == Some(&Value::Bool(true)) {
-                continue;
-            } else if let Some(section) = self.future_section(&key.value, &value.value, schema) {
-                self.value(value, section, &format!("`{}`", key.value));
+                self.add(Problem {
+                    span: key.span.first_line(self.text),
+                    title: format!("duplicate key `{}` in {what}", key.value),
+                    label: format!("already given on line {line}"),
+                    help: Some("merge the two, or remove one".into()),
+                });
             } else {
-                let help =
-                    (self.found.len() < MAX_SUGGESTIONS).then(|| self.instead(&key.value, schema, what));
-                let title = format!("unknown key `{}` in {what}", key.value);
-                self.add(span, title, "not a key of this section".into(), help);
+                self.entry(key, value, schema, what);
             }
         }
+        let properties = schema.get("properties").and_then(Value::as_object);
         if properties.is_some_and(|known| known.contains_key("run") && known.contains_key("files")) {
             self.script(entries);
         }
@@ -189,35 +158,79 @@ impl<'a> Walk<'a> {
         let is_empty = entries.iter().all(|(_, value)| value.value == Node::Null);
         if is_empty && schema.get("minProperties").is_some() {
             let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-            let help = format!("allowed here: {}", quoted(&known));
-            let span = node.span.first_line(self.text);
-            self.add(span, format!("{what} is empty"), "expected at least one key".into(), Some(help));
+            self.add(Problem {
+                span: node.span.first_line(self.text),
+                title: format!("{what} is empty"),
+                label: "expected at least one key".into(),
+                help: Some(format!("allowed here: {}", quoted(&known))),
+            });
         }
+        self.required(node, schema, what);
+    }
+
+    fn entry(&mut self, key: &Spanned<Text>, value: &Spanned<Node>, schema: &'a Value, what: &str) {
+        let span = key.span.first_line(self.text);
+        let name = format!("`{}`", key.value);
+        let known = schema.get("properties").and_then(|known| known.get(key.value.as_ref()));
+        if let Some(property) = known
+            && is_current(property)
+        {
+            return self.value(value, property, &name);
+        }
+        match schema.get("additionalProperties") {
+            Some(entry @ Value::Object(_)) => {
+                if schema.get("propertyNames").is_some() {
+                    self.pattern(key, span);
+                }
+                return self.value(value, entry, &name);
+            }
+            Some(Value::Bool(true)) => return,
+            _ => {}
+        }
+        if let Some(section) = self.future_section(&key.value, &value.value, schema) {
+            return self.value(value, section, &name);
+        }
+        let help = if self.found.len() < MAX_SUGGESTIONS {
+            Some(self.instead(&key.value, schema, what))
+        } else {
+            None
+        };
+        let title = format!("unknown key {name} in {what}");
+        self.add(Problem { span, title, label: "not a key of this section".into(), help });
+    }
+
+    fn required(&mut self, node: &Spanned<Node>, schema: &Value, what: &str) {
+        let Node::Map(entries) = &node.value else { return };
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         for name in required.filter_map(Value::as_str) {
-            let given =
+            let is_given =
                 entries.iter().any(|(key, value)| key.value == name && !matches!(value.value, Node::Null));
-            if !given {
-                let title = format!("missing field `{name}` in {what}");
-                let label = format!("`{name}` is required here");
-                self.add(first_key(node, entries, self.text), title, label, None);
+            if !is_given {
+                self.add(Problem {
+                    span: first_key(node, entries, self.text),
+                    title: format!("missing field `{name}` in {what}"),
+                    label: format!("`{name}` is required here"),
+                    help: None,
+                });
             }
         }
     }
 
     /// `{files}` in a script where its quotes would not hold.
-    fn script(&mut self, entries: &[(Spanned<Text>, Spanned<Node>)]) {
+    fn script(&mut self, entries: &[MapEntry]) {
         let of = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
         let text = |name: &str| match of(name).map(|value| &value.value) {
             Some(Node::Text(text)) => Some(text.as_ref()),
             _ => None,
         };
         let (Some(run), Some(_)) = (of("run"), of("files")) else { return };
-        let why = text("run").and_then(|script| misplaced_files(script, text("shell")));
-        if let Some(why) = why {
-            let title = "`{files}` is already quoted: write it without quotes, as words of a command";
-            let help = "or use `$CONCLAUDE_FILES`, which has one file per line";
-            self.add(run.span.first_line(self.text), title.into(), why, Some(help.into()));
+        if let Some(why) = text("run").and_then(|script| misplaced_files(script, text("shell"))) {
+            self.add(Problem {
+                span: run.span.first_line(self.text),
+                title: "`{files}` is already quoted: write it without quotes, as words of a command".into(),
+                label: why,
+                help: Some("or use `$CONCLAUDE_FILES`, which has one file per line".into()),
+            });
         }
     }
 
@@ -228,23 +241,33 @@ impl<'a> Walk<'a> {
             properties.filter(|(_, property)| is_current(property)).map(|(name, _)| name.as_str()).collect();
         let is_root = std::ptr::eq(schema, self.root);
         let at = match what.trim_matches('`') {
-            _ if is_root => At::Top,
-            _ if known.contains(&"run") => At::Command,
-            _ if known.contains(&"pattern") => At::Rule,
-            section => At::Section(section),
+            _ if is_root => KeyPlace::Top,
+            _ if known.contains(&"run") => KeyPlace::Command,
+            _ if known.contains(&"pattern") => KeyPlace::Rule,
+            section => KeyPlace::Section(section),
         };
         // Only a config has sections, and only one can be of another version.
         let is_config = self.root.pointer("/definitions/WarnOnlyEventConfig").is_some();
-        let older = is_config.then(|| original::instead(at, key)).flatten();
-        let is_of_event = is_config && (is_root || known.contains(&"commands"));
-        let elsewhere = is_of_event.then(|| self.section_with(key)).flatten();
-        let elsewhere = elsewhere.map(|section| format!("write it in `{section}`"));
-        let of_events = (is_config && is_root).then(|| words::of_events(key)).flatten();
-        older.or(of_events).or(elsewhere).unwrap_or_else(|| match nearest(key, known.iter().copied()) {
+        if is_config && let Some(older) = original::instead(at, key) {
+            return older;
+        }
+        if is_config
+            && is_root
+            && let Some(of_events) = expectation::of_events(key)
+        {
+            return of_events;
+        }
+        if is_config
+            && (is_root || known.contains(&"commands"))
+            && let Some(section) = self.section_with(key)
+        {
+            return format!("write it in `{section}`");
+        }
+        match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if is_root && is_config => words::sections(&known),
+            None if is_root && is_config => expectation::sections(&known),
             None => format!("allowed here: {}", quoted(&known)),
-        })
+        }
     }
 
     /// The only section that has this key.
@@ -255,7 +278,7 @@ impl<'a> Walk<'a> {
         let having = sections.iter().filter(|(_, section)| is_current(section));
         let mut having = having.filter(|(_, section)| self.alternatives(section).iter().any(has_key));
         let (name, _) = having.next()?;
-        having.next().is_none().then_some(name.as_str())
+        if having.next().is_none() { Some(name) } else { None }
     }
 
     /// What the section of an event that this version does not know may have. A key of another section shows that one is meant.
@@ -268,14 +291,14 @@ impl<'a> Walk<'a> {
                 known.get(key.value.as_ref()).is_some() || self.section_with(&key.value).is_some()
             })
             && original::event_of(key).is_some();
-        is_future.then_some(section)
+        if is_future { Some(section) } else { None }
     }
 
     fn pattern(&mut self, key: &Spanned<Text>, span: Range<usize>) {
         let problem = Pattern::try_from(key.value.to_string()).and_then(|pattern| pattern.check());
         if let Err(error) = problem {
-            let help = words::pattern_help(&key.value);
-            self.add(span, error.to_string(), "not a valid pattern".into(), Some(help));
+            let help = Some(expectation::pattern_help(&key.value));
+            self.add(Problem { span, title: error.to_string(), label: "not a valid pattern".into(), help });
         }
     }
 }
@@ -291,7 +314,7 @@ fn allows_null(schema: &Value) -> bool {
 }
 
 /// The position of a mapping is that of its first key: its own may be on the line before.
-fn first_key(node: &Spanned<Node>, entries: &[(Spanned<Text>, Spanned<Node>)], text: &str) -> Range<usize> {
+fn first_key(node: &Spanned<Node>, entries: &[MapEntry], text: &str) -> Range<usize> {
     entries.first().map_or(node.span, |(key, _)| key.span).first_line(text)
 }
 

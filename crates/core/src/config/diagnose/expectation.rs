@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use crate::config::bounded::{NOT_BLANK, seconds_in};
-use crate::config::patterns::OptionName;
-use crate::config::regex_text::RegexText;
-use crate::config::tool_pattern::ToolPatternText;
-use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob};
+use crate::config::patterns::{OptionName, RegexText};
+use crate::config::values::{NOT_BLANK, seconds_in};
+use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, ToolPatternText};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
 use crate::pattern::alternatives_of;
@@ -19,7 +17,7 @@ const GLOBS: &str =
 /// Longer enumerations are counted in the label.
 const MAX_LISTED: usize = 8;
 
-/// Of those, so many are named where none is similar enough to have been meant.
+/// The number of them that are named where none is similar enough to have been meant.
 const MAX_SIMILAR: usize = 3;
 
 pub(super) fn is_type(schema: &Value, name: &str) -> bool {
@@ -83,17 +81,15 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
 
 /// What is wrong with a text that must be a pattern.
 pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
-    let checked = match schema.get("format").and_then(Value::as_str)? {
-        NameGlob::FORMAT => return NameGlob::check(text).err(),
-        CommandGlob::FORMAT => CommandGlob::check(text),
-        FileGlob::FORMAT if !text.trim().is_empty() => FileGlob::check(text),
-        RegexText::FORMAT if !text.trim().is_empty() => return RegexText::check(text).err(),
-        ToolPatternText::FORMAT if !text.trim().is_empty() => {
-            return ToolPattern::parse(text).err().map(|error| error.to_string());
-        }
-        _ => Ok(()),
-    };
-    checked.err().map(|error| error.to_string())
+    match schema.get("format").and_then(Value::as_str)? {
+        NameGlob::FORMAT => NameGlob::check(text).err().map(|error| error.to_string()),
+        CommandGlob::FORMAT => CommandGlob::check(text).err().map(|error| error.to_string()),
+        _ if text.trim().is_empty() => None,
+        FileGlob::FORMAT => FileGlob::check(text).err().map(|error| error.to_string()),
+        RegexText::FORMAT => RegexText::check(text).err().map(|error| error.to_string()),
+        ToolPatternText::FORMAT => ToolPattern::parse(text).err().map(|error| error.to_string()),
+        _ => None,
+    }
 }
 
 fn is_folder(schema: &Value) -> bool {
@@ -209,20 +205,25 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
         }),
-        Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err(),
+        Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err().map(|error| error.to_string()),
         Node::Text(text) if broken_pattern(text, schema).is_some() => {
             let format = schema.get("format").and_then(Value::as_str);
-            let is_glob = matches!(format, Some(NameGlob::FORMAT | CommandGlob::FORMAT | FileGlob::FORMAT))
-                && alternatives_of(text).is_none_or(|_| format != Some(NameGlob::FORMAT));
+            let is_glob = match format {
+                Some(NameGlob::FORMAT) => alternatives_of(text).is_none(),
+                Some(CommandGlob::FORMAT | FileGlob::FORMAT) => true,
+                _ => false,
+            };
             broken_pattern(text, schema)
                 .map(|error| if is_glob { format!("{error}; {GLOBS}") } else { error })
         }
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
-        Node::Text(text) if !choices.is_empty() => choice_help(text, &choices).or_else(|| {
-            let list = alternatives.iter().any(|one| is_type(one, "array"));
-            list.then(|| format!("a list is written as [{text:?}]"))
-        }),
+        Node::Text(text) if !choices.is_empty() => match choice_help(text, &choices) {
+            None if alternatives.iter().any(|one| is_type(one, "array")) => {
+                Some(format!("a list is written as [{text:?}]"))
+            }
+            help => help,
+        },
         Node::Text(text) if is_unquoted_valid(text, schema) => Some(format!("remove the quotes: {text}")),
         Node::Text(text) if is_type(schema, "boolean") => match text.to_lowercase().as_str() {
             "yes" | "on" => Some("did you mean `true`?".into()),
@@ -262,8 +263,10 @@ fn duration_help(text: &str, schema: &Value) -> Option<String> {
     let unit = unit.trim_start().chars().next()?.to_ascii_lowercase();
     let suggestion = format!("{number}{unit}");
     let seconds = seconds_in(&suggestion)?;
-    (suggestion != text && is_in_range(seconds.into(), schema))
-        .then(|| format!("did you mean `{suggestion}`?"))
+    if suggestion == text || !is_in_range(seconds.into(), schema) {
+        return None;
+    }
+    Some(format!("did you mean `{suggestion}`?"))
 }
 
 fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
@@ -297,7 +300,7 @@ pub(super) fn sections(known: &[&str]) -> String {
     format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted(&others))
 }
 
-/// What to write instead of a key that each event has a place for, or of Claude Code's own one for them.
+/// What to write instead of a key that belongs in the section of an event, or of Claude Code's own `hooks`.
 pub(super) fn of_events(key: &str) -> Option<String> {
     Some(match key {
         "commands" | "match" => "write it in the section of an event, such as `subagentStop`".into(),
@@ -308,7 +311,7 @@ pub(super) fn of_events(key: &str) -> Option<String> {
     })
 }
 
-/// What to write instead of a pattern that is none. Claude Code's own matchers separate alternatives by `|`.
+/// What to write instead of an invalid pattern. Claude Code's own matchers separate alternatives by `|`.
 pub(super) fn pattern_help(pattern: &str) -> String {
     let is_plain = pattern.contains('|') && !pattern.contains(['{', '}', '[', ']', '\\', ',']);
     let names: Vec<&str> = pattern.split('|').map(str::trim).filter(|name| !name.is_empty()).collect();

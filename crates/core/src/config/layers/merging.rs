@@ -1,9 +1,7 @@
 //! Several files make one config: maps merge, lists append, scalars override, and a guard of an outer layer stays.
 
-use super::layer::Layer;
-use crate::yaml::{Node, Span, Spanned, Text};
-
-type Entry = (Spanned<Text>, Spanned<Node>);
+use super::Layer;
+use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 
 /// Guards that are on or off.
 const SWITCHES: [&str; 3] = ["preventRootAdditions", "preventUpdateGitIgnored", "worktreeFence"];
@@ -18,7 +16,7 @@ pub(super) struct Merging<'a> {
 impl Merging<'_> {
     /// `null` equals absent.
     pub(super) fn values(&mut self, outer: Spanned<Node>, inner: Spanned<Node>) -> Spanned<Node> {
-        if self.is_held(&outer, &inner) || self.is_stricter(&outer, &inner) {
+        if self.is_locked_on(&outer, &inner) || self.is_stricter(&outer, &inner) {
             return outer;
         }
         let span = outer.span;
@@ -38,8 +36,8 @@ impl Merging<'_> {
         }
     }
 
-    fn entries(&mut self, mut entries: Vec<Entry>, more: Vec<Entry>) -> Vec<Entry> {
-        let outer = Matching::of(&entries);
+    fn entries(&mut self, mut entries: Vec<MapEntry>, more: Vec<MapEntry>) -> Vec<MapEntry> {
+        let outer = SectionMode::of(&entries);
         for (key, value) in more {
             if key.value == MATCH && self.would_drop(outer, &value) {
                 continue;
@@ -58,7 +56,7 @@ impl Merging<'_> {
     }
 
     /// Whether `match: first` would keep commands of an outer layer from running, which all run there.
-    fn would_drop(&self, outer: Matching, value: &Spanned<Node>) -> bool {
+    fn would_drop(&self, outer: SectionMode, value: &Spanned<Node>) -> bool {
         let is_outer = |span| self.layer_of(span) < self.layer_of(value.span);
         !outer.is_first && is_first(value) && outer.commands.is_some_and(is_outer)
     }
@@ -68,7 +66,7 @@ impl Merging<'_> {
     }
 
     /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
-    fn is_held(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+    fn is_locked_on(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
         let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_ref()));
         let field = |key: &str| match &outer.value {
             Node::Map(entries) => {
@@ -81,9 +79,7 @@ impl Merging<'_> {
             && field("enabled")
             && !field("overridable")
     }
-}
 
-impl Merging<'_> {
     /// Whether an outer layer leaves less to rules for permissions than an inner one would.
     fn is_stricter(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
         let rank = |node: &Spanned<Node>| match node
@@ -111,17 +107,17 @@ const DEFAULT: [&str; 2] = ["permissionRequest", "default"];
 
 const MATCH: &str = "match";
 
-/// What the section of the outer files says of patterns.
+/// How the section of the outer files selects patterns.
 #[derive(Clone, Copy)]
-struct Matching {
+struct SectionMode {
     is_first: bool,
     commands: Option<Span>,
 }
 
-impl Matching {
-    fn of(section: &[Entry]) -> Matching {
+impl SectionMode {
+    fn of(section: &[MapEntry]) -> SectionMode {
         let value = |name: &str| section.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
-        Matching {
+        SectionMode {
             is_first: value(MATCH).is_some_and(is_first),
             commands: value("commands").map(|commands| commands.span),
         }
