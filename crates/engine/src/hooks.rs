@@ -39,14 +39,14 @@ pub mod switch;
 mod unread;
 mod who;
 
-pub use commands::{Kept, execute};
+pub use commands::{StreamRetention, execute};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};
 use context::Context;
 pub use context::inherited_variables;
 pub use environment::Environment;
 use live::Live;
-use unread::Unread;
+use unread::InvalidPayload;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -119,7 +119,7 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
         Ok(Some(context)) => context,
         Ok(None) => return Ok(only(HookResult::success())),
         Err(HookError::Payload(error)) => {
-            let unread = Unread { event, input, environment, budget: &budget };
+            let unread = InvalidPayload { event, input, environment, budget: &budget };
             return unread.answer(error).map(only);
         }
         Err(error) => return Err(error),

@@ -9,7 +9,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_core::plan::{Action, Report};
 use conclaude_core::rule::Rule;
-use conclaude_engine::hooks::rehearse::{Answered, Rehearsal};
+use conclaude_engine::hooks::rehearse::{Rehearsal, RehearsedAnswer};
 use shell_effects::{Access, Simple};
 
 pub(super) fn of_touch(touch: &Touch) -> String {
@@ -75,7 +75,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
     }
 }
 
-pub(super) fn decision(rehearsal: &Rehearsal, answered: &Answered) -> &'static str {
+pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {
     let is_asked = rehearsal.permissions.as_ref().is_some_and(|permitted| permitted.asked.is_some());
     match answered.word {
         // No answer at all leaves it to the user.

@@ -9,9 +9,11 @@ use conclaude_core::config::{Case, CommandResult, Ended, Fields, NonBlank};
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Changes, EventKind};
-use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::plan::{Command, SkipReason};
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
+use conclaude_engine::hooks::rehearse::{
+    CommandEnd, Rehearsal, RehearsedAnswer, SimulatedOutput, SimulatedRun, rehearse,
+};
 
 /// What an event came to, as cases expect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +68,16 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
     }
     let end = |command: &Command| {
         let Some(result) = result(case, command) else {
-            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+            return SimulatedRun { end: CommandEnd::Exits(0), printed: Some(SimulatedOutput::default()) };
         };
         let end = match result.exit {
-            Ended::Exits(code) => End::Exits(code),
-            Ended::TimesOut => End::TimesOut,
+            Ended::Exits(code) => CommandEnd::Exits(code),
+            Ended::TimesOut => CommandEnd::TimesOut,
         };
-        Played { end, printed: Some(Printed { stdout: &result.stdout, stderr: &result.stderr }) }
+        SimulatedRun {
+            end,
+            printed: Some(SimulatedOutput { stdout: &result.stdout, stderr: &result.stderr }),
+        }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
@@ -105,7 +110,7 @@ fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
     results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| result)
 }
 
-fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> Actual {
+fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: RehearsedAnswer) -> Actual {
     let json: Value = serde_json::from_str(&answered.answer.stdout).unwrap_or_default();
     let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let reasons =
@@ -131,11 +136,11 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
 }
 
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
-    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), one.why)).collect()
 }
 
-fn outcome(event: EventKind, answered: &Answered, json: &Value) -> Outcome {
+fn outcome(event: EventKind, answered: &RehearsedAnswer, json: &Value) -> Outcome {
     if event == EventKind::PermissionRequest {
         return match json.pointer("/hookSpecificOutput/decision/behavior").and_then(Value::as_str) {
             Some("allow") => Outcome::Allows,

@@ -11,9 +11,9 @@ use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::{fields, tools};
 use conclaude_core::event::{Changes, EventKind, Subject};
 use conclaude_core::finding::Code;
-use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::plan::{Command, SkipReason};
 use conclaude_core::text::{clean, escaped_json};
-use conclaude_engine::hooks::rehearse::{End, Rehearsal};
+use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal};
 use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
 use shell_effects::quoted_if_needed;
@@ -140,7 +140,7 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
         let named = format!("`{}`", script.trim());
         list(record, "skipped").any(|skip| text(skip, "what") == Some(&named))
     };
-    let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     if needs.any(|one| !was_skipped(&one.script)) {
         Err("not all files that had changed are recorded, and a command has `files`".into())
     } else {
@@ -150,7 +150,7 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
 
 /// Commands that did not run for want of a file, as far as that is known.
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
-    let not_run = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let not_run = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     let line = |script: &str| {
         let script = conclaude_core::messages::short(script);
         format!(
@@ -282,7 +282,7 @@ fn input(tool: &Value) -> Result<Map<String, Value>, String> {
 }
 
 /// How the recorded commands ended.
-struct Ends<'a>(Vec<(&'a str, End)>);
+struct Ends<'a>(Vec<(&'a str, CommandEnd)>);
 
 impl<'a> Ends<'a> {
     fn of(record: &'a Value) -> Ends<'a> {
@@ -292,22 +292,22 @@ impl<'a> Ends<'a> {
                 command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
             let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
             let end = match is_timeout {
-                true if text(command, "verdict") == Some("warn") => End::TimesOutAgain,
-                true => End::TimesOut,
-                false => End::Exits(code.unwrap_or(1)),
+                true if text(command, "verdict") == Some("warn") => CommandEnd::TimesOutAgain,
+                true => CommandEnd::TimesOut,
+                false => CommandEnd::Exits(code.unwrap_or(1)),
             };
             Some((text(command, "run")?, end))
         };
         Ends(commands.filter_map(end).collect())
     }
 
-    fn find(&self, command: &Command) -> Option<End> {
+    fn find(&self, command: &Command) -> Option<CommandEnd> {
         self.0.iter().find(|(run, _)| *run == command.run).map(|(_, end)| *end)
     }
 
     /// One that was not run then is taken to succeed.
-    fn of_command(&self, command: &Command) -> End {
-        self.find(command).unwrap_or(End::Exits(0))
+    fn of_command(&self, command: &Command) -> CommandEnd {
+        self.find(command).unwrap_or(CommandEnd::Exits(0))
     }
 
     fn new_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {

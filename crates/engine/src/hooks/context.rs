@@ -35,7 +35,7 @@ use conclaude_store::transcript::identity;
 pub(super) const MAIN_THREAD: &str = "main thread";
 
 /// The files that the event, or the agent until its stop, changed.
-pub(super) struct Changed {
+pub(super) struct ChangedFiles {
     pub(super) files: Vec<Location>,
     /// Why these are only those that may have been.
     unknown: Option<UnknownChanges>,
@@ -60,7 +60,7 @@ pub(super) struct Context<'a> {
     pub(super) tree: WorkTree,
     /// The files that count as changed, where the event is only looked at.
     given_changes: Option<Vec<String>>,
-    changed: OnceCell<Changed>,
+    changed: OnceCell<ChangedFiles>,
     /// When the payload was there.
     pub(super) started: Timestamp,
     /// How long the event may take without commands.
@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
     }
 
     /// Looked for once: a transcript is read for that, and git may be started.
-    pub(super) fn changed(&self) -> &Changed {
+    pub(super) fn changed(&self) -> &ChangedFiles {
         self.changed.get_or_init(|| {
             let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
             let site = ChangeSite { event: &self.event, work: &self.root.work, budget: &self.budget };
@@ -162,7 +162,7 @@ impl<'a> Context<'a> {
                 Some(names) => (site.located(names), None),
                 None => site.changed(self.subagent(), is_trusted),
             };
-            Changed { files, unknown }
+            ChangedFiles { files, unknown }
         })
     }
 

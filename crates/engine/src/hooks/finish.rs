@@ -5,7 +5,7 @@ use std::io::Write;
 use super::context::Context;
 use super::run::Run;
 use super::{block_summary, delivery, record, remember};
-use conclaude_core::decide::{Decided, Decision, HookResult};
+use conclaude_core::decide::{Decision, HookResult, Ruling};
 use conclaude_core::error::HookError;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
@@ -20,7 +20,7 @@ pub(super) fn finish(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    decided: Decided,
+    decided: Ruling,
     problem: Option<String>,
 ) -> HookResult {
     let result = block_summary::add(context, plan, outcomes, decided.word, decided.result);

@@ -23,7 +23,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
-use conclaude_core::plan::{Gate, Plan, Written};
+use conclaude_core::plan::{Gate, GateSubject, Plan};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
 use conclaude_os::files;
 use conclaude_os::git::Snapshot;
@@ -106,7 +106,7 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
 /// Gate 2.
 fn write(
     step_file: &str,
-    written: &Written,
+    written: &GateSubject,
     known: &GateContext,
     plan: &Plan,
     context: &Context<'_>,
@@ -128,8 +128,8 @@ fn write(
         deletes: false,
     };
     match written {
-        Written::File(file) => write_file(&WriteRequest { file, ..writing }, des).into_iter().collect(),
-        Written::Shell(command) => shell_writes(&writing, command, des, context),
+        GateSubject::File(file) => write_file(&WriteRequest { file, ..writing }, des).into_iter().collect(),
+        GateSubject::Shell(command) => shell_writes(&writing, command, des, context),
     }
 }
 

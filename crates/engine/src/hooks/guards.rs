@@ -32,7 +32,7 @@ use shell_effects::glob::GlobError;
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());
     match inspect(config, plan, context, Watch::Allowed(&allowed)) {
-        Some(Ok(Inspected { findings, .. })) => {
+        Some(Ok(GuardInspection { findings, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
             findings.into_iter().map(outcome).chain(allowed).collect()
@@ -48,7 +48,7 @@ pub(super) fn broken(error: &GlobError) -> Outcome {
 }
 
 /// A call as the guards see it.
-pub(super) struct Inspected {
+pub(super) struct GuardInspection {
     pub(super) rules: Rules,
     pub(super) effects: Effects,
     pub(super) findings: Vec<guard::Finding>,
@@ -60,7 +60,7 @@ pub(super) fn inspect(
     plan: &Plan,
     context: &Context<'_>,
     watch: Watch<'_>,
-) -> Option<Result<Inspected, GlobError>> {
+) -> Option<Result<GuardInspection, GlobError>> {
     let tool = &tool_of(&context.event)?;
     let home = files::home();
     let rules = match Rules::of(config, &Sources(&sources(context)), home.as_deref()) {
@@ -79,7 +79,7 @@ pub(super) fn inspect(
     let budget = &context.budget;
     let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
     let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
-    Some(Ok(Inspected { rules, effects, findings }))
+    Some(Ok(GuardInspection { rules, effects, findings }))
 }
 
 /// Where a call happens.

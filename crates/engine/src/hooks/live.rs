@@ -1,12 +1,12 @@
 //! The world of a hook: commands run, the judge is asked, and state is written.
 
-use super::commands::Output;
+use super::commands::CommandOutput;
 use super::context::Context;
 use super::run::World;
 use super::{commands, config_error, gates, guards, permissions, prompts, remember, reports};
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
-use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report, Step};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange, Step};
 use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_os::process;
@@ -16,7 +16,7 @@ pub(super) struct Live<'a> {
     /// The tree before the commands.
     tree: Option<&'a Snapshot>,
     /// What the commands that have ended printed, which is not shown yet.
-    outputs: Vec<Output>,
+    outputs: Vec<CommandOutput>,
 }
 
 impl<'a> Live<'a> {
@@ -72,7 +72,7 @@ impl World for Live<'_> {
         judged
     }
 
-    fn remember(&mut self, what: Remember, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {
+    fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {
         remember::run(what, plan, self.context, so_far)
     }
 

@@ -8,7 +8,7 @@ use super::run::Run;
 use conclaude_checks::des::DesContext;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::ConfigError;
-use conclaude_core::decide::{Decided, Word};
+use conclaude_core::decide::{Ruling, Word};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
@@ -37,7 +37,7 @@ pub(super) fn write(
     context: &Context<'_>,
     plan: &Plan,
     run: &mut Run<'_>,
-    decided: &Decided,
+    decided: &Ruling,
 ) -> Option<String> {
     let record = of_decision(context, plan, run, decided)?;
     let error = match context.audit(&record) {
@@ -57,7 +57,7 @@ pub(super) fn write(
 }
 
 /// The record of a decision, if there is anything to record.
-fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Decided) -> Option<Record> {
+fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruling) -> Option<Record> {
     let record = of(context, plan, run, decided.word.as_str())?;
     let outcomes = &run.outcomes;
     let blocks = decided.count.map(|count| Blocks {
@@ -81,7 +81,7 @@ fn nobody_to_ask(context: &Context<'_>) -> String {
 }
 
 /// Why a stop is allowed although a command that blocks timed out.
-fn timed_out_again(outcomes: &[Outcome], decided: &Decided) -> Option<String> {
+fn timed_out_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     let is_at_limit = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     let runs = outcomes.iter().filter(|outcome| outcome.is_repeated_timeout()).filter_map(Outcome::run);
     let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();

@@ -9,7 +9,7 @@ use super::changes::ChangeSite;
 use super::{gate_facts, run};
 use conclaude_checks::des::markers::Markers;
 use conclaude_core::blocks::BlockCount;
-use conclaude_core::decide::{self, Decided, Decision, Word};
+use conclaude_core::decide::{self, Decision, Ruling, Word};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
@@ -116,7 +116,7 @@ fn planned(command: &plan::Command) -> Planned {
     Planned { rule: (*command.rule).clone(), run: command.run.clone(), can_block: command.can_block() }
 }
 
-fn would(decided: &Decided, commands: &[Planned], is_gated: bool) -> Would {
+fn would(decided: &Ruling, commands: &[Planned], is_gated: bool) -> Would {
     match (decided.word, &decided.result.decision) {
         (Word::Denied, _) => Would::Denied,
         (Word::Blocked, _) => Would::Blocked,

@@ -30,14 +30,14 @@ use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 
 /// An event whose payload could not be used.
-pub(super) struct Unread<'a> {
+pub(super) struct InvalidPayload<'a> {
     pub(super) event: EventKind,
     pub(super) input: &'a [u8],
     pub(super) environment: &'a Environment,
     pub(super) budget: &'a Budget,
 }
 
-impl Unread<'_> {
+impl InvalidPayload<'_> {
     /// The answer to it, for this reason.
     pub(super) fn answer(&self, error: PayloadError) -> Result<HookResult> {
         let event = self.event;
@@ -94,7 +94,7 @@ impl Unread<'_> {
     /// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
     /// fields have the names of any client.
     fn gated(&self, fields: &Map<String, Value>) -> Option<Project> {
-        let Unread { event, environment, budget, .. } = *self;
+        let InvalidPayload { event, environment, budget, .. } = *self;
         if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
             return None;
         }

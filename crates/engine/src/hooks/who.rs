@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::gate_facts::{self, GateContext, Search};
+use super::gate_facts::{self, GateContext, GateSearch};
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::markers;
 use conclaude_core::agent::Agent;
@@ -51,9 +51,9 @@ pub(super) fn who_and_which_gate(
     let description = described.and_then(|meta| meta.description.clone());
     let agent = agent.map(|agent| Agent { description, ..agent });
     let gate = match gate_facts::find(payload, paths, agent.as_ref(), session, des_is_on) {
-        Search::Found(gate) => *gate,
-        Search::Nothing => return (agent, None, None),
-        Search::NoPrompt(looked_in) => return (agent, None, why_unknown(&looked_in, settings, session)),
+        GateSearch::Found(gate) => *gate,
+        GateSearch::Nothing => return (agent, None, None),
+        GateSearch::NoPrompt(looked_in) => return (agent, None, why_unknown(&looked_in, settings, session)),
     };
     // Where nothing else says what the agent is, its marker does.
     let agent = agent.map(|agent| match &gate.markers.agent {

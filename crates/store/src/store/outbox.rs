@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::store;
-use conclaude_core::decide::Delivered;
+use conclaude_core::decide::DeliveredMessage;
 use conclaude_core::text::{LIMIT, length};
 use conclaude_os::files;
 use conclaude_os::log;
@@ -133,7 +133,7 @@ fn read(path: &Path) -> Option<OutboxEntry> {
 
 /// Notes who has got which messages, and removes those that both have. Called after the answer was written: a crash between
 /// the two shows them twice, not never.
-pub fn note(delivered: &[Delivered]) {
+pub fn note(delivered: &[DeliveredMessage]) {
     for one in delivered {
         let entry = read(&one.path).filter(|_| is_entry(&one.path));
         let entry = entry.map(|entry| OutboxEntry {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(text_of(taken.iter()).unwrap(), "one\ntwo\nthree");
         assert_eq!(outbox.take(|_| true).len(), 4, "nothing is gone before it was shown");
         let deliver = |to_user, to_claude| {
-            let one = |entry: &OutboxEntry| Delivered { path: entry.path.clone(), to_user, to_claude };
+            let one = |entry: &OutboxEntry| DeliveredMessage { path: entry.path.clone(), to_user, to_claude };
             note(&taken.iter().map(one).collect::<Vec<_>>());
         };
         deliver(true, false);

@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::not_run;
 use super::super::run::Run;
-use conclaude_core::plan::{Action, Plan, Step, WhyNot};
+use conclaude_core::plan::{Action, Plan, SkipReason, Step};
 use conclaude_core::rule::Rule;
 use conclaude_store::audit::Skip;
 
@@ -12,7 +12,7 @@ pub(super) const INFINITE: [&str; 2] = ["stop", "infinite"];
 
 /// Commands whose `files` cover nothing that changed. They alone are no reason for a record, or each event would have one.
 pub(super) fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
-    let files = not_run::of_section(plan, context, |why| why == WhyNot::Files);
+    let files = not_run::of_section(plan, context, |why| why == SkipReason::Files);
     files
         .map(|one| Skip { what: format!("`{}`", one.script.trim()), why: one.why, rule: Some(one.rule) })
         .collect()

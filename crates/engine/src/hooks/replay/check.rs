@@ -6,7 +6,7 @@ use std::path::Path;
 use super::config::Replayer;
 use super::past::{Because, Past, Stage, Would};
 use super::rules;
-use crate::hooks::permissions::Asking;
+use crate::hooks::permissions::PermissionQuery;
 use crate::hooks::run::World;
 use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, CallRequest};
@@ -21,7 +21,7 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::Finding;
 use conclaude_core::outcome::{Outcome, Verdict};
-use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange};
 use conclaude_core::rule::Rule;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
@@ -60,7 +60,7 @@ impl World for PastWorld<'_> {
         let Stage { root, links, .. } = stage;
         let sources = &self.replayer.sources;
         let budget = &self.budget;
-        let asking = Asking { event, agent: actor(agent), root, sources, links, budget };
+        let asking = PermissionQuery { event, agent: actor(agent), root, sources, links, budget };
         let matched = &mut self.matched;
         let said = permissions::with_request(config, &asking, |rules, request, home| {
             matched.extend(permission::matching(rules, request, home));
@@ -94,7 +94,7 @@ impl World for PastWorld<'_> {
         None
     }
 
-    fn remember(&mut self, _what: Remember, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
+    fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
     }
 }
