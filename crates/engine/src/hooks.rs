@@ -9,35 +9,32 @@ use conclaude_core::plan::Plan;
 use conclaude_os::budget::Budget;
 use conclaude_os::process;
 
-mod block_summary;
+mod actors;
 pub mod call;
-mod changes;
+mod changed_files;
 mod commands;
 mod config;
-mod config_error;
 mod context;
 mod delivery;
 mod environment;
 mod finish;
-mod gate_facts;
+mod gate_context;
 mod gates;
 mod guards;
+mod invalid_payload;
 mod live;
-mod not_run;
 mod panics;
 mod permissions;
-mod prompts;
+mod prompt_context;
 mod record;
 pub mod rehearse;
-mod remember;
 pub mod replay;
 mod reports;
 mod run;
-mod running;
+mod skipped_commands;
+mod state_changes;
 mod stdio;
 pub mod switch;
-mod unread;
-mod who;
 
 pub use commands::{StreamRetention, execute};
 pub use conclaude_core::decide::{Decision, HookResult};
@@ -45,8 +42,9 @@ pub use conclaude_core::error::{HookError, Result};
 use context::Context;
 pub use context::inherited_variables;
 pub use environment::Environment;
+use finish::RecordedRuling;
+use invalid_payload::InvalidPayload;
 use live::Live;
-use unread::InvalidPayload;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -85,7 +83,7 @@ fn handle_read(
             panics::panic_here_in_tests("event");
             handle(event, payload, environment)
         }
-        Err(reason) => unread::without(event, HookError::Input(reason)),
+        Err(reason) => invalid_payload::without(event, HookError::Input(reason)),
     }
 }
 
@@ -132,10 +130,10 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
         return Err(finish::interrupted(&context, &plan, &run, signal));
     }
     let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
-    let decided = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
-    let problem = record::write(&context, &plan, &mut run, &decided);
+    let ruling = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
+    let problem = record::write(&context, &plan, &mut run, &ruling);
     let outcomes = run.outcomes;
-    let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
-    let result = finish::finish(&context, &plan, &outcomes, decided, problem);
+    let ruling = decide::unless_unrecorded(&plan, &outcomes, ruling);
+    let result = finish::finish(&context, &plan, &outcomes, RecordedRuling { ruling, problem });
     Ok(Trace { plan, outcomes, result })
 }

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::context::Context;
-use super::running;
 use conclaude_core::config::{Reaction, Show};
 use conclaude_core::dialect::claude::fields;
 use conclaude_core::event::EventKind;
@@ -17,9 +16,10 @@ use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
-use conclaude_os::log;
-use conclaude_os::notify;
 use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
+use conclaude_os::{log, notify};
+use conclaude_store::audit;
+use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
 
 /// The most of one stream that is shown, and the least that is worth showing.
 pub(super) const MAX_SHOWN: usize = 4_000;
@@ -40,7 +40,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
     let started = Timestamp::now();
     let stdout = if command.answers { Retention::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
     let kept = StreamRetention { stdout, stderr: keep(command.show_stderr) };
-    let _running = running::start(context, &command.run, started);
+    let _running = note_running(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
     let finished = execute(&stamped, context.input, kept, &mut |stream| output_file(context, stream));
     let run = CommandRun {
@@ -182,4 +182,26 @@ fn log_run(run: &CommandRun) {
         let name = messages::command_name(&run.command);
         format!("pattern {pattern:?}: {name} {} in {} ms", run.status, run.duration.as_millis())
     });
+}
+
+/// Notes that something runs, until the note is dropped. Where nothing is recorded nothing is noted.
+pub(super) fn note_running(
+    context: &Context<'_>,
+    command: &str,
+    started: Timestamp,
+) -> Option<RunningMarker> {
+    if !context.is_audited() {
+        return None;
+    }
+    let agent = context.agent.as_ref().or(context.caller.as_ref());
+    let running = RunningCommand {
+        session: Some(context.payload().session_id().to_owned()),
+        agent_id: context.payload().agent_id().map(str::to_owned),
+        agent: agent.map(|agent| agent.name.clone()),
+        event: context.kind().name().into(),
+        command: command.to_owned(),
+        started: audit::in_record(started),
+        ..RunningCommand::default()
+    };
+    note(&context.root.folder, &running)
 }

@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Environment;
-use super::changes::ChangeSite;
+use super::actors::{self, Actors};
+use super::changed_files::ChangeSite;
 use super::config::Config;
-use super::gate_facts::GateContext;
-use super::{panics, who};
+use super::gate_context::GateContext;
+use super::panics;
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
@@ -98,7 +99,7 @@ impl<'a> Context<'a> {
         if !config.fails(kind) {
             arrived(&root, kind, environment);
         }
-        let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
+        let Actors { agent, gate, unknown_gate } = actors::find(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
         let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
@@ -106,7 +107,7 @@ impl<'a> Context<'a> {
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
-            caller: who::caller(&event),
+            caller: actors::caller(&event),
             event,
             agent,
             tree: WorkTree::at(&root.work, baseline, budget),

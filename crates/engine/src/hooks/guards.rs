@@ -77,8 +77,9 @@ pub(super) fn inspect(
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
     let budget = &context.budget;
-    let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
-    let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
+    let agent = actor(context.subagent());
+    let scene = Scene { root, work, agent, links: &links, own, lost, is_request, budget };
+    let (effects, findings) = compare(&rules, tool, &scene, watch);
     Some(Ok(GuardInspection { rules, effects, findings }))
 }
 
@@ -86,6 +87,8 @@ pub(super) fn inspect(
 pub(super) struct Scene<'a> {
     pub(super) root: &'a Path,
     pub(super) work: &'a Path,
+    /// The subagent's name; `main` for the main thread.
+    pub(super) agent: &'a str,
     pub(super) links: &'a Links,
     /// Our own files; none where a gate protects them.
     pub(super) own: Option<Own<'a>>,
@@ -101,11 +104,10 @@ pub(super) struct Scene<'a> {
 pub(super) fn compare(
     rules: &Rules,
     tool: &PreToolUsePayload,
-    agent: &str,
     scene: &Scene<'_>,
     watch: Watch<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, own, lost, budget, .. } = *scene;
+    let Scene { root, work, agent, links, own, lost, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::run::{self, World};
-use super::{Environment, commands, config_error, finish, gates, guards, permissions, prompts};
+use super::{Environment, commands, config, finish, gates, guards, permissions, prompt_context};
 use conclaude_checks::guard::{Compared, Effects, Watch};
 use conclaude_checks::permission::Permitted;
 use conclaude_core::blocks::BlockCount;
@@ -25,8 +25,8 @@ use conclaude_core::rule::Rule;
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{CapturedOutput, Status};
 
-pub use super::not_run::SkippedCommand;
-use super::not_run::not_run;
+pub use super::skipped_commands::SkippedCommand;
+use super::skipped_commands::not_run;
 
 /// How a command might end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     }
 
     fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
-        prompts::run(rule, &self.context.root.folder)
+        prompt_context::run(rule, &self.context.root.folder)
     }
 
     /// What reports look at is state of the session, or they write it.
@@ -158,7 +158,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
         match report {
             Report::Installation | Report::Unfinished => Vec::new(),
             Report::Config => {
-                let look = || config_error::report(self.context).into_iter().collect();
+                let look = || config::report_error(self.context).into_iter().collect();
                 self.results.config_error.get_or_init(look).clone()
             }
         }

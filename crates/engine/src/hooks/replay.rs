@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::changes::ChangeSite;
-use super::{gate_facts, run};
+use super::changed_files::ChangeSite;
+use super::{gate_context, run};
 use conclaude_checks::des::markers::Markers;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::decide::{self, Decision, Ruling, Word};
@@ -19,14 +19,14 @@ use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::budget::Budget;
 use conclaude_store::load::Loaded;
 
-mod check;
-mod config;
 mod past;
+mod replayer;
 mod rules;
+mod world;
 
-use check::{PastWorld, called};
-pub use config::Replayer;
 pub use past::{Because, Judged, Past, Planned, Stage, Would};
+pub use replayer::Replayer;
+use world::{PastWorld, called};
 
 impl Replayer {
     /// What the config has to say about an event.
@@ -138,5 +138,5 @@ pub fn concerns_scope(event: &Event) -> bool {
     let HookPayload::PreToolUse(tool) = &event.payload else { return false };
     let field = tools::written_field(&tool.tool_name);
     field.is_some_and(|field| tool.tool_input.get(field).is_some_and(Value::is_string))
-        || gate_facts::shell_writes(tool).is_some()
+        || gate_context::shell_writes(tool).is_some()
 }

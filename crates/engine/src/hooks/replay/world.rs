@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use super::config::Replayer;
 use super::past::{Because, Past, Stage, Would};
+use super::replayer::Replayer;
 use super::rules;
 use crate::hooks::permissions::PermissionQuery;
 use crate::hooks::run::World;
@@ -45,12 +45,18 @@ impl World for PastWorld<'_> {
         let find = || ProtectedPaths::new(root, work, links).with(&loaded.extended, root, work);
         let own = Some(Own { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
-        let scene =
-            guards::Scene { root, work, links, own, lost: &loaded.lost, is_request, budget: &self.budget };
+        let scene = guards::Scene {
+            root,
+            work,
+            agent: actor(self.past.agent),
+            links,
+            own,
+            lost: &loaded.lost,
+            is_request,
+            budget: &self.budget,
+        };
         let seen = RefCell::new(Vec::new());
-        let agent = actor(self.past.agent);
-        let (_, findings) =
-            guards::compare(&self.replayer.guards, &tool, agent, &scene, Watch::Matches(&seen));
+        let (_, findings) = guards::compare(&self.replayer.guards, &tool, &scene, Watch::Matches(&seen));
         self.matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }

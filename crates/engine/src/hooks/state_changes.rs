@@ -1,7 +1,7 @@
 //! What gates remember of calls and agents, and what records name.
 
 use super::context::{Context, MAIN_THREAD};
-use super::gate_facts::{GateContext, transcript_paths};
+use super::gate_context::{GateContext, transcript_paths};
 use super::gates::seen;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::claim;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Environment;
 use super::config::Config;
-use super::record::findings;
+use super::record;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::{TranscriptPaths, remembered};
 use conclaude_checks::des::markers::Markers;
@@ -80,7 +80,7 @@ impl InvalidPayload<'_> {
             session: others::session_id(fields).map(str::to_owned),
             agent_id: others::agent_id(fields).map(str::to_owned),
             decision: decided.word.as_str().into(),
-            findings: findings::finding(&outcome, rule).into_iter().collect(),
+            findings: record::finding(&outcome, rule).into_iter().collect(),
             ..Record::default()
         };
         if let Ok(Some(problem)) | Err(problem) =

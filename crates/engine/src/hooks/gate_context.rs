@@ -41,20 +41,26 @@ pub(super) enum GateSearch {
     NoPrompt(PathBuf),
 }
 
-/// The gate that applies to the event, if any. Most events have none, and cost nothing.
-pub(super) fn find(
-    payload: &HookPayload,
-    paths: TranscriptPaths,
-    agent: Option<&Agent>,
-    session: &Session,
-    des_is_on: bool,
-) -> GateSearch {
-    let found = match payload {
-        HookPayload::PreToolUse(tool) => before_tool(tool, paths, session),
-        HookPayload::SubagentStop(_) => return at_stop(paths, agent, session, des_is_on),
-        _ => None,
-    };
-    found.map_or(GateSearch::Nothing, |gate| GateSearch::Found(Box::new(gate)))
+/// What says which gate applies to an event.
+pub(super) struct GateQuery<'a> {
+    pub(super) payload: &'a HookPayload,
+    pub(super) agent: Option<&'a Agent>,
+    pub(super) session: &'a Session,
+    pub(super) des_is_on: bool,
+}
+
+impl GateQuery<'_> {
+    /// The gate that applies to the event, if any. Most events have none, and cost nothing.
+    pub(super) fn find(&self, paths: TranscriptPaths) -> GateSearch {
+        let found = match self.payload {
+            HookPayload::PreToolUse(tool) => before_tool(tool, paths, self.session),
+            HookPayload::SubagentStop(_) => {
+                return at_stop(paths, self.agent, self.session, self.des_is_on);
+            }
+            _ => None,
+        };
+        found.map_or(GateSearch::Nothing, |gate| GateSearch::Found(Box::new(gate)))
+    }
 }
 
 fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> GateSearch {
