@@ -116,7 +116,7 @@ pub enum Action {
     Continue(String),
     Judge(JudgeConfig),
     /// What the event changes in the state of its session.
-    StateChange(StateChange),
+    Remember(StateChange),
     /// The commands must have printed the path of the worktree that they made.
     Worktree,
 }
