@@ -10,11 +10,8 @@ use conclaude_engine::install::settings::IF_TRUSTED;
 use conclaude_os::process;
 
 #[cfg(target_env = "musl")]
-mod heap;
-
-#[cfg(target_env = "musl")]
 #[global_allocator]
-static HEAP: heap::Heap = heap::Heap::new();
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);

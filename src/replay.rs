@@ -1,18 +1,15 @@
 //! Sessions of the past with a config of today: which transcripts are meant, and all of them on all cores, in memory that does not
 //! grow with them.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 use std::path::Path;
-use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use conclaude_core::agent::Agent;
-use conclaude_core::order::sorted;
 use conclaude_core::text;
 use conclaude_engine::hooks::replay::Replayer;
 use conclaude_os::files;
@@ -27,8 +24,6 @@ pub(crate) mod seen;
 mod state;
 mod stops;
 mod walk;
-mod wire;
-mod workers;
 
 pub(crate) use project::{Elsewhere, Projects};
 use seen::Seen;
@@ -60,7 +55,8 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFile
             besides(&left_out)
         )));
     }
-    Ok((sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))), left_out))
+    found.sort_by(|a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main)));
+    Ok((found, left_out))
 }
 
 /// How many sessions these are: the same one may be named twice, in other words.
@@ -172,40 +168,45 @@ pub(crate) fn size(threads: &[Thread]) -> u64 {
     threads.iter().map(|thread| thread.size).sum()
 }
 
-/// Less is read by this process alone before others have started.
+/// Less is read by one thread.
 const MIN_BYTES_TO_SHARE: u64 = 32 << 20;
 
 /// How transcripts are read.
 pub(crate) struct Reading<'a> {
     pub(crate) replayer: &'a Replayer,
     pub(crate) since: Option<Timestamp>,
-    /// How many processes read; as many as there are cores where nothing is asked for.
+    /// How many threads read; as many as there are cores where nothing is asked for.
     pub(crate) jobs: Option<usize>,
-    /// Starts one of them.
-    pub(crate) worker: &'a (dyn Fn() -> Option<Command> + Sync),
 }
 
 impl Reading<'_> {
     /// Judges every event of all transcripts. `progress` is called with the bytes that were read, again and again.
     pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> Seen {
-        let (read, all) = (AtomicU64::new(0), Mutex::new(Seen::default()));
+        let read = AtomicU64::new(0);
         let read = |bytes| progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
-        let parts = workers::parts(threads, self.jobs(threads));
-        let work = |part: &[&Thread]| {
-            let shared = || workers::replay((self.worker)()?, part, &read).ok();
-            // What another process cannot read, or not to its end, this one does.
-            let shared = if parts.len() > 1 { shared() } else { None };
-            let seen =
-                shared.unwrap_or_else(|| part_of(self.replayer, part.iter().copied(), self.since, &read));
-            all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(seen);
-        };
-        match parts.as_slice() {
-            [part] => work(part),
-            parts => {
-                std::thread::scope(|scope| parts.iter().for_each(|part| drop(scope.spawn(|| work(part)))))
+        // The largest first: at the end all threads are busy with small ones.
+        let mut queue: Vec<&Thread> = threads.iter().collect();
+        queue.sort_by_key(|thread| Reverse(thread.size));
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut seen = Seen::default();
+            while let Some(thread) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+                seen.add(replay(self.replayer, thread, self.since, &read));
             }
-        }
-        let mut all = all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            seen
+        };
+        let others = self.jobs(threads).min(threads.len()).saturating_sub(1);
+        let mut all = std::thread::scope(|scope| {
+            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            for other in others {
+                match other.join() {
+                    Ok(seen) => all.add(seen),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        });
         all.problems.sort();
         all
     }
@@ -214,34 +215,6 @@ impl Reading<'_> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.unwrap_or_else(|| if size(threads) < MIN_BYTES_TO_SHARE { 1 } else { cores() })
     }
-}
-
-/// What this process reads itself.
-fn part_of<'t>(
-    replayer: &Replayer,
-    threads: impl IntoIterator<Item = &'t Thread>,
-    since: Option<Timestamp>,
-    read: &dyn Fn(u64),
-) -> Seen {
-    let mut seen = Seen::default();
-    threads.into_iter().for_each(|thread| seen.add(replay(replayer, thread, since, read)));
-    seen
-}
-
-/// Reads the part that is given on stdin, for the process that started this one.
-///
-/// # Errors
-/// When there is no part, or nobody takes what was found.
-pub(crate) fn work(
-    replayer: &Replayer,
-    since: Option<Timestamp>,
-    stdin: impl BufRead,
-    print: &dyn Fn(&Value) -> io::Result<()>,
-) -> io::Result<()> {
-    // Whoever is gone is noticed at the end.
-    let read = workers::progress(|line| drop(print(line)));
-    let seen = part_of(replayer, &workers::part(stdin)?, since, &read);
-    workers::replies(seen).try_for_each(|line| print(&line))
 }
 
 fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: &dyn Fn(u64)) -> Seen {

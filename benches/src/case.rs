@@ -19,6 +19,8 @@ pub struct Case {
     pub is_baseline: bool,
     /// Instructions are counted for it too.
     pub is_counted: bool,
+    /// It takes so long that it is measured in one of ten rounds.
+    pub is_slow: bool,
 }
 
 impl Case {
@@ -45,5 +47,9 @@ impl Case {
 
     pub fn counted(self) -> Case {
         Case { is_counted: true, ..self }
+    }
+
+    pub fn slow(self) -> Case {
+        Case { is_slow: true, ..self }
     }
 }

@@ -10,17 +10,44 @@ use crate::trail;
 
 const FILES: usize = 500;
 
-pub fn all(scratch: &Scratch) -> Vec<Case> {
-    [
+const MANY_FILES: usize = 100_000;
+
+/// All cases; those with very many files, which take long to make, where they are wanted.
+pub fn all(scratch: &Scratch, with_many_files: bool) -> Vec<Case> {
+    let mut all = [
         baselines(scratch),
         events(scratch),
         patterns(scratch),
         shell(scratch),
+        prompts(scratch),
         gates(scratch),
+        if with_many_files { many_files(scratch) } else { Vec::new() },
         evidence(scratch),
         transcripts(scratch),
     ]
-    .concat()
+    .concat();
+    let installed = installed(scratch, &all);
+    all.extend(installed);
+    all
+}
+
+/// The cases that are measured with the installed program too, and their names then.
+pub const INSTALLED: [(&str, &str); 3] = [
+    ("SubagentStop, no match", "installed: SubagentStop, no match"),
+    ("PreToolUse, a shell command, four packs", "installed: PreToolUse, four packs"),
+    ("PreToolUse, 64 KiB of shell", "installed: PreToolUse, 64 KiB of shell"),
+];
+
+fn installed(scratch: &Scratch, all: &[Case]) -> Vec<Case> {
+    let Some(installed) = &scratch.installed else { return Vec::new() };
+    let project = scratch.project("installed", "{}\n");
+    let mut cases =
+        vec![project.program("an empty dynamic program", &installed.empty_program, &[]).baseline()];
+    for (shipped, name) in INSTALLED {
+        let case = all.iter().find(|case| case.name == shipped).expect("a case of that name");
+        cases.push(Case { name, program: installed.binary.clone(), is_counted: false, ..case.clone() });
+    }
+    cases
 }
 
 /// A config of about 60 lines for 20 patterns, none of which is the agent's, followed by `more`.
@@ -93,6 +120,22 @@ fn shell(scratch: &Scratch) -> Vec<Case> {
     ]
 }
 
+/// Rules with regular expressions, none of which is found in the prompt.
+fn prompts(scratch: &Scratch) -> Vec<Case> {
+    let prompt = json!({"prompt": "Please look at the failing tests of the parser, and fix what is broken there. ".repeat(10)});
+    let counts = [("UserPromptSubmit, no expressions", 0), ("UserPromptSubmit, 20 expressions", 20)];
+    counts
+        .map(|(name, count)| {
+            let rule = |n: usize| {
+                format!("    - {{pattern: '(?i)\\b(deploy|release)-{n}\\s+\\w+', prompt: Read the guide first.}}\n")
+            };
+            let rules: String = (0..count).map(rule).collect();
+            let config = if count == 0 { "{}\n".to_owned() } else { format!("userPromptSubmit:\n  contextRules:\n{rules}") };
+            scratch.project(&format!("prompts-{count}"), &config).event(name, "UserPromptSubmit", &prompt)
+        })
+        .into()
+}
+
 fn patterns(scratch: &Scratch) -> Vec<Case> {
     let counts = [
         ("SubagentStop, no patterns", 0),
@@ -126,6 +169,21 @@ fn gates(scratch: &Scratch) -> Vec<Case> {
         cases.push(stop);
     }
     cases
+}
+
+/// One repository for both: git changes nothing in it.
+fn many_files(scratch: &Scratch) -> Vec<Case> {
+    let project = scratch.project("gate-3-many", &config(20, ""));
+    project.step("TODO");
+    project.commit_files(MANY_FILES);
+    project.transcript(40 << 10, MARKERS);
+    project.expect_success(&project.agent_call("the call"));
+    project.change_files();
+    project.step("DONE");
+    let stop = project.event("Gate 3, 100,000 files", "SubagentStop", &json!({"stop_hook_active": false}));
+    project.expect_allowed(&stop);
+    let status = ["status", "--porcelain=v2", "-z"];
+    vec![project.program("git status, 100,000 files", Path::new("git"), &status).slow(), stop.slow()]
 }
 
 /// A repository with a step that is not done yet.

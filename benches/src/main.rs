@@ -19,8 +19,10 @@ use project::Scratch;
 
 fn run() -> Result<(), String> {
     let options = Options::parse()?;
-    let scratch = Scratch::new(&options.binary)?;
-    let mut cases = cases::all(&scratch);
+    let scratch = Scratch::new(&options.binary, options.installed.as_deref())?;
+    let is_wanted = |name: &str| options.only.as_deref().is_none_or(|only| name.contains(only));
+    let with_many_files = !options.instructions && is_wanted("Gate 3, 100,000 files");
+    let mut cases = cases::all(&scratch, with_many_files);
     if options.instructions {
         return instructions::run(&options, &cases);
     }

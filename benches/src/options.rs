@@ -11,6 +11,7 @@ benches/run [options]
   --check FILE          with --instructions: fail if a count is more than 5 % above the committed one
   --update FILE         with --instructions: write the counts there
   --limits              fail where a figure misses a limit of docs/performance.md
+  --installed FILE      measure some cases with this program too, as `cargo install` builds it
 ";
 
 #[derive(Default)]
@@ -24,6 +25,7 @@ pub struct Options {
     pub check: Option<PathBuf>,
     pub update: Option<PathBuf>,
     pub limits: bool,
+    pub installed: Option<PathBuf>,
 }
 
 impl Options {
@@ -44,6 +46,7 @@ impl Options {
                 "--check" => options.check = Some(value()?.into()),
                 "--update" => options.update = Some(value()?.into()),
                 "--limits" => options.limits = true,
+                "--installed" => options.installed = Some(value()?.into()),
                 "--help" | "-h" => return Err(HELP.into()),
                 other => return Err(format!("unknown option {other}\n\n{HELP}")),
             }

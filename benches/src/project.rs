@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -18,20 +18,35 @@ pub struct Scratch {
     folder: tempfile::TempDir,
     binary: PathBuf,
     pub empty_program: PathBuf,
+    pub installed: Option<Installed>,
+}
+
+/// The program as `cargo install` builds it, and a program that does nothing and is linked in the same way.
+pub struct Installed {
+    pub binary: PathBuf,
+    pub empty_program: PathBuf,
 }
 
 impl Scratch {
-    pub fn new(binary: &Path) -> Result<Scratch, String> {
+    pub fn new(binary: &Path, installed: Option<&Path>) -> Result<Scratch, String> {
         let folder =
             tempfile::Builder::new().prefix("conclaude-bench-").tempdir().map_err(|e| e.to_string())?;
-        let built = build_empty_program(folder.path())?;
+        let built = build_empty_program(folder.path(), Linked::AsShipped)?;
         // Both are copies: the page cache holds what a linker wrote in smaller pieces, which cost a fifth of a start.
         let copy = |from: &Path, name: &str| {
             let to = folder.path().join(name);
             std::fs::copy(from, &to).map(|_| to).map_err(|error| format!("{}: {error}", from.display()))
         };
         let (empty_program, binary) = (copy(&built, "empty-program")?, copy(binary, "conclaude")?);
-        Ok(Scratch { folder, binary, empty_program })
+        let installed = match installed {
+            Some(installed) => {
+                let built = build_empty_program(folder.path(), Linked::AsInstalled)?;
+                let empty_program = copy(&built, "empty-program-installed")?;
+                Some(Installed { binary: copy(installed, "conclaude-installed")?, empty_program })
+            }
+            None => None,
+        };
+        Ok(Scratch { folder, binary, empty_program, installed })
     }
 
     /// A project with this config, and beside it a folder for what Claude Code writes during the session.
@@ -55,22 +70,28 @@ impl Scratch {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Linked {
+    AsShipped,
+    AsInstalled,
+}
+
 /// A program that does nothing, linked as conclaude is: the least that starting a process costs.
-fn build_empty_program(folder: &Path) -> Result<PathBuf, String> {
+fn build_empty_program(folder: &Path, linked: Linked) -> Result<PathBuf, String> {
     let (source, program) = (folder.join("empty.rs"), folder.join("empty"));
     std::fs::write(&source, "fn main() {}\n").map_err(|error| error.to_string())?;
     let musl = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let rustc = |arguments: &[&str]| {
         let mut command = Command::new("rustc");
-        command.args(["-O", "-C", "panic=abort", "-C", "strip=symbols", "-C", "relocation-model=static"]);
+        command.args(["-O", "-C", "panic=abort", "-C", "strip=symbols"]);
         command.args(arguments).arg("-o").arg(&program).arg(&source);
         command.output().is_ok_and(|output| output.status.success())
     };
-    if rustc(&["--target", &musl]) || rustc(&["-C", "target-feature=+crt-static"]) || rustc(&[]) {
-        Ok(program)
-    } else {
-        Err("rustc cannot build an empty program".into())
-    }
+    let is_built = match linked {
+        Linked::AsShipped => rustc(&["--target", &musl, "-C", "relocation-model=static"]) || rustc(&[]),
+        Linked::AsInstalled => rustc(&[]),
+    };
+    if is_built { Ok(program) } else { Err("rustc cannot build an empty program".into()) }
 }
 
 pub struct Project {
@@ -115,6 +136,7 @@ impl Project {
             input: path,
             is_baseline: false,
             is_counted: false,
+            is_slow: false,
         }
     }
 
@@ -193,6 +215,8 @@ impl Project {
                 .and_then(|file| file.set_modified(earlier))
                 .expect("a time");
         }
+        let rules = "/target/\nnode_modules/\n*.log\n*.py[co]\n.DS_Store\n!keep.log\n/build-*/out/**\n";
+        std::fs::write(self.root.join(".gitignore"), rules).expect("a file");
         self.git(&["init", "--quiet"]);
         self.git(&["add", "."]);
         self.git(&[
@@ -227,8 +251,9 @@ impl Project {
     }
 
     pub fn expect_success(&self, case: &Case) {
-        let output = case.command().output().expect("conclaude runs");
-        assert!(output.status.success(), "{} {:?}: {}", case.name, case.arguments, output.status);
+        let output = case.command().stderr(Stdio::piped()).output().expect("conclaude runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} {:?}: {}: {said}", case.name, case.arguments, output.status);
     }
 
     /// Runs a stop once and looks whether the gate had nothing to say: a case that measures something else is none.

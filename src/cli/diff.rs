@@ -2,12 +2,10 @@
 
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use similar::algorithms::{Capture, Compact, Replace, myers};
-use similar::udiff::UnifiedHunkHeader;
-use similar::{ChangeTag, DiffOp};
+use similar::{ChangeTag, TextDiff};
 
 use crate::cli::out::{Out, Paint};
 use conclaude_core::text::{clean, revealed};
@@ -30,9 +28,10 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
     writeln!(out, "{HEADING}--- {path}{HEADING:#}\n{HEADING}+++ {path}{HEADING:#}")?;
     let mut is_exact = true;
     let [before, after] = [before, after].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
-    for hunk in hunks(&before, &after) {
-        writeln!(out, "{HUNK}{}{HUNK:#}", UnifiedHunkHeader::new(&hunk))?;
-        for change in hunk.iter().flat_map(|part| part.iter_changes(&before[..], &after[..])) {
+    let diff = TextDiff::configure().timeout(Budget::unlimited().at_least(LIMIT)).diff_slices(&before, &after);
+    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        writeln!(out, "{HUNK}{}{HUNK:#}", hunk.header())?;
+        for change in hunk.iter_changes() {
             let style = match change.tag() {
                 ChangeTag::Equal => PLAIN,
                 ChangeTag::Delete => REMOVED,
@@ -52,17 +51,6 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
         writeln!(out, "note: {tags}\\u{{…}} for a character that cannot be seen")?;
     }
     Ok(())
-}
-
-/// The changes, grouped with the lines around them. Not by `TextDiff`, which can do much more and would be half a megabyte.
-fn hunks(before: &[&str], after: &[&str]) -> Vec<Vec<DiffOp>> {
-    let mut found = Compact::new(Replace::new(Capture::new()), before, after);
-    let (all_before, all_after) = (0..before.len(), 0..after.len());
-    let deadline = Instant::now().checked_add(Budget::unlimited().at_least(LIMIT));
-    match myers::diff_deadline_raw(&mut found, before, all_before, after, all_after, deadline) {
-        Ok(()) => found.into_inner().into_inner().into_grouped_ops(CONTEXT),
-        Err(never) => match never {},
-    }
 }
 
 #[cfg(test)]

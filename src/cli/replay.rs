@@ -2,11 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::audit::since;
 use super::out::Out;
@@ -50,15 +48,12 @@ pub(super) struct Request {
     /// Exit with 1 if anything would be denied or blocked
     #[arg(long)]
     fail_on_block: bool,
-    /// How many processes read at the same time [default: one per core, one alone for less than 32 MB]
+    /// How many threads read at the same time [default: one per core, one alone for less than 32 MB]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Read the transcripts that another process names on stdin
-    #[arg(long, hide = true, conflicts_with = "sources")]
-    worker: bool,
 }
 
-/// More processes than any machine has cores for.
+/// More threads than any machine has cores for.
 const MAX_JOBS: usize = 256;
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
@@ -68,11 +63,6 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(super::fail(&error.to_string()));
     }
     let replayer = Replayer::new(loaded, &root.folder).map_err(io::Error::other)?;
-    if request.worker {
-        let print = |line: &Value| Out::stdout().json_text(&line.to_string());
-        replay::work(&replayer, request.since, io::stdin().lock(), &print)?;
-        return Ok(Exit::Success);
-    }
     let (sessions, not_listed) = replay::find(&request.sources, &root)?;
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
@@ -82,7 +72,6 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         replayer: &replayer,
         since: request.since,
         jobs: request.jobs.map(|jobs| jobs.clamp(1, MAX_JOBS)),
-        worker: &|| worker(request),
     };
     let mut seen = reading.all(&threads, &|bytes| progress.show(bytes));
     progress.clear();
@@ -112,19 +101,6 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
     let has_failed = seen.unreadable > 0 || (request.fail_on_block && is_blocked);
     Ok(if has_failed { Exit::Failure } else { Exit::Success })
-}
-
-/// A process of ours that reads a part of the transcripts with the same config.
-fn worker(request: &Request) -> Option<Command> {
-    let mut command = Command::new(std::env::current_exe().ok()?);
-    command.args(["replay", "--worker"]);
-    if let Some(path) = &request.config {
-        command.arg("--config").arg(path);
-    }
-    if let Some(since) = &request.since {
-        command.args(["--since", &since.to_string()]);
-    }
-    Some(command)
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.

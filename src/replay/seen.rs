@@ -30,18 +30,6 @@ pub(crate) enum Happened {
 }
 
 impl Happened {
-    pub(super) const ALL: [Happened; 9] = [
-        Happened::Ran,
-        Happened::Failed,
-        Happened::DeniedByHook,
-        Happened::RejectedByUser,
-        Happened::NotPermitted,
-        Happened::NoResult,
-        Happened::Submitted,
-        Happened::Stopped,
-        Happened::BlockedByHook,
-    ];
-
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Happened::Ran => "ran",

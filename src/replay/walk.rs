@@ -10,7 +10,6 @@ use conclaude_core::dialect::claude::prompt::{is_notification, task_of};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::dialect::claude::transcript::{CallFate, TranscriptEntry};
 use conclaude_core::event::EventKind;
-use conclaude_core::order::sorted;
 use conclaude_core::types::Event;
 use conclaude_engine::hooks::replay::{self, Judged};
 
@@ -76,8 +75,8 @@ impl Walk<'_> {
 
     /// Calls that never got a result.
     fn flush(&mut self) {
-        let open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
-        let open = sorted(open, |a, b| a.at.time.cmp(&b.at.time));
+        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by(|a, b| a.at.time.cmp(&b.at.time));
         open.into_iter().for_each(|open| self.result(open, Happened::NoResult, Some(false)));
     }
 

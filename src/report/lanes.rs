@@ -10,7 +10,6 @@ use super::threads::Summary;
 use super::usage::cost;
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::PriceTable;
-use conclaude_core::order::{in_order, order_of, sorted};
 use conclaude_store::store;
 use conclaude_store::transcript::counts::Counts;
 use conclaude_store::transcript::fate::{self, Fate, Sign};
@@ -166,8 +165,7 @@ impl Lanes {
             session.ended = [session.ended, lane.ended].into_iter().flatten().max();
         }
         sort(report);
-        let hooks = std::mem::take(&mut report.hooks);
-        report.hooks = sorted(hooks, |one, other| one.time.cmp(&other.time));
+        report.hooks.sort_by_key(|hook| hook.time);
         report.unpriced = std::mem::take(&mut self.unpriced).into_iter().collect();
         report.transcripts.bytes = self.counts.bytes;
         report.transcripts.lines = self.counts.lines;
@@ -225,16 +223,16 @@ fn sort(report: &mut Report) {
         let session = lane.session.and_then(|at| report.sessions.get(at)?.started);
         (lane.session.is_none(), session, lane.session, lane.id.is_some(), lane.started)
     };
-    let key = |at: usize| report.lanes.get(at).map(started);
-    let order = order_of(report.lanes.len(), &|one, other| key(one).cmp(&key(other)));
-    let mut moved = vec![0; order.len()];
-    for (new, old) in order.iter().enumerate() {
+    let mut lanes: Vec<(usize, Lane)> = std::mem::take(&mut report.lanes).into_iter().enumerate().collect();
+    lanes.sort_by_key(|(_, lane)| started(lane));
+    let mut moved = vec![0; lanes.len()];
+    for (new, (old, _)) in lanes.iter().enumerate() {
         if let Some(place) = moved.get_mut(*old) {
             *place = new;
         }
     }
     let new = |lane: usize| moved.get(lane).copied().unwrap_or(lane);
-    report.lanes = in_order(std::mem::take(&mut report.lanes), &order);
+    report.lanes = lanes.into_iter().map(|(_, lane)| lane).collect();
     report.records.iter_mut().for_each(|record| record.lane = new(record.lane));
     report.calls.iter_mut().for_each(|call| call.0 = new(call.0));
     report.hooks.iter_mut().for_each(|hook| hook.lane = new(hook.lane));

@@ -1,5 +1,6 @@
 //! The report as Markdown, for a pull request. Text of others is always in a code span, where it is neither a link, nor a tag, nor a mention.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +9,6 @@ use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
 use conclaude_core::finding::Code;
-use conclaude_core::order::sorted;
 use conclaude_core::text::{count, printable_line};
 use conclaude_store::audit::fields::text_or_empty as text;
 use conclaude_store::audit::reasons;
@@ -255,7 +255,8 @@ fn findings(out: &mut String, report: &Report) {
     if kinds.is_empty() {
         return;
     }
-    let kinds = sorted(kinds.into_iter().collect(), |(_, (one, _)), (_, (other, _))| other.cmp(one));
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, (count, _))| Reverse(*count));
     heading(out, "Findings by kind", &["kind", "count", "phases"]);
     rows(out, &kinds, |(kind, (count, phases))| {
         let phases: Vec<String> = phases.iter().map(|phase| code(phase)).collect();
@@ -275,7 +276,8 @@ fn commands(out: &mut String, report: &Report) {
     if all.is_empty() {
         return;
     }
-    let all = sorted(all.into_iter().collect(), |(_, (.., one)), (_, (.., other))| other.cmp(one));
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, (.., longest))| Reverse(*longest));
     heading(out, "Slowest commands", &["command", "runs", "failures", "longest"]);
     rows(out, &all, |(run, (runs, failures, longest))| {
         vec![code(run), runs.to_string(), failures.to_string(), duration(*longest)]

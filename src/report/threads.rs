@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use super::usage::Answers;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::dialect::claude::transcript::{Attachment, MessageBlock, TranscriptEntry};
-use conclaude_core::order::sorted;
 use conclaude_store::transcript::counts::Counts;
 use conclaude_store::transcript::fate::{self, Sign};
 use conclaude_store::transcript::identity::Meta;
@@ -135,8 +134,8 @@ pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(
             });
         }
     });
-    let found = done.into_inner().unwrap_or_default();
-    let found = sorted(found, |(one, ..), (other, ..)| one.cmp(other));
+    let mut found = done.into_inner().unwrap_or_default();
+    found.sort_by_key(|(number, ..)| *number);
     found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
 }
 

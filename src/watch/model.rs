@@ -11,7 +11,6 @@ use super::records;
 use super::session::{Session, Unread};
 use super::thread::Thread;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
-use conclaude_core::order::sorted;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
 
@@ -155,7 +154,7 @@ impl Model {
         }
         self.added = 0;
         let mut all: usize = self.sessions.iter().map(Session::lines).sum();
-        self.sessions = sorted(std::mem::take(&mut self.sessions), |a, b| a.last().cmp(&b.last()));
+        self.sessions.sort_by_key(Session::last);
         for session in &mut self.sessions {
             if all <= self.limits.all_lines {
                 break;

@@ -7,7 +7,6 @@ use super::model::{Model, StepState};
 use super::session::{Session, Unread};
 use super::thread::Thread;
 use super::words::{Clock, elapsed, named, step_name, took};
-use conclaude_core::order::sorted;
 use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
@@ -59,7 +58,8 @@ impl Model {
             rows.push(session_row(session, clock));
             rows.extend(unread_row(session));
             let key = |thread: &Thread| (thread.id.is_some(), thread.started);
-            let threads = sorted(session.threads.iter().collect(), |a: &&Thread, b| key(a).cmp(&key(b)));
+            let mut threads: Vec<&Thread> = session.threads.iter().collect();
+            threads.sort_by_key(|thread| key(thread));
             for thread in threads {
                 self.add_thread(&mut rows, session, thread, clock);
             }
@@ -68,7 +68,9 @@ impl Model {
     }
 
     fn sorted(&self) -> Vec<&Session> {
-        sorted(self.sessions.iter().collect(), |a: &&Session, b| a.started().cmp(&b.started()))
+        let mut sessions: Vec<&Session> = self.sessions.iter().collect();
+        sessions.sort_by_key(|session| session.started());
+        sessions
     }
 
     pub(crate) fn totals(&self, clock: &Clock) -> Totals {

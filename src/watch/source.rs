@@ -14,7 +14,6 @@ use super::model::{Model, StepKey, StepState};
 use super::session::Unread;
 use conclaude_checks::des::step;
 use conclaude_core::dialect::claude::layout;
-use conclaude_core::order::sorted;
 use conclaude_os::files;
 use conclaude_store::audit::{Filter, Reader, Trail};
 use conclaude_store::store::{Session, running};
@@ -155,7 +154,7 @@ impl<'a> Source<'a> {
         let Some(claude) = &self.claude else { return };
         let mut found = main_transcripts(claude, &self.real_root);
         found.retain(|(_, path)| path.file_stem().is_some_and(|id| model.is_wanted(&id.to_string_lossy())));
-        let found = sorted(found, Ord::cmp);
+        found.sort();
         let mut sessions = 0;
         for (_, path) in found.iter().rev() {
             let root = &self.real_root;

@@ -3,6 +3,7 @@
 mod answers;
 mod background;
 mod headers;
+mod tls;
 
 use std::process::Stdio;
 use std::sync::Arc;

@@ -138,9 +138,9 @@ fn without_a_bus_there_is_a_debug_line_and_nothing_else() {
     let addresses = ["", "unix:path=/no/such/socket", "nonsense", "tcp:host=127.0.0.1,port=1"];
     assert_snapshot!(addresses.map(|address| logged(at_bus(address))).join("\n"), @"
     conclaude: debug: no notification: there is no session bus
-    conclaude: debug: no notification: No such file or directory (os error 2)
-    conclaude: debug: no notification: the address of the session bus is not one of a Unix socket
-    conclaude: debug: no notification: the address of the session bus is not one of a Unix socket
+    conclaude: debug: no notification: Failed to connect to address `unix:path=/no/such/socket`: No such file or directory (os error 2)
+    conclaude: debug: no notification: address error: Invalid address. See https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
+    conclaude: debug: no notification: Failed to connect to address `tcp:host=127.0.0.1,port=1`: Connection refused (os error 111)
     ");
 }
 
@@ -158,7 +158,7 @@ fn a_bus_that_never_answers_does_not_hang_the_hook() {
 #[test]
 fn a_bus_without_a_notification_server_is_not_a_failure() {
     let desktop = Desktop::without_server();
-    assert_snapshot!(logged(at_bus(desktop.address())), @"conclaude: debug: no notification: The name org.freedesktop.Notifications was not provided by any .service files");
+    assert_snapshot!(logged(at_bus(desktop.address())), @"conclaude: debug: no notification: org.freedesktop.DBus.Error.ServiceUnknown: The name org.freedesktop.Notifications was not provided by any .service files");
 }
 
 /// Nothing of the event went wrong, so nobody is notified, and the record says so.

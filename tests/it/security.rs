@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 
 use regex_lite::Regex;
 
-/// Where a test of this module can be: `stress::x` and `x` are files of the two test programs, other paths those of `src`, in
+/// Where a test of this module can be: `stress::x` and `x` are files of the two test programs, other paths those of a crate, in
 /// a file of their own or at the end of the module that they test.
 fn files(modules: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = modules.replace("::", "/");
     let inline = path.strip_suffix("/tests").unwrap_or(&path);
-    let found = [format!("tests/it/{path}.rs"), format!("tests/{path}.rs"), format!("src/{path}.rs")];
-    found.into_iter().chain([format!("src/{inline}.rs")]).map(|file| root.join(file)).collect()
+    let mut found = vec![root.join(format!("tests/it/{path}.rs")), root.join(format!("tests/{path}.rs"))];
+    let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    for source in crates.chain([root.to_owned()]).map(|folder| folder.join("src")) {
+        found.extend([path.as_str(), inline].map(|path| source.join(format!("{path}.rs"))));
+    }
+    found
 }
 
 fn exists(test: &str) -> bool {

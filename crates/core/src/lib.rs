@@ -22,7 +22,6 @@ pub mod file_pattern;
 pub mod finding;
 pub mod json;
 pub mod messages;
-pub mod order;
 pub mod outcome;
 pub mod packs;
 pub mod pattern;

@@ -1,7 +1,6 @@
 //! Cleaning and truncating untrusted text before it is shown.
 
 use crate::dialect::claude::limits;
-use crate::order::sorted;
 
 mod clean;
 
@@ -121,8 +120,8 @@ pub fn most_similar<'a>(
     let distance = |candidate: &str| strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
     // `*` is as near to everything.
     let names = candidates.into_iter().filter(|one| one.len() > 1);
-    let all: Vec<(usize, &str)> = names.map(|one| (distance(one), one)).collect();
-    let all = sorted(all, |(one, _), (other, _)| one.cmp(other));
+    let mut all: Vec<(usize, &str)> = names.map(|one| (distance(one), one)).collect();
+    all.sort_by_key(|(distance, _)| *distance);
     all.into_iter().map(|(_, candidate)| candidate).take(max).collect()
 }
 

@@ -1,15 +1,21 @@
-//! One HTTP request, made by `curl`: it is on every machine and knows the user's proxies and certificates. TLS of our own
-//! would be a third of the binary, for a request that few hooks make.
+//! One HTTP request. Proxies come from the environment, and certificates are checked with the system's store.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use crate::files;
-use crate::process::{self, CommandSpec, DEFAULT_SHELL, Retention, Status};
+use ureq::http::Uri;
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Proxy};
+
+use crate::process;
 
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// How often a request looks for a signal that asks us to stop.
+const POLL: Duration = Duration::from_millis(50);
+
+const USER_AGENT: &str = concat!("conclaude/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answered {
@@ -42,154 +48,192 @@ impl Failure {
 /// # Errors
 /// When there is none.
 pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) -> Result<Answered, Failure> {
-    let folder = private_folder().map_err(Failure::permanent)?;
-    let files = Files::in_folder(folder.path());
-    std::fs::write(&files.sent, body).map_err(Failure::permanent)?;
-    // On stdin, where the key is neither seen on a command line nor left behind in a file.
-    let text = configuration(url, headers, &files, timeout).map_err(Failure::permanent)?;
-    let spec = CommandSpec {
-        // Limits the answer also where no length is announced.
-        script: "ulimit -f 2048; exec curl -q --config -",
-        shell: DEFAULT_SHELL,
-        cwd: folder.path(),
-        env: &[],
-        stdin: text.as_bytes(),
-        timeout: Some(timeout + Duration::from_secs(1)),
-        stdout: Retention::Shown(100),
-        stderr: Retention::Shown(1_000),
+    process::note_stop_signals();
+    let post = Post {
+        url: url.to_owned(),
+        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        body: body.to_owned(),
+        timeout,
     };
-    let finished = process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
-    let late = || format!("no answer within {} s", timeout.as_secs());
-    // What follows its first line is advice about options that nobody can give it here.
-    let said =
-        || finished.stderr.excerpt(None).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
-    match finished.status {
-        Status::Exited(0) => {}
-        Status::Exited(28) | Status::TimedOut(_) => return Err(Failure::transient(late())),
-        // curl's code for a file that cannot be written, and SIGXFSZ.
-        Status::Exited(23) | Status::Killed(25) => return Err(Failure::permanent("the answer is too long")),
-        Status::Exited(127) => {
-            return Err(Failure::permanent("`curl` is needed to ask, and is not on the PATH"));
-        }
-        ref other => {
-            let what = format!("cannot reach {url}: curl {}: {}{}", other.describe(), said(), hint(other));
-            // A name that is not found, a refused or lost connection: of a machine without a network too.
-            let is_transient = matches!(other, Status::Exited(5 | 6 | 7 | 16 | 18 | 52 | 55 | 56 | 92));
-            return Err(Failure { what, is_transient });
+    let (sender, receiver) = mpsc::channel();
+    // In a thread, which a signal that asks us to stop need not wait for.
+    std::thread::spawn(move || sender.send(post.send()));
+    loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(signal) = process::stop_signal() {
+                    return Err(Failure::permanent(format!("interrupted by {signal}")));
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Failure::permanent("internal error: the request has no result"));
+            }
         }
     }
-    let status = finished.stdout.excerpt(None).and_then(|code| code.trim().parse().ok()).unwrap_or(0);
-    let unreadable = |error| Failure::permanent(format!("the answer cannot be read: {error}"));
-    let body = if files.answer.exists() {
-        files::read_text(&files.answer, MAX_BYTES).map_err(unreadable)?
-    } else {
-        String::new()
-    };
-    let head = files::read_text(&files.head, MAX_BYTES).unwrap_or_default();
-    Ok(Answered {
-        status,
-        retry_after: header(&head, "retry-after"),
-        location: header(&head, "location"),
-        body,
-    })
 }
 
-/// What helps against an error of curl, where that is known.
-fn hint(status: &Status) -> &'static str {
-    match status {
-        Status::Exited(1) => "; this curl does not support the protocol of the URL",
-        Status::Exited(35) => "; is there a server with TLS? Without it the URL starts with http://",
-        Status::Exited(60 | 77) => {
-            "; where the certificate is of an authority of your own, CURL_CA_BUNDLE=FILE names that"
+struct Post {
+    url: String,
+    headers: Vec<(String, String)>,
+    body: String,
+    timeout: Duration,
+}
+
+impl Post {
+    fn send(&self) -> Result<Answered, Failure> {
+        let agent = agent(&self.url, self.timeout)?;
+        let mut request = agent.post(&self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let failure = |error| describe(&self.url, self.timeout, error);
+        let mut answer = request.send(&self.body).map_err(failure)?;
+        let header = |name: &str| {
+            let value = answer.headers().get(name)?.to_str().ok()?.trim();
+            if value.is_empty() { None } else { Some(value.to_owned()) }
+        };
+        let (retry_after, location) = (header("retry-after"), header("location"));
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(failure)?;
+        let body = String::from_utf8(body)
+            .map_err(|_| Failure::permanent("the answer cannot be read: it is not UTF-8"))?;
+        Ok(Answered { status, retry_after, location, body })
+    }
+}
+
+fn agent(url: &str, timeout: Duration) -> Result<Agent, Failure> {
+    let uri = url.parse::<Uri>().ok();
+    let Some(uri) = uri.filter(|uri| matches!(uri.scheme_str(), Some("http" | "https"))) else {
+        let what = format!("cannot reach {url}: it is not a URL that starts with https:// or http://");
+        return Err(Failure::permanent(what));
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    let proxy = match proxy_of(&uri, variable) {
+        // The URL of a proxy may hold a password, so it is not repeated.
+        Some((name, proxy)) => Some(Proxy::new(&proxy).map_err(|_| {
+            Failure::permanent(format!("cannot reach {url}: {name} is not the URL of a proxy"))
+        })?),
+        None => None,
+    };
+    // Without the certificates that `ureq` brings along, it leaves this choice to us. The first one stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+    let config = Agent::config_builder()
+        .timeout_global(Some(timeout))
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .user_agent(USER_AGENT)
+        .proxy(proxy)
+        .tls_config(tls);
+    Ok(config.build().into())
+}
+
+/// The variable that names the proxy for a URL, and its value. As for curl, the variable depends on the scheme, and a host of
+/// `NO_PROXY` includes its subdomains.
+fn proxy_of(uri: &Uri, variable: impl Fn(&str) -> Option<String>) -> Option<(&'static str, String)> {
+    let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+    let host = uri.host()?.trim_matches(['[', ']']).to_ascii_lowercase();
+    let excluded = set("no_proxy").or_else(|| set("NO_PROXY")).unwrap_or_default().to_ascii_lowercase();
+    let is_excluded = excluded.split([',', ' ']).any(|name| {
+        let name = name.trim_start_matches("*.").trim_start_matches('.').trim_matches(['[', ']']);
+        name == "*" || (!name.is_empty() && is_below(&host, name))
+    });
+    if is_excluded {
+        return None;
+    }
+    let names = if uri.scheme_str() == Some("https") {
+        ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    } else {
+        ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+    };
+    names.into_iter().find_map(|name| Some((name, set(name)?)))
+}
+
+/// Whether a host is this domain or one below it.
+fn is_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+fn describe(url: &str, timeout: Duration, error: ureq::Error) -> Failure {
+    let permanent = |why: &str| Failure::permanent(format!("cannot reach {url}: {why}"));
+    let transient = |why: &str| Failure::transient(format!("cannot reach {url}: {why}"));
+    match error {
+        ureq::Error::Timeout(_) => Failure::transient(format!("no answer within {} s", timeout.as_secs())),
+        ureq::Error::BodyExceedsLimit(_) => Failure::permanent("the answer is too long"),
+        // A machine without a network does not find a host either.
+        ureq::Error::HostNotFound => transient("the host was not found"),
+        ureq::Error::ConnectionFailed => transient("the connection failed"),
+        ureq::Error::ConnectProxyFailed(why) => permanent(&format!("the proxy did not connect: {why}")),
+        ureq::Error::Rustls(error) => permanent(&describe_tls(&error)),
+        ureq::Error::Io(error) => {
+            let inner = error.get_ref();
+            match inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+                Some(error) => permanent(&describe_tls(error)),
+                None => transient(&error.to_string()),
+            }
+        }
+        other => permanent(&other.to_string()),
+    }
+}
+
+/// What went wrong with TLS, and what helps where that is known.
+fn describe_tls(error: &rustls::Error) -> String {
+    let hint = match error {
+        rustls::Error::InvalidMessage(_) => {
+            "; is there a server with TLS? Without it the URL starts with http://"
+        }
+        rustls::Error::InvalidCertificate(_) | rustls::Error::General(_) | rustls::Error::Other(_) => {
+            "; where the certificate is of an authority of your own, SSL_CERT_FILE=FILE names that"
         }
         _ => "",
-    }
-}
-
-/// The value of a header of the answer itself, behind those of proxies and of `100 Continue`.
-fn header(head: &str, name: &str) -> Option<String> {
-    let last = head.rfind("HTTP/").and_then(|at| head.get(at..))?;
-    let mut pairs = last.lines().filter_map(|line| line.split_once(':'));
-    let (_, value) = pairs.find(|(found, _)| found.trim().eq_ignore_ascii_case(name))?;
-    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
-}
-
-/// What curl reads and writes.
-struct Files {
-    sent: PathBuf,
-    head: PathBuf,
-    answer: PathBuf,
-}
-
-impl Files {
-    fn in_folder(folder: &Path) -> Files {
-        Files { sent: folder.join("body"), head: folder.join("head"), answer: folder.join("answer") }
-    }
-}
-
-/// The request as a config file for curl.
-fn configuration(
-    url: &str,
-    headers: &[(&str, &str)],
-    files: &Files,
-    timeout: Duration,
-) -> Result<String, String> {
-    let mut lines = vec![
-        quoted("url", url)?,
-        quoted("proto", "=http,https")?,
-        quoted("data-binary", &format!("@{}", files.sent.to_string_lossy()))?,
-        quoted("dump-header", &files.head.to_string_lossy())?,
-        quoted("output", &files.answer.to_string_lossy())?,
-        // Or a body of more than a megabyte waits a second for a server that does not know `100 Continue`.
-        quoted("header", "Expect:")?,
-        quoted("write-out", "%{http_code}")?,
-        format!("max-time = {}", timeout.as_secs_f32()),
-        "globoff".into(),
-        "silent".into(),
-        "show-error".into(),
-    ];
-    for (name, value) in headers {
-        lines.push(quoted("header", &format!("{name}: {value}"))?);
-    }
-    Ok(lines.join("\n") + "\n")
-}
-
-fn quoted(option: &str, value: &str) -> Result<String, String> {
-    if value.contains(char::is_control) {
-        return Err(format!("the {option} of the request contains control characters"));
-    }
-    Ok(format!("{option} = \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
-}
-
-/// A folder that only the user can read.
-fn private_folder() -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("conclaude-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o700));
-    }
-    builder.tempdir()
+    };
+    format!("{error}{hint}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn nothing_in_a_value_can_become_another_option() {
-        assert_eq!(quoted("header", "x: a\"b\\c").unwrap(), r#"header = "x: a\"b\\c""#);
-        assert!(quoted("url", "http://x\noutput = /etc/passwd").is_err());
-        let files = Files::in_folder(Path::new("/f"));
-        let text = configuration("http://x", &[("k", "v")], &files, Duration::from_secs(3)).unwrap();
-        assert!(text.contains("header = \"k: v\"\n") && text.contains("max-time = 3\n"), "{text}");
+    fn proxy(url: &str, variables: &[(&str, &str)]) -> Option<String> {
+        let get = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        proxy_of(&url.parse().unwrap(), get).map(|(_, proxy)| proxy)
     }
 
     #[test]
-    fn headers_of_a_proxy_are_not_those_of_the_answer() {
-        let head = "HTTP/1.1 200 Connected\r\nRetry-After: 1\r\n\r\nHTTP/1.1 503 Busy\r\nretry-after:  7 \r\nX: y\r\n\r\n";
-        assert_eq!(header(head, "Retry-After").as_deref(), Some("7"));
-        assert_eq!(header(head, "location"), None);
+    fn the_proxy_depends_on_the_scheme() {
+        let variables =
+            [("HTTPS_PROXY", "http://secure"), ("http_proxy", "http://plain"), ("ALL_PROXY", "http://all")];
+        assert_eq!(proxy("https://example.com/x", &variables).as_deref(), Some("http://secure"));
+        assert_eq!(proxy("http://example.com/x", &variables).as_deref(), Some("http://plain"));
+        assert_eq!(proxy("http://example.com/x", &variables[2..]).as_deref(), Some("http://all"));
+        assert_eq!(
+            proxy("https://example.com/x", &[("http_proxy", "http://plain"), ("https_proxy", " ")]),
+            None
+        );
+    }
+
+    #[test]
+    fn hosts_of_no_proxy_and_those_below_them_are_reached_directly() {
+        let is_direct = |host: &str, excluded: &str| {
+            let variables = [("HTTP_PROXY", "http://plain"), ("NO_PROXY", excluded)];
+            proxy(&format!("http://{host}:4318/v1/logs"), &variables).is_none()
+        };
+        for (host, excluded, expected) in [
+            ("example.com", "example.com", true),
+            ("otel.example.com", "localhost, Example.com", true),
+            ("otel.example.com", ".example.com", true),
+            ("otel.example.com", "*.example.com", true),
+            ("badexample.com", "example.com", false),
+            ("example.com", "otel.example.com", false),
+            ("127.0.0.1", "127.0.0.1", true),
+            ("[::1]", "::1", true),
+            ("example.com", "*", true),
+            ("example.com", ",", false),
+        ] {
+            assert_eq!(is_direct(host, excluded), expected, "{host} {excluded}");
+        }
     }
 }

@@ -1,8 +1,5 @@
 //! Desktop notifications. They are a courtesy: never a failure, never a delay worth noticing.
 
-#[cfg(all(unix, not(target_os = "macos")))]
-mod dbus;
-
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -10,6 +7,7 @@ use crate::budget::Budget;
 use crate::log;
 use conclaude_core::config::NotificationsConfig;
 use conclaude_core::event::EventKind;
+use conclaude_core::text::clean_line;
 
 /// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
 const WAIT: Duration = Duration::from_millis(100);
@@ -52,10 +50,10 @@ pub fn is_wanted_of_command(
 
 /// Shows a notification, waiting a tenth of a second for the desktop at the most.
 pub fn send(title: &str, body: &str) {
-    let Some(desktop) = desktop() else {
+    if !has_desktop() {
         log::debug(|| "no notification: there is no session bus".into());
         return;
-    };
+    }
     let wait = std::env::var("CONCLAUDE_NOTIFY_WAIT_MS")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -65,27 +63,34 @@ pub fn send(title: &str, body: &str) {
     let (title, body) = (title.to_owned(), body.to_owned());
     // A desktop that does not answer must not hold the hook: the thread ends with the process.
     std::thread::spawn(move || {
-        let _ = sender.send(show(&desktop, &title, &body).map_err(|error| error.to_string()));
+        let _ = sender.send(show(&title, &body).map_err(|error| error.to_string()));
     });
     match receiver.recv_timeout(wait) {
         Ok(Ok(())) => log::debug(|| "notification sent".into()),
-        Ok(Err(error)) => log::debug(|| format!("no notification: {error}")),
+        Ok(Err(error)) => log::debug(|| format!("no notification: {}", clean_line(&error))),
         Err(_) => log::debug(|| format!("no notification: no answer within {} ms", wait.as_millis())),
     }
 }
 
+fn show(title: &str, body: &str) -> notify_rust::error::Result<()> {
+    // The bus closes the connection on a NUL inside of a text.
+    let [title, body] = [title, body].map(|text| text.replace('\0', ""));
+    notify_rust::Notification::new().appname("conclaude").summary(&title).body(&body).show().map(drop)
+}
+
+/// Whether there is a session bus to ask.
 #[cfg(all(unix, not(target_os = "macos")))]
-use dbus::{address as desktop, notify as show};
+fn has_desktop() -> bool {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let runtime_socket =
+        || variable("XDG_RUNTIME_DIR").map(|folder| std::path::Path::new(&folder).join("bus"));
+    variable("DBUS_SESSION_BUS_ADDRESS").is_some() || runtime_socket().is_some_and(|path| path.exists())
+}
 
 /// macOS and Windows always have a desktop.
 #[cfg(not(all(unix, not(target_os = "macos"))))]
-fn desktop() -> Option<()> {
-    Some(())
-}
-
-#[cfg(not(all(unix, not(target_os = "macos"))))]
-fn show((): &(), title: &str, body: &str) -> notify_rust::error::Result<()> {
-    notify_rust::Notification::new().appname("conclaude").summary(title).body(body).show().map(drop)
+fn has_desktop() -> bool {
+    true
 }
 
 #[cfg(test)]

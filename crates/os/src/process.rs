@@ -144,14 +144,6 @@ pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize)
     Ok(Output { status, stdout: whole.stdout, stderr: whole.stderr })
 }
 
-/// Runs a program that reads this from stdin, and hands its output to the sink as it comes. It dies when we are killed.
-///
-/// # Errors
-/// When it cannot be started.
-pub fn run_tool(command: Command, stdin: &[u8], sink: &mut dyn Sink) -> io::Result<Status> {
-    run_to_end(Start { command, kind: ProcessKind::Tool, stdin: Some(stdin) }, None, sink)
-}
-
 /// Starts a program that goes on when we have ended: in a session of its own, with nothing of our streams.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::pattern::Pattern;
 use conclaude_core::text::count;
 use conclaude_engine::install::agents;
-use conclaude_engine::install::registration::{asks_for_trust, on_path};
+use conclaude_engine::install::registration::asks_for_trust;
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{local_file, schema_file};
 use conclaude_engine::lint::{self, World};
@@ -157,10 +157,6 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
     // Where trust is asked for and missing, that is said already.
     let endpoint = settings.endpoint().filter(|_| untrusted(installation).is_none())?;
-    if on_path("curl").is_none() {
-        let text = "`curl` sends the decisions, and is not on the PATH";
-        return Some(Check::problem("telemetry", text, "apt-get install curl"));
-    }
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
     let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
@@ -202,20 +198,9 @@ pub(super) fn judge(installation: &Installation) -> Vec<Check> {
         return Vec::new();
     }
     let has_key = std::env::var("ANTHROPIC_API_KEY").is_ok_and(|key| !key.trim().is_empty());
-    let mut checks = Vec::new();
-    if on_path("curl").is_none() {
-        checks.push(Check::problem(
-            "judge",
-            "`curl` asks the judge, and is not on the PATH",
-            "apt-get install curl",
-        ));
+    if has_key {
+        return vec![Check::good("judge", "there is a key to ask it")];
     }
-    if !has_key {
-        let text = "ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked";
-        checks.push(Check::warning("judge", text, "export ANTHROPIC_API_KEY=…"));
-    }
-    if checks.is_empty() {
-        checks.push(Check::good("judge", "there are a key and curl to ask it"));
-    }
-    checks
+    let text = "ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked";
+    vec![Check::warning("judge", text, "export ANTHROPIC_API_KEY=…")]
 }

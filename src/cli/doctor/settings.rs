@@ -7,7 +7,6 @@ use super::installation::{Installation, own_program};
 use super::rules::untrusted;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
-use conclaude_core::order::sorted;
 use conclaude_core::text::count;
 use conclaude_engine::hooks::switch;
 use conclaude_engine::install::agents;
@@ -150,10 +149,10 @@ fn unneeded(installation: &Installation) -> Vec<&'static str> {
 pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     let locations = installation.locations();
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
-    let lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
+    let mut lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
     // One event for each way to spell the program is enough.
     let program = |line: &(Scope, &str)| installation.program(line.1);
-    let mut lines = sorted(lines, |one, other| program(one).cmp(&program(other)));
+    lines.sort_by_key(|line| program(line));
     lines.dedup_by_key(|(_, line)| installation.program(line));
     let check = |(scope, line): (Scope, &str)| {
         let fix = format!("conclaude install {}", scope.flag());

@@ -8,7 +8,6 @@ use super::{Replayed, notes};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::replay::seen::{Hit, Tally};
-use conclaude_core::order::sorted;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{count, printable_line};
 use conclaude_engine::hooks::replay::{Planned, Would};
@@ -50,7 +49,9 @@ fn short(text: &str, max: usize) -> String {
 
 /// All hits, in the order in which they happened.
 pub(super) fn by_time<'a>(replayed: &Replayed<'a>) -> Vec<&'a Hit> {
-    sorted(replayed.seen.hits.values().collect(), |a: &&Hit, b| a.at.time.cmp(&b.at.time))
+    let mut hits: Vec<&Hit> = replayed.seen.hits.values().collect();
+    hits.sort_by(|a, b| a.at.time.cmp(&b.at.time));
+    hits
 }
 
 fn hits(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
@@ -135,11 +136,12 @@ fn summary(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
 
 /// Rules with what they came to, those that decided most first.
 pub(super) fn matched<'a>(replayed: &Replayed<'a>) -> Vec<(&'a Rule, Tally)> {
-    let found: Vec<_> = replayed.seen.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
+    let mut found: Vec<_> = replayed.seen.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
     let key = |(rule, tally): &(&Rule, Tally)| {
         (std::cmp::Reverse((tally.decided(), tally.matched)), rule.file.clone(), rule.line, rule.to_string())
     };
-    sorted(found, |one, other| key(one).cmp(&key(other)))
+    found.sort_by_cached_key(|one| key(one));
+    found
 }
 
 /// Rules of the config that nothing was matched by.
@@ -179,11 +181,12 @@ fn tally_words(tally: Tally) -> String {
 
 /// Commands that would have run, the most frequent first.
 pub(super) fn planned<'a>(replayed: &Replayed<'a>) -> Vec<(&'a Planned, u64)> {
-    let found: Vec<(&Planned, u64)> =
+    let mut found: Vec<(&Planned, u64)> =
         replayed.seen.commands.iter().map(|(command, n)| (command, *n)).collect();
-    sorted(found, |(a, n), (b, m)| {
+    found.sort_by(|(a, n), (b, m)| {
         m.cmp(n).then_with(|| (&a.rule.file, a.rule.line, &a.run).cmp(&(&b.rule.file, b.rule.line, &b.run)))
-    })
+    });
+    found
 }
 
 fn commands(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {

@@ -47,7 +47,7 @@ pub(crate) struct Desktop {
     bus: Child,
     address: String,
     arrived: Receiver<Notification>,
-    _connection: Option<zbus::blocking::Connection>,
+    _connection: Option<zbus::Connection>,
 }
 
 impl Desktop {
@@ -55,13 +55,13 @@ impl Desktop {
     pub(crate) fn start() -> Desktop {
         let mut desktop = Desktop::without_server();
         let (sender, arrived) = channel();
-        let connection = zbus::blocking::connection::Builder::address(desktop.address.as_str())
+        let builder = zbus::connection::Builder::address(desktop.address.as_str())
             .and_then(|builder| builder.name("org.freedesktop.Notifications"))
             .and_then(|builder| {
                 builder.serve_at("/org/freedesktop/Notifications", Server { arrived: sender })
             })
-            .and_then(zbus::blocking::connection::Builder::build)
             .unwrap();
+        let connection = zbus::block_on(builder.build()).unwrap();
         desktop.arrived = arrived;
         desktop._connection = Some(connection);
         desktop

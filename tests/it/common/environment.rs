@@ -28,8 +28,17 @@ pub(crate) fn conclaude() -> Command {
 /// follow the home.
 pub(crate) fn isolate(command: &mut Command) {
     let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "OTEL_", "XDG_", "GIT_", "CLICOLOR", "TRACE"];
-    let names =
-        ["CONCLAUDE", "DBUS_SESSION_BUS_ADDRESS", "NO_COLOR", "http_proxy", "https_proxy", "all_proxy"];
+    let names = [
+        "CONCLAUDE",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "NO_COLOR",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+    ];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         let is_named = names.iter().any(|other| other.eq_ignore_ascii_case(&text));

@@ -13,9 +13,7 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d{8}T\d{6,9}Z", "[TIME]"),
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[TIME]"),
         (r"\b[0-9a-f]{64}\b", "[HASH]"),
-        (r"\bsrc/[\w/]+\.rs:\d+(:\d+)?", "[SOURCE]"),
-        // Its words differ from version to version.
-        (r"curl: \((\d+)\) [^→\n]*", "curl: ($1) [WHY] "),
+        (r"\b(crates/[\w-]+/)?src/[\w/]+\.rs:\d+(:\d+)?", "[SOURCE]"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
         // The folder of a project is named after its path.
         (r"\bprojects/-[\w-]+/", "projects/[PROJECT]/"),

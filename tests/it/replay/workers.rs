@@ -1,9 +1,9 @@
-//! Several processes read a part each.
+//! Several threads read a part each.
 
 use super::*;
 
 #[test]
-fn several_processes_see_what_one_sees() {
+fn several_threads_see_what_one_sees() {
     let test = session(CONFIG).file("broken.jsonl", "{\n{\"type\":\"user\"\nhalf");
     let replayed = |jobs: &str, more: &[&str]| {
         let (code, out, err) = run_in(&test.root(), &[&["replay", "--jobs", jobs], more].concat());
@@ -18,19 +18,6 @@ fn several_processes_see_what_one_sees() {
         assert!(one.1.lines().count() > 10, "{one:?}");
         assert_eq!(replayed("3", more), one, "{more:?}");
     }
-}
-
-#[test]
-fn a_worker_without_a_part_says_so() {
-    let test = session(CONFIG);
-    let mut command = conclaude_in(&test.root());
-    command.args(["replay", "--worker"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{}\n").unwrap();
-    let output = child.wait_with_output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
-    assert_snapshot!(err, @"conclaude: stdin is no list of transcripts: `--worker` is for conclaude itself");
 }
 
 #[test]

@@ -10,7 +10,6 @@ use super::unit::{Kind, Touches, Unit, is_for, touches};
 use super::watch::Watch;
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::order;
 use conclaude_core::text::clean_line;
 use shell_effects::{Access, Simple};
 
@@ -109,7 +108,9 @@ struct OuterFirst<'a>(Vec<&'a ToolRule>);
 
 impl<'a> OuterFirst<'a> {
     fn of(rules: impl Iterator<Item = &'a ToolRule>) -> OuterFirst<'a> {
-        OuterFirst(order::sorted(rules.collect(), |one, other| one.origin.layer.cmp(&other.origin.layer)))
+        let mut rules: Vec<&ToolRule> = rules.collect();
+        rules.sort_by_key(|rule| rule.origin.layer);
+        OuterFirst(rules)
     }
 
     fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::original::{self, At};
 use super::script::misplaced_files;
-use crate::order::sorted;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
 use crate::yaml::{Node, Spanned, Text};
@@ -41,7 +40,9 @@ pub(super) fn problems(schema: &Value, what: &str, tree: &Spanned<Node>, text: &
     if !matches!(tree.value, Node::Null) || schema.get("required").is_some() {
         walk.value(tree, schema, what);
     }
-    sorted(walk.found, |a, b| a.span.start.cmp(&b.span.start))
+    let mut found = walk.found;
+    found.sort_by_key(|finding| finding.span.start);
+    found
 }
 
 struct Walk<'a> {

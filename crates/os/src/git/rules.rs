@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::log;
-use shell_effects::glob::{Glob, Kind};
 
 /// Larger files of rules hide nothing.
 const MAX_FILE: u64 = 64 << 10;
@@ -39,75 +40,31 @@ impl Rules {
     /// The rules of a folder alone, ready to be compared.
     pub(super) fn of(&self, folder: &str) -> Option<Gitignore> {
         let text = self.0.get(folder)?;
-        Some(Gitignore(text.trim_start_matches('\u{feff}').lines().filter_map(Rule::of).collect()))
-    }
-}
-
-/// The rules of one `.gitignore`, in its order.
-#[derive(Clone, Debug)]
-pub(super) struct Gitignore(Vec<Rule>);
-
-impl Gitignore {
-    /// Whether the path, from the folder of the rules, is hidden or shown again; `None` if no rule is about it.
-    fn hides(&self, path: &str, is_folder: bool) -> Option<bool> {
-        self.0.iter().rev().find(|rule| rule.is_about(path, is_folder)).map(|rule| rule.hides)
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Rule {
-    glob: Glob,
-    hides: bool,
-    /// It is compared with the whole path, not with the name alone.
-    is_anchored: bool,
-    is_for_folders: bool,
-}
-
-impl Rule {
-    /// The rule of a line; `None` for a comment, a blank line, and a pattern that matches nothing because it is broken.
-    fn of(line: &str) -> Option<Rule> {
-        let line = without_trailing_blanks(line);
-        if line.is_empty() || line.starts_with('#') {
-            return None;
+        let mut builder = GitignoreBuilder::new("");
+        builder.allow_unclosed_class(false);
+        for line in text.trim_start_matches('\u{feff}').lines() {
+            // A broken pattern hides nothing.
+            let _ = builder.add_line(None, &without_alternatives(line));
         }
-        let (hides, pattern) = line.strip_prefix('!').map_or((true, line), |pattern| (false, pattern));
-        let plain = pattern.strip_suffix('/').unwrap_or(pattern);
-        let is_anchored = plain.contains('/');
-        let glob = Glob::new(&as_glob(plain.strip_prefix('/').unwrap_or(plain)), Kind::Path).ok()?;
-        Some(Rule { glob, hides, is_anchored, is_for_folders: plain.len() < pattern.len() })
-    }
-
-    fn is_about(&self, path: &str, is_folder: bool) -> bool {
-        let compared = if self.is_anchored { path } else { path.rsplit('/').next().unwrap_or(path) };
-        (is_folder || !self.is_for_folders) && self.glob.matches(compared) == Some(true)
+        builder.build().ok()
     }
 }
 
-/// Blanks at the end do not count, unless `\\` is before them.
-fn without_trailing_blanks(line: &str) -> &str {
-    let line = line.trim_end_matches('\r');
-    let trimmed = line.trim_end_matches([' ', '\t']);
-    let backslashes = trimmed.len() - trimmed.trim_end_matches('\\').len();
-    let is_escaped = backslashes % 2 == 1 && trimmed.len() < line.len();
-    if is_escaped { line.get(..trimmed.len() + 1).unwrap_or(line) } else { trimmed }
-}
-
-/// Braces are nothing special here, and `[^a]` is another spelling of `[!a]`.
-fn as_glob(pattern: &str) -> String {
-    let mut glob = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        match c {
+/// Braces are literal in a `.gitignore`; `ignore` would take them for alternatives.
+fn without_alternatives(line: &str) -> String {
+    let mut escaped = String::with_capacity(line.len());
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
             '\\' => {
-                glob.push(c);
-                glob.extend(chars.next());
+                escaped.push(character);
+                escaped.extend(characters.next());
             }
-            '{' | '}' => glob.extend(['\\', c]),
-            '^' if glob.ends_with('[') && !glob.ends_with("\\[") => glob.push('!'),
-            c => glob.push(c),
+            '{' | '}' => escaped.extend(['\\', character]),
+            _ => escaped.push(character),
         }
     }
-    glob
+    escaped
 }
 
 /// The rules that apply in a folder: those of the folders above, and its own, which come last and win.
@@ -125,8 +82,10 @@ impl Stack {
     pub(super) fn hides(&self, path: &str, is_folder: bool) -> bool {
         for (folder, rules) in self.0.iter().rev() {
             let Some(below) = path.strip_prefix(folder.as_str()) else { continue };
-            if let Some(hides) = rules.hides(below, is_folder) {
-                return hides;
+            match rules.matched(below, is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
             }
         }
         false
@@ -135,7 +94,6 @@ impl Stack {
 
 #[cfg(test)]
 mod tests {
-    use ignore::gitignore::GitignoreBuilder;
     use proptest::prelude::*;
 
     use super::*;
@@ -173,19 +131,52 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn rules_are_those_of_another_implementation(
-            text in "(!?/?(\\*\\*/)?[ab]{1,2}(\\*|\\?|\\[ab\\])?(/[ab*]{1,2})?(\\.c)?/?\n){1,4}",
-            path in "[ab]{1,2}(/[ab]{1,2}){0,2}(\\.c)?",
-            is_folder: bool,
-        ) {
-            let mut builder = GitignoreBuilder::new("");
-            for line in text.lines() {
-                builder.add_line(None, line).unwrap();
+    /// A repository with some files, in which git is asked what it ignores.
+    struct Oracle(tempfile::TempDir);
+
+    const FILES: [&str; 7] = ["a", "b.c", "ab/a", "ab/b.c", "ba/ab/a", "ba/ab/b.c", "bb/a.c"];
+
+    impl Oracle {
+        fn new() -> Oracle {
+            let folder = tempfile::tempdir().unwrap();
+            for file in FILES {
+                let path = folder.path().join(file);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "").unwrap();
             }
-            let theirs = builder.build().unwrap().matched(&path, is_folder).is_ignore();
-            prop_assert_eq!(ours(&text, &path, is_folder), theirs, "{:?} {:?}", text, path);
+            let oracle = Oracle(folder);
+            oracle.git(&["init", "--quiet"]);
+            oracle
+        }
+
+        fn git(&self, arguments: &[&str]) -> String {
+            let mut git = std::process::Command::new("git");
+            git.args(["-c", "core.excludesFile=/dev/null"]).args(arguments).current_dir(self.0.path());
+            String::from_utf8(git.output().unwrap().stdout).unwrap()
+        }
+
+        fn ignored(&self, text: &str) -> Vec<String> {
+            std::fs::write(self.0.path().join(".gitignore"), text).unwrap();
+            let arguments = [&["check-ignore", "--no-index"], &FILES[..]].concat();
+            self.git(&arguments).lines().map(str::to_owned).collect()
+        }
+    }
+
+    /// A file is hidden with the folder that it is in.
+    fn is_hidden(text: &str, path: &str) -> bool {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.into_iter().any(|folder| ours(text, folder, true)) || ours(text, path, false)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn rules_hide_what_git_ignores(
+            text in "(!?/?(\\*\\*/)?[ab]{1,2}(\\*|\\?|\\[ab\\]|\\{a,b\\})?(/[ab*]{1,2})?(\\.c)?/?\n){1,4}",
+        ) {
+            let oracle = Oracle::new();
+            let hidden: Vec<&str> = FILES.into_iter().filter(|path| is_hidden(&text, path)).collect();
+            prop_assert_eq!(hidden, oracle.ignored(&text), "{:?}", text);
         }
     }
 }

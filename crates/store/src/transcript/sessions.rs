@@ -1,6 +1,5 @@
 //! Which transcripts there are: a session has one of its main thread, and one of each subagent in a folder beside it.
 
-use conclaude_core::order::sorted;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
@@ -96,7 +95,8 @@ pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFile
         found.extend(sessions.into_iter().filter(|session| session.is_of(root)));
         left_out.add(not_read);
     }
-    (sorted(found, |a, b| a.id.cmp(&b.id)), left_out)
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    (found, left_out)
 }
 
 /// The folders in which these may be; others have the same start.
@@ -178,7 +178,7 @@ fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
     }
     let finished = |(folder, mut session): (PathBuf, SessionFiles)| {
         session.id = id(&folder);
-        session.agents = sorted(session.agents, |a, b| a.id.cmp(&b.id));
+        session.agents.sort_by(|a, b| a.id.cmp(&b.id));
         session
     };
     sessions.into_iter().map(finished).collect()

@@ -60,16 +60,6 @@ pub enum Would {
 }
 
 impl Would {
-    pub const ALL: [Would; 7] = [
-        Would::Allowed,
-        Would::Permitted,
-        Would::Depends,
-        Would::Unknown,
-        Would::Asked,
-        Would::Denied,
-        Would::Blocked,
-    ];
-
     pub fn as_str(self) -> &'static str {
         match self {
             Would::Allowed => "allowed",

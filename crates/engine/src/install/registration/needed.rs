@@ -5,7 +5,6 @@ use crate::install::settings::{Registration, make_line};
 use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns};
 use conclaude_core::dialect::claude::{mcp, tools, watched};
 use conclaude_core::event::{self, EventKind, RegistrationRule, Subject};
-use conclaude_core::order::sorted;
 use conclaude_core::pattern::Pattern;
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
@@ -114,9 +113,10 @@ fn runs_scripts(event: EventKind, config: &ConclaudeConfig) -> bool {
 }
 
 /// The same registrations in the order in which they would be made.
-pub fn in_order(registrations: Vec<Registration>) -> Vec<Registration> {
+pub fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration> {
     let row = |one: &Registration| event::ALL.iter().position(|event| *event == one.event);
-    sorted(registrations, |one, other| row(one).cmp(&row(other)))
+    registrations.sort_by_key(row);
+    registrations
 }
 
 /// What the event is registered for; none for everything.

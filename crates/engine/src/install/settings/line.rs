@@ -7,7 +7,7 @@ pub const IF_TRUSTED: &str = "--if-trusted";
 
 /// What somebody reads whose project has a registration, and whose machine has no conclaude. The shell prints it: no
 /// single quotes and no backslashes.
-const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . --profile dist in a checkout of its source."}"#;
+const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."}"#;
 
 /// The subcommand with which conclaude 0.2 was registered.
 pub const ORIGINAL: &str = "Hooks";
