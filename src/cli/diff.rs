@@ -28,7 +28,8 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
     writeln!(out, "{HEADING}--- {path}{HEADING:#}\n{HEADING}+++ {path}{HEADING:#}")?;
     let mut is_exact = true;
     let [before, after] = [before, after].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
-    let diff = TextDiff::configure().timeout(Budget::unlimited().at_least(LIMIT)).diff_slices(&before, &after);
+    let diff =
+        TextDiff::configure().timeout(Budget::unlimited().at_least(LIMIT)).diff_slices(&before, &after);
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
         writeln!(out, "{HUNK}{}{HUNK:#}", hunk.header())?;
         for change in hunk.iter_changes() {

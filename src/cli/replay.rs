@@ -11,7 +11,7 @@ use super::out::Out;
 use crate::replay::{self, Elsewhere, Projects, Reading};
 use conclaude_core::config::{ConfigError, Patterns};
 use conclaude_core::exit::Exit;
-use conclaude_engine::hooks::replay::{Replayer, Would};
+use conclaude_engine::hooks::replay::{Prediction, Replayer};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
 
@@ -98,7 +98,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         false => print::text(&mut out, &replayed)?,
     }
     out.flush()?;
-    let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
+    let is_blocked = seen.of(Prediction::Denied) + seen.of(Prediction::Blocked) > 0;
     let has_failed = seen.unreadable > 0 || (request.fail_on_block && is_blocked);
     Ok(if has_failed { Exit::Failure } else { Exit::Success })
 }

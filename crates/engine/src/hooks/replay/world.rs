@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use super::past::{Because, Past, Stage, Would};
+use super::past::{DecidingRule, PastEvent, Prediction, Stage};
 use super::replayer::Replayer;
 use super::rules;
 use crate::hooks::permissions::PermissionQuery;
@@ -30,7 +30,7 @@ use conclaude_os::budget::Budget;
 /// later gates looked at, is gone.
 pub(super) struct PastWorld<'a> {
     pub(super) replayer: &'a Replayer,
-    pub(super) past: &'a Past<'a>,
+    pub(super) past: &'a PastEvent<'a>,
     pub(super) budget: Budget,
     /// The rules that match, also those that decide nothing.
     pub(super) matched: Vec<Rule>,
@@ -38,7 +38,7 @@ pub(super) struct PastWorld<'a> {
 
 impl World for PastWorld<'_> {
     fn guards(&mut self, _config: &PreToolUseConfig, _plan: &Plan) -> Vec<Outcome> {
-        let Past { event, stage, .. } = *self.past;
+        let PastEvent { event, stage, .. } = *self.past;
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
         let loaded = &self.replayer.loaded;
@@ -62,7 +62,7 @@ impl World for PastWorld<'_> {
     }
 
     fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome> {
-        let Past { event, stage, agent, .. } = *self.past;
+        let PastEvent { event, stage, agent, .. } = *self.past;
         let Stage { root, links, .. } = stage;
         let sources = &self.replayer.sources;
         let budget = &self.budget;
@@ -122,25 +122,30 @@ impl Replayer {
     }
 
     /// Why an outcome counts.
-    pub(super) fn because(&self, outcome: &Outcome, event: &Would, all: &[Outcome]) -> Option<Because> {
+    pub(super) fn because(
+        &self,
+        outcome: &Outcome,
+        event: &Prediction,
+        all: &[Outcome],
+    ) -> Option<DecidingRule> {
         let would = match outcome.verdict {
-            Verdict::Block if *event == Would::Blocked => Would::Blocked,
-            Verdict::Block if *event == Would::Denied => Would::Denied,
+            Verdict::Block if *event == Prediction::Blocked => Prediction::Blocked,
+            Verdict::Block if *event == Prediction::Denied => Prediction::Denied,
             // Where nobody can be asked, it is denied.
             Verdict::Ask
-                if *event == Would::Denied && all.iter().all(|one| one.verdict != Verdict::Block) =>
+                if *event == Prediction::Denied && all.iter().all(|one| one.verdict != Verdict::Block) =>
             {
-                Would::Denied
+                Prediction::Denied
             }
-            Verdict::Ask => Would::Asked,
-            Verdict::Grant if *event == Would::Permitted => Would::Permitted,
+            Verdict::Ask => Prediction::Asked,
+            Verdict::Grant if *event == Prediction::Permitted => Prediction::Permitted,
             _ => return None,
         };
         let (rule, matched) = match outcome.as_finding() {
             Some(finding) => (self.rule_of(finding), finding.matched.clone().unwrap_or_default()),
             None => (rules::infinite(&self.loaded, &self.base), String::new()),
         };
-        Some(Because { rule, matched, would })
+        Some(DecidingRule { rule, matched, would })
     }
 
     fn rule_of(&self, finding: &Finding) -> Rule {
