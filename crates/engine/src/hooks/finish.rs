@@ -129,12 +129,7 @@ pub(super) fn interrupted(context: &Context<'_>, plan: &Plan, run: &Run<'_>, sig
 }
 
 /// How the event went, where the user is notified of it: well, or with an error, if there is one.
-fn notify_user(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    end: std::result::Result<(), Option<&str>>,
-) {
+fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], end: Result<(), Option<&str>>) {
     if record::notification(context, plan, outcomes, end.is_ok()).is_some() {
         let body = match end.err().flatten().zip(plan.agent.as_ref()) {
             Some((error, agent)) => format!("{}: {error}", messages::agent_name(agent)),
