@@ -6,6 +6,7 @@
 mod common;
 
 mod answers;
+mod architecture;
 mod audit;
 mod audit_forgery;
 mod audit_memory;
