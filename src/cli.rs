@@ -1,11 +1,18 @@
-//! The subcommands for users. Events never come here, unless something is wrong with their arguments.
+//! The subcommands for users. Events come here only if something is wrong with their arguments.
+
+use std::io;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use conclaude_core::config::{schema_text, test_schema_text};
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
+use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::settings::ORIGINAL;
+use conclaude_store::root::Root;
+use hook_commands::{HEADING, LITERAL};
+use out::{Out, table};
+use refuse::refuse;
 
 mod audit;
 mod config;
@@ -15,30 +22,20 @@ mod diff;
 mod doctor;
 mod events;
 mod explain;
-mod failure;
 mod hook_commands;
 mod init;
 mod install;
 mod out;
 mod pack;
-mod project;
 mod refuse;
 mod replay;
 mod report;
 mod run;
-mod table;
 mod test;
 mod trust;
 mod validate;
 mod watch;
 mod why;
-
-use failure::fail;
-use hook_commands::{HEADING, LITERAL};
-use out::Out;
-use project::root;
-use refuse::refuse;
-use table::table;
 
 /// Hooks for Claude Code that make subagents trustworthy.
 #[derive(Parser)]
@@ -67,7 +64,7 @@ enum Subcommand {
     /// --import takes it over, --force keeps a copy.
     Init {
         #[command(flatten)]
-        request: init::Request,
+        request: init::InitRequest,
     },
     /// Register conclaude in Claude Code's settings
     ///
@@ -75,7 +72,7 @@ enum Subcommand {
     /// changes nothing.
     Install {
         #[command(flatten)]
-        request: install::Request,
+        request: install::InstallRequest,
     },
     /// Remove conclaude from Claude Code's settings, and say what stays
     Uninstall {
@@ -87,7 +84,7 @@ enum Subcommand {
     /// Shows every command first. A changed config must be trusted again.
     Trust {
         #[command(flatten)]
-        request: trust::Request,
+        request: trust::TrustRequest,
     },
     /// Check the installation, and say how to fix what is wrong; exits with 0 or 1
     ///
@@ -103,7 +100,7 @@ enum Subcommand {
     /// Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
     Validate {
         #[command(flatten)]
-        request: validate::Request,
+        request: validate::ValidateRequest,
     },
     /// Run the commands of the config now, without a session, on the files that have changed in git
     ///
@@ -111,27 +108,27 @@ enum Subcommand {
     /// failing one printed. Exits with 1 if a command fails that would block, with --strict if any fails.
     Run {
         #[command(flatten)]
-        request: run::Request,
+        request: run::RunRequest,
     },
     /// Show the config as all its files make it
     Config {
         #[command(subcommand)]
-        subcommand: config::Subcommand,
+        subcommand: config::ConfigSubcommand,
     },
     /// List and print the ready-made configs for `extends`
     Pack {
         #[command(subcommand)]
-        subcommand: pack::Subcommand,
+        subcommand: pack::PackSubcommand,
     },
     /// Record the phases of a step, and create, check and list step files
     Des {
         #[command(subcommand)]
-        subcommand: des::Subcommand,
+        subcommand: des::DesSubcommand,
     },
     /// Show, verify, summarise and export the audit trail
     Audit {
         #[command(subcommand)]
-        subcommand: audit::Subcommand,
+        subcommand: audit::AuditSubcommand,
     },
     /// Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
     ///
@@ -139,30 +136,30 @@ enum Subcommand {
     /// Changes nothing.
     Watch {
         #[command(flatten)]
-        request: watch::Request,
+        request: watch::WatchRequest,
     },
     /// Explain what would happen at an event, and why: rules that match and that do not; nothing is run
     #[command(after_help = explain::EXAMPLES)]
     Explain {
         #[command(flatten)]
-        request: explain::Request,
+        request: explain::ExplainRequest,
     },
     /// Explain a decision of the audit trail, and whether today's config would decide so again
     #[command(after_help = why::EXAMPLES)]
     Why {
         #[command(flatten)]
-        request: why::Request,
+        request: why::WhyRequest,
     },
     /// Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
     #[command(after_help = test::EXAMPLE)]
     Test {
         #[command(flatten)]
-        request: test::Request,
+        request: test::TestRequest,
     },
     /// List the events: what their patterns compare, what can be blocked, and the variables of their commands
     Events {
         #[command(flatten)]
-        request: events::Request,
+        request: events::EventsRequest,
     },
     /// Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON
     ///
@@ -170,7 +167,7 @@ enum Subcommand {
     /// findings, slow commands, hooks that failed silently, agents that never stopped. The page is one file and needs no network.
     Report {
         #[command(flatten)]
-        request: report::Request,
+        request: report::ReportRequest,
     },
     /// Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
     ///
@@ -180,7 +177,7 @@ enum Subcommand {
     #[command(after_help = replay::EXAMPLES)]
     Replay {
         #[command(flatten)]
-        request: replay::Request,
+        request: replay::ReplayRequest,
     },
     /// Print the JSON Schema of the config, for editors
     Schema {
@@ -257,17 +254,30 @@ impl Subcommand {
         };
         match done {
             Ok(exit) => exit,
-            // The reader of our output, such as `head`, has closed the pipe.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Success,
+            Err(error) if is_broken_pipe(&error) => Exit::Success,
             Err(error) => fail(&error.to_string()),
         }
     }
 }
 
-/// Prints a text that has nothing of others in it.
-fn print(text: &str) -> std::io::Result<Exit> {
+/// Whether the reader of our output, such as `head`, has closed the pipe.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Prints a text that is all ours.
+fn print(text: &str) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     out.document(text)?;
     out.flush()?;
     Ok(Exit::Success)
+}
+
+fn fail(what: &str) -> Exit {
+    let _ = writeln!(Out::stderr(), "conclaude: {what}");
+    Exit::Failure
+}
+
+fn root() -> io::Result<Root> {
+    Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }

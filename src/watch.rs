@@ -19,20 +19,19 @@ mod line;
 mod model;
 mod records;
 mod rows;
-mod said;
 mod screen;
-mod session;
 mod source;
 mod terminal;
 mod thread;
+mod transcript_entry;
 mod view;
 mod words;
 
-use app::{App, Next};
+use app::{App, LoopStep};
 pub(crate) use model::Limits;
 use model::Model;
 use source::Source;
-use terminal::{Taken, Woken};
+use terminal::{TerminalSession, WakeUp};
 use words::Clock;
 
 /// Between two looks at the files.
@@ -50,7 +49,7 @@ pub(crate) struct Watch<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum EndReason {
     ByUser,
     /// The terminal is gone.
     Closed,
@@ -108,10 +107,10 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// When the terminal cannot be read or written.
-    pub(crate) fn live(&self, report: fn(&PanicHookInfo<'_>)) -> io::Result<Ended> {
+    pub(crate) fn live(&self, report: fn(&PanicHookInfo<'_>)) -> io::Result<EndReason> {
         let (mut model, mut source) = self.start();
         let mut app = App::new();
-        let mut taken = Taken::take(report)?;
+        let mut taken = TerminalSession::take(report)?;
         let (project, empty) = (self.project(), self.nothing());
         loop {
             let has_more = source.poll(&mut model);
@@ -122,7 +121,7 @@ impl<'a> Watch<'a> {
             } else {
                 self.notice(&model, &source)
             };
-            let screen = view::Screen {
+            let screen = view::View {
                 model: &model,
                 rows: &rows,
                 clock: &clock,
@@ -136,11 +135,11 @@ impl<'a> Watch<'a> {
                 view::draw(&screen, &mut app, area, frame.buffer_mut());
             })?;
             match terminal::wait(if has_more { Duration::ZERO } else { PAUSE })? {
-                Woken::Signal(signal) => return Ok(Ended::BySignal(signal)),
-                Woken::Closed => return Ok(Ended::Closed),
-                Woken::Keys(keys) => {
-                    if keys.into_iter().any(|key| app.key(key, &rows) == Next::Quit) {
-                        return Ok(Ended::ByUser);
+                WakeUp::Signal(signal) => return Ok(EndReason::BySignal(signal)),
+                WakeUp::Closed => return Ok(EndReason::Closed),
+                WakeUp::Keys(keys) => {
+                    if keys.into_iter().any(|key| app.key(key, &rows) == LoopStep::Quit) {
+                        return Ok(EndReason::ByUser);
                     }
                 }
             }

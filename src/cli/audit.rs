@@ -3,20 +3,19 @@
 use std::io;
 
 use anstyle::{AnsiColor, Style};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::out::{Out, Paint};
+use crate::cli::table;
 use conclaude_core::exit::Exit;
-use conclaude_core::text::count;
+use conclaude_core::text::{count, printable_line};
 use conclaude_store::audit::{Filter, Reader, Stats, Trail, Verdict, verify};
+use filter::FilterArgs;
 
 mod export;
 mod filter;
-mod known;
 mod show;
-mod stats;
 
-use filter::FilterArgs;
 pub(super) use filter::since;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
@@ -25,13 +24,13 @@ const FAINT: Paint = Paint(Style::new().dimmed());
 const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum AuditSubcommand {
     /// Show the records, newest last
     Show {
         #[command(flatten)]
         filter: FilterArgs,
         #[command(flatten)]
-        view: show::View,
+        view: show::ShowArgs,
     },
     /// Check that no record was changed, removed, inserted or moved; exits with 0 or 1
     Verify {
@@ -45,7 +44,7 @@ pub(super) enum Subcommand {
     /// be sent; it is sent by the next call.
     Export {
         #[command(flatten)]
-        request: Box<export::Request>,
+        request: Box<export::ExportRequest>,
     },
     /// Archive a trail that is broken or too long, and start a new one that records the reset
     Reset,
@@ -59,21 +58,21 @@ pub(super) enum Subcommand {
     },
 }
 
-impl Subcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
+impl AuditSubcommand {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let root = super::root()?;
         let trail = Trail::of(&root.folder, None);
         let mut out = Out::buffered_stdout();
         let exit = match self {
-            Subcommand::Show { filter, view } => {
+            AuditSubcommand::Show { filter, view } => {
                 show::run(&mut out, &trail, &filter.filter(&trail)?, &view)?;
                 Exit::Success
             }
-            Subcommand::Stats { filter, json } => {
+            AuditSubcommand::Stats { filter, json } => {
                 count_records(&mut out, &trail, &filter.filter(&trail)?, json)?;
                 Exit::Success
             }
-            Subcommand::Reset => {
+            AuditSubcommand::Reset => {
                 match trail.reset()? {
                     Some(archive) => {
                         writeln!(out, "the old trail is in {}; a new one was started", archive.display())?;
@@ -82,27 +81,28 @@ impl Subcommand {
                 }
                 Exit::Success
             }
-            Subcommand::Export { request } => export::run(*request, &root, &trail)?,
-            Subcommand::Verify { json } => report(&mut out, &verify(&trail)?, json)?,
+            AuditSubcommand::Export { request } => export::run(*request, &root, &trail)?,
+            AuditSubcommand::Verify { json } => report(&mut out, &verify(&trail)?, json)?,
         };
         out.flush()?;
         Ok(exit)
     }
 }
 
-fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) -> io::Result<()> {
+fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) -> anyhow::Result<()> {
     let mut reader = Reader::new(trail);
     let mut stats = Stats::default();
     let found = reader.each(filter, |entry| {
         stats.add(&entry.record);
         Ok(())
     })?;
-    known::check(filter, &reader)?;
+    filter::check_known(filter, &reader)?;
     match (json, found) {
-        (true, _) => stats::print_json(out, &stats),
-        (false, 0) => writeln!(out, "{}", known::nothing_found(trail, &reader)),
-        (false, _) => stats::print_tables(out, &stats),
+        (true, _) => print_stats_json(out, &stats)?,
+        (false, 0) => writeln!(out, "{}", filter::nothing_found(trail, &reader))?,
+        (false, _) => print_stats(out, &stats)?,
     }
+    Ok(())
 }
 
 fn report(out: &mut Out<'_>, verdict: &Verdict, json: bool) -> io::Result<Exit> {
@@ -128,4 +128,79 @@ fn report(out: &mut Out<'_>, verdict: &Verdict, json: bool) -> io::Result<Exit> 
         Some(problem) => writeln!(out, "{BAD}✗{BAD:#} {problem}\n  {good} before it in order")?,
     }
     Ok(exit)
+}
+
+const BOLD: Paint = Paint(Style::new().bold());
+
+/// Longer commands are cut in the table.
+const MAX_COMMAND_CHARS: usize = 60;
+
+fn print_stats_json(out: &mut Out<'_>, stats: &Stats) -> io::Result<()> {
+    let commands: Vec<Value> = stats
+        .commands
+        .iter()
+        .map(|(run, (runs, failed, total, max))| {
+            json!({ "run": run, "runs": runs, "failed": failed, "total_ms": total, "max_ms": max })
+        })
+        .collect();
+    let durations: Vec<Value> = stats
+        .durations
+        .iter()
+        .map(|(agent, (stops, seconds))| json!({ "agent": agent, "stops": stops, "total_seconds": seconds }))
+        .collect();
+    let all = json!({
+        "agents": stats.agents, "commands": commands, "findings": stats.findings, "durations": durations,
+    });
+    out.json(&all)
+}
+
+fn print_stats(out: &mut Out<'_>, stats: &Stats) -> io::Result<()> {
+    table(out, &agents(stats), BOLD)?;
+    table_unless_empty(out, &durations(stats))?;
+    table_unless_empty(out, &commands(stats))?;
+    table_unless_empty(out, &findings(stats))
+}
+
+fn table_unless_empty<const N: usize>(out: &mut Out<'_>, rows: &[[String; N]]) -> io::Result<()> {
+    // The first row is the heading.
+    if rows.len() > 1 {
+        writeln!(out)?;
+        table(out, rows, BOLD)?;
+    }
+    Ok(())
+}
+
+fn agents(stats: &Stats) -> Vec<[String; 3]> {
+    let mut rows = vec![["AGENT", "DECISION", "COUNT"].map(str::to_owned)];
+    for (agent, decisions) in &stats.agents {
+        for (decision, n) in decisions {
+            rows.push([printable_line(agent), printable_line(decision), n.to_string()]);
+        }
+    }
+    rows
+}
+
+fn durations(stats: &Stats) -> Vec<[String; 3]> {
+    let mut rows = vec![["AGENT", "STOPS", "MEAN S"].map(str::to_owned)];
+    for (agent, (stops, seconds)) in &stats.durations {
+        let mean = seconds / f64::from(u32::try_from(*stops).unwrap_or(u32::MAX).max(1));
+        rows.push([printable_line(agent), stops.to_string(), format!("{mean:.1}")]);
+    }
+    rows
+}
+
+fn commands(stats: &Stats) -> Vec<[String; 5]> {
+    let mut rows = vec![["COMMAND", "RUNS", "FAILED", "MEAN MS", "MAX MS"].map(str::to_owned)];
+    for (run, (runs, failed, total, max)) in &stats.commands {
+        let mean = total / runs.max(&1);
+        let short: String = printable_line(run).chars().take(MAX_COMMAND_CHARS).collect();
+        rows.push([short, runs.to_string(), failed.to_string(), mean.to_string(), max.to_string()]);
+    }
+    rows
+}
+
+fn findings(stats: &Stats) -> Vec<[String; 2]> {
+    let mut rows = vec![["FINDING", "COUNT"].map(str::to_owned)];
+    rows.extend(stats.findings.iter().map(|(code, n)| [printable_line(code), n.to_string()]));
+    rows
 }

@@ -14,13 +14,13 @@ use conclaude_core::yaml::{self, Node, Spanned};
 use conclaude_store::load::{self, Loaded};
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum ConfigSubcommand {
     /// Print the config as all its files make it, as YAML
     ///
     /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
     /// it extends. Exits with 1 if one of them cannot be used.
     Show {
-        /// Say behind each value which line of which file it came from
+        /// Say after each value which line of which file it came from
         #[arg(long)]
         origin: bool,
         /// Print JSON
@@ -29,16 +29,17 @@ pub(super) enum Subcommand {
     },
 }
 
-impl Subcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
-        let Subcommand::Show { origin, json } = self;
+impl ConfigSubcommand {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
+        let ConfigSubcommand::Show { origin, json } = self;
         let root = root()?;
         let loaded = load::all(&root, Patterns::All);
         let mut out = Out::stdout();
         if json {
             out.json(&as_json(&loaded, origin))?;
         } else {
-            print(&mut out, &loaded.origins, origin.then_some(root.folder.as_path()))?;
+            let relative_to = if origin { Some(root.folder.as_path()) } else { None };
+            print(&mut out, &loaded.origins, relative_to)?;
         }
         for error in &loaded.errors {
             writeln!(Out::stderr(), "conclaude: {}", error.brief())?;
@@ -68,7 +69,7 @@ fn print(out: &mut Out<'_>, origins: &Origins, relative_to: Option<&Path>) -> io
     write!(out, "{text}")
 }
 
-/// The values, but for those of headers: a token may be written there instead of the name of a variable.
+/// The values without those of headers: a header may contain a token instead of the name of a variable.
 fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
     let mut tree = tree.clone();
     let headers = ["telemetry", "headers"].iter().try_fold(&mut tree, |node, key| {
@@ -86,7 +87,7 @@ fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
     tree
 }
 
-/// Which entry of a list decides where several layers have some: not always the first or the last.
+/// Which entry of a list decides if several layers have entries.
 const ORDER: [([&str; 2], &str); 5] = [
     (
         ["preToolUse", "toolUsageValidation"],

@@ -41,7 +41,7 @@ subagentStop:
       - run: echo "never for a coder"
 "#;
 
-pub(super) fn run(keep: bool) -> io::Result<Exit> {
+pub(super) fn run(keep: bool) -> anyhow::Result<Exit> {
     let project = tempfile::Builder::new().prefix("conclaude-demo-").tempdir()?;
     let folder = project.path().canonicalize()?;
     std::fs::write(folder.join(".conclaude.yaml"), CONFIG)?;

@@ -1,30 +1,26 @@
 //! `conclaude des …`: recording phases honestly, and what orchestrators need.
 
-use std::io;
 use std::path::PathBuf;
 
 use crate::cli::out::Out;
 use conclaude_core::exit::Exit;
 
 mod check;
-mod phase;
 mod project;
-mod prompt;
 mod run;
-mod short;
 mod status;
 mod step;
 
-use project::Project;
+use project::DesProject;
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum DesSubcommand {
     /// Start a phase
-    Start(phase::StartArgs),
+    Start(step::StartArgs),
     /// Finish a phase that was started, without a command to prove it
-    Finish(phase::FinishArgs),
+    Finish(step::FinishArgs),
     /// Skip a phase, with a reason that counts
-    Skip(phase::SkipArgs),
+    Skip(step::SkipArgs),
     /// Run a command and record the phase from its exit code, as proof
     ///
     /// Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that
@@ -38,7 +34,7 @@ pub(super) enum Subcommand {
     /// Create a step file
     New(step::NewArgs),
     /// Print the start of a prompt for a step: all markers, and instructions
-    Prompt(prompt::PromptArgs),
+    Prompt(step::PromptArgs),
     /// Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
     ///
     /// With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its
@@ -48,30 +44,30 @@ pub(super) enum Subcommand {
     Status(status::StatusArgs),
 }
 
-impl Subcommand {
-    pub(super) fn run(mut self) -> io::Result<Exit> {
-        let project = Project::find()?;
+impl DesSubcommand {
+    pub(super) fn run(mut self) -> anyhow::Result<Exit> {
+        let project = DesProject::find()?;
         if let Some(step) = self.step() {
-            *step = short::resolve(&project, step)?;
+            *step = status::resolve(&project, step)?;
         }
         match self {
-            Subcommand::New(_) | Subcommand::Prompt(_) => project.require_valid_config()?,
-            Subcommand::Run(_) => {}
+            DesSubcommand::New(_) | DesSubcommand::Prompt(_) => project.require_valid_config()?,
+            DesSubcommand::Run(_) => {}
             _ => project.warn_about_config(),
         }
         let mut out = Out::stdout();
         let done = match self {
-            Subcommand::Start(args) => phase::start(&project, &args, &mut out),
-            Subcommand::Finish(args) => phase::finish(&project, args, &mut out),
-            Subcommand::Skip(args) => phase::skip(&project, args, &mut out),
-            Subcommand::Fail(args) => step::fail(&project, &args, &mut out),
-            Subcommand::Done(args) => step::done(&project, &args, &mut out),
-            Subcommand::New(args) => step::new(&project, &args, &mut out),
-            Subcommand::Prompt(args) => prompt::print(&project, &args, &mut out),
-            Subcommand::Status(args) => status::list(&project, &args, &mut out),
+            DesSubcommand::Start(args) => step::start(&project, &args, &mut out),
+            DesSubcommand::Finish(args) => step::finish(&project, args, &mut out),
+            DesSubcommand::Skip(args) => step::skip(&project, args, &mut out),
+            DesSubcommand::Fail(args) => step::fail(&project, &args, &mut out),
+            DesSubcommand::Done(args) => step::done(&project, &args, &mut out),
+            DesSubcommand::New(args) => step::new(&project, &args, &mut out),
+            DesSubcommand::Prompt(args) => step::print_prompt(&project, &args, &mut out),
+            DesSubcommand::Status(args) => status::list(&project, &args, &mut out),
             // These two have exit codes of their own.
-            Subcommand::Run(args) => return run::run(&project, &args),
-            Subcommand::Check(args) => return check::check(&project, &args, &mut out),
+            DesSubcommand::Run(args) => return run::run(&project, &args),
+            DesSubcommand::Check(args) => return check::check(&project, &args, &mut out),
         };
         done.map(|()| Exit::Success)
     }
@@ -79,15 +75,15 @@ impl Subcommand {
     /// The existing step that it is about.
     fn step(&mut self) -> Option<&mut PathBuf> {
         Some(match self {
-            Subcommand::Start(args) => &mut args.step,
-            Subcommand::Finish(args) => &mut args.step,
-            Subcommand::Skip(args) => &mut args.step,
-            Subcommand::Run(args) => &mut args.step,
-            Subcommand::Fail(args) => &mut args.step,
-            Subcommand::Done(args) => &mut args.step,
-            Subcommand::Prompt(args) => &mut args.step,
-            Subcommand::Check(args) => &mut args.step,
-            Subcommand::New(_) | Subcommand::Status(_) => return None,
+            DesSubcommand::Start(args) => &mut args.step,
+            DesSubcommand::Finish(args) => &mut args.step,
+            DesSubcommand::Skip(args) => &mut args.step,
+            DesSubcommand::Run(args) => &mut args.step,
+            DesSubcommand::Fail(args) => &mut args.step,
+            DesSubcommand::Done(args) => &mut args.step,
+            DesSubcommand::Prompt(args) => &mut args.step,
+            DesSubcommand::Check(args) => &mut args.step,
+            DesSubcommand::New(_) | DesSubcommand::Status(_) => return None,
         })
     }
 }

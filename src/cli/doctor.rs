@@ -1,26 +1,32 @@
 //! `conclaude doctor`: is everything in place, and does Claude Code really call us? Every problem comes with its fix.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::cli::out::Out;
-use check::Status;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::cli::out::{Out, Paint};
+use conclaude_core::config::{ConclaudeConfig, Patterns};
 use conclaude_core::exit::Exit;
-use installation::Installation;
-use report::Report;
+use conclaude_core::text::count;
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::agents;
+use conclaude_engine::install::registration::{self, ScopeSettings, locations};
+use conclaude_engine::install::scope::{Scope, session_folder};
+use conclaude_store::load::{self, Loaded};
+use conclaude_store::root::Root;
+use probe::{Arrival, ProbeAnswer};
 
-mod arrivals;
-mod check;
 mod health;
-mod installation;
 mod probe;
-mod report;
 mod rules;
 mod settings;
 
-pub(super) fn run(json: bool) -> io::Result<Exit> {
+pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     let installation = Installation::here()?;
     // Before anything is called by ourselves.
-    let arrivals = arrivals::arrivals(&installation);
+    let arrivals = probe::arrivals(&installation);
     let mut checks = settings::registrations(&installation);
     checks.extend(settings::programs(&installation));
     checks.extend(health::switched_off());
@@ -36,15 +42,159 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.push(health::client(&installation));
     let (answers, probed) = probe::all(&installation);
     checks.extend(probed);
-    checks.extend(arrivals::check(&installation, &arrivals));
+    checks.extend(probe::check_arrivals(&installation, &arrivals));
     let healthy = !checks.iter().any(|check| check.status == Status::Problem);
     let version = env!("CARGO_PKG_VERSION");
-    let report = Report { healthy, version, project: installation.root.folder, checks, answers, arrivals };
+    let report =
+        DoctorReport { healthy, version, project: installation.root.folder, checks, answers, arrivals };
     let mut out = Out::stdout();
     if json {
         out.json(&report)?;
     } else {
-        report::show(&mut out, &report)?;
+        show(&mut out, &report)?;
     }
     Ok(if healthy { Exit::Success } else { Exit::Failure })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Good,
+    Warning,
+    Problem,
+}
+
+/// One thing that was checked.
+#[derive(Clone, Debug, Serialize)]
+struct Check {
+    /// What was looked at, in a word.
+    about: &'static str,
+    status: Status,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+impl Check {
+    fn good(about: &'static str, text: impl Into<String>) -> Check {
+        Check { about, status: Status::Good, text: text.into(), fix: None }
+    }
+
+    fn warning(about: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check { about, status: Status::Warning, text: text.into(), fix: Some(fix.into()) }
+    }
+
+    fn problem(about: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check { about, status: Status::Problem, text: text.into(), fix: Some(fix.into()) }
+    }
+}
+
+/// A path in words that fit a line.
+fn short(path: &Path, project: &Path) -> String {
+    path.strip_prefix(project).unwrap_or(path).display().to_string()
+}
+
+/// What the checks look at, gathered once.
+struct Installation {
+    root: Root,
+    /// Where Claude Code looks for the project's settings.
+    project: PathBuf,
+    /// As far as its files can be read; the defaults are what the gates use otherwise.
+    loaded: Loaded,
+    settings_files: Vec<ScopeSettings>,
+    /// The names of the project's own agents.
+    agents: Vec<String>,
+}
+
+impl Installation {
+    fn here() -> io::Result<Installation> {
+        let root = crate::cli::root()?;
+        let loaded = load::all(&root, Patterns::All);
+        let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+        let settings_files = registration::current(&project);
+        let agents = agents::names(&project, Scope::Project);
+        Ok(Installation { root, project, loaded, settings_files, agents })
+    }
+
+    /// The settings files in which conclaude is registered.
+    fn locations(&self) -> Vec<&ScopeSettings> {
+        locations(&self.settings_files)
+    }
+
+    /// The command that registers again where conclaude is registered.
+    fn install_again(&self) -> String {
+        let flag = self.locations().first().map_or("", |file| file.scope.flag());
+        format!("conclaude install {flag}").trim_end().to_owned()
+    }
+
+    fn effective_config(&self) -> ConclaudeConfig {
+        self.loaded.config.clone()
+    }
+
+    /// The program that a registered command line starts in a session here, and whether it is this one.
+    fn program(&self, command: &str) -> Option<(PathBuf, bool)> {
+        let real = registration::program_in(&self.project, command)?.canonicalize().ok()?;
+        let is_own = own_program().is_some_and(|own| own == real);
+        Some((real, is_own))
+    }
+}
+
+fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().and_then(|path| path.canonicalize()).ok()
+}
+
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
+const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
+const FAINT: Paint = Paint(Style::new().dimmed());
+
+#[derive(Serialize)]
+struct DoctorReport {
+    healthy: bool,
+    version: &'static str,
+    project: PathBuf,
+    checks: Vec<Check>,
+    /// What this program answered, called as it is registered.
+    answers: Vec<ProbeAnswer>,
+    /// When each event last really arrived; null is never.
+    arrivals: Vec<Arrival>,
+}
+
+fn show(out: &mut Out<'_>, report: &DoctorReport) -> io::Result<()> {
+    writeln!(out, "conclaude {} in {}\n", report.version, report.project.display())?;
+    for check in &report.checks {
+        let (style, sign) = match check.status {
+            Status::Good => (GOOD, "✓"),
+            Status::Warning => (WARNING, "⚠"),
+            Status::Problem => (BAD, "✗"),
+        };
+        writeln!(
+            out,
+            "{style}{sign}{style:#} {:<12} {}",
+            check.about,
+            check.text.replace('\n', "\n               ")
+        )?;
+        if let Some(fix) = &check.fix {
+            writeln!(out, "               {FAINT}→{FAINT:#} {fix}")?;
+        }
+    }
+    if !report.answers.is_empty() {
+        writeln!(out, "\nWhat it answered, called as it is registered:")?;
+        for answer in &report.answers {
+            writeln!(out, "  {answer}")?;
+        }
+    }
+    if !report.arrivals.is_empty() {
+        writeln!(out, "\nWhen events last really arrived here:")?;
+    }
+    for arrival in &report.arrivals {
+        writeln!(out, "  {:<17} {}", arrival.event, arrival.words)?;
+    }
+    let number = |status| report.checks.iter().filter(|check| check.status == status).count() as u64;
+    let (problems, warnings) = (number(Status::Problem), number(Status::Warning));
+    match (problems, warnings) {
+        (0, 0) => writeln!(out, "\n{GOOD}healthy{GOOD:#}"),
+        (0, _) => writeln!(out, "\n{GOOD}healthy{GOOD:#}, with {}", count(warnings, "warning")),
+        _ => writeln!(out, "\n{BAD}{}{BAD:#}, {}", count(problems, "problem"), count(warnings, "warning")),
+    }
 }

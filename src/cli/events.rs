@@ -15,7 +15,7 @@ use conclaude_engine::install::registration;
 const BOLD: Paint = Paint(Style::new().bold());
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct EventsRequest {
     /// One event, with the variables of its commands
     event: Option<String>,
     /// Print JSON
@@ -23,13 +23,14 @@ pub(super) struct Request {
     json: bool,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &EventsRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     let Some(name) = &request.event else {
-        return if request.json { json_of_all(&mut out) } else { list(&mut out) };
+        let exit = if request.json { json_of_all(&mut out)? } else { list(&mut out)? };
+        return Ok(exit);
     };
     let Some(event) = EventKind::named(name).or_else(|| EventKind::of_section(name)) else {
-        return Err(io::Error::other(unknown(name)));
+        return Err(anyhow::Error::msg(unknown(name)));
     };
     if request.json {
         out.json(&as_json(event))?;

@@ -1,26 +1,29 @@
 //! `conclaude explain`: what would happen at an event, and why; nothing is run.
 
-use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use serde_json::Value;
 
 use super::out::Out;
+use conclaude_core::dialect::claude::names::AGENTS;
+use conclaude_core::dialect::claude::{fields, mcp, tools};
+use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
-use conclaude_engine::hooks::rehearse::Rehearsal;
+use conclaude_core::text::nearest;
+use conclaude_engine::hooks::rehearse::{Rehearsal, rehearse};
+use conclaude_engine::hooks::{Environment, switch};
+use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::{agents, registration};
 
-mod cases;
-mod event;
-mod explained;
 pub(super) mod json;
-mod known;
 pub(super) mod layout;
-pub(super) mod paint;
 pub(super) mod print;
 mod request;
 mod rules;
 mod words;
 
-use explained::Explained;
-pub(super) use explained::explain;
-pub(super) use request::{Asked, Request};
+pub(super) use request::{ExplainEvent, ExplainRequest};
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude explain PreToolUse --command 'rm -rf build'
@@ -30,8 +33,17 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 Exits with 0 whatever would be decided.";
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
-    let asked = Asked::of(request)?;
+/// An event with what would happen.
+pub(super) struct Explanation {
+    pub(super) asked: ExplainEvent,
+    /// None where conclaude has nothing to do with the event.
+    pub(super) rehearsal: Option<Rehearsal>,
+    /// What the user should know beside it.
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn run(request: &ExplainRequest) -> anyhow::Result<Exit> {
+    let asked = ExplainEvent::of(request)?;
     let explained = explain(asked)?;
     is_an_event(&explained)?;
     let mut out = Out::stdout();
@@ -44,15 +56,95 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A newer Claude Code may have events that this version does not know. What the config does not name either is a typo.
-fn is_an_event(explained: &Explained) -> io::Result<()> {
+/// A newer Claude Code may have events that this version does not know. If the config has no section for it either, it is a typo.
+fn is_an_event(explained: &Explanation) -> anyhow::Result<()> {
     let event = explained.asked.event;
     let has_section = |rehearsal: &Rehearsal| rehearsal.has_section || rehearsal.config_error.is_some();
     if event.is_known() || explained.rehearsal.as_ref().is_some_and(has_section) {
         return Ok(());
     }
-    Err(io::Error::other(format!(
+    Err(anyhow!(
         "unknown event `{event}`: this version does not know it, and the config has no section `{}`; `conclaude events` lists them",
         event.row().section
-    )))
+    ))
+}
+
+/// Looks at the event as it would be handled here.
+pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
+    let project_dir = Environment::of_process().project_dir;
+    let project = project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
+    let found = registration::current(&project);
+    let environment = Environment {
+        project_dir,
+        only_if_trusted: registration::asks_for_trust(&found),
+        changed: asked.changed.clone(),
+        is_sample: asked.is_sample,
+        ..Environment::default()
+    };
+    let payload = Value::Object(asked.payload.clone()).to_string();
+    let mut notes = asked.notes.clone();
+    notes.extend(unknown_names(&asked, &project));
+    notes.extend(not_called(asked.event, &found));
+    let rehearsal =
+        rehearse(asked.event, payload.as_bytes(), &environment).map_err(|error| anyhow!("{error}"))?;
+    Ok(Explanation { asked, rehearsal, notes })
+}
+
+/// Why Claude Code would not call conclaude at all.
+fn not_called(event: EventKind, found: &[registration::ScopeSettings]) -> Option<String> {
+    if let Some(value) = switch::off() {
+        return Some(format!("CONCLAUDE={value} switches every event off"));
+    }
+    let is_registered =
+        found.iter().flat_map(registration::ScopeSettings::registered).any(|one| one.event == event);
+    if is_registered {
+        return None;
+    }
+    Some(format!(
+        "{event} is not registered with Claude Code here, so none of this happens: `conclaude install` registers what the config needs"
+    ))
+}
+
+fn unknown_names(asked: &ExplainEvent, project: &Path) -> Vec<String> {
+    let tool = if fields::has_tool(asked.event) { asked.text("tool_name") } else { None };
+    let agent = asked.text("agent_type").filter(|name| !name.is_empty());
+    tool.and_then(unknown_tool)
+        .into_iter()
+        .chain(agent.and_then(|name| unknown_agent(name, project)))
+        .collect()
+}
+
+fn unknown_tool(name: &str) -> Option<String> {
+    if tools::KNOWN.contains(&tools::current_name(name)) || name.starts_with(mcp::PREFIX) {
+        return None;
+    }
+    Some(match nearest(name, tools::KNOWN.iter().copied()) {
+        Some(near) => format!("no tool {name} is known; did you mean {near}?"),
+        None => format!("no tool {name} is known: its name is compared, and files that its input names"),
+    })
+}
+
+/// Agents of plugins are called `plugin:name`. Their files are not looked for.
+fn unknown_agent(name: &str, project: &Path) -> Option<String> {
+    let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(project, scope));
+    let known: Vec<String> = AGENTS.iter().map(|name| (*name).to_owned()).chain(own).collect();
+    if name.contains(':') || known.iter().any(|one| one == name) {
+        return None;
+    }
+    Some(match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("no agent {name} is known here; did you mean {near}?"),
+        None => format!("no agent {name} is known here: there is no file for it in .claude/agents"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_of_claude_code_is_known() {
+        let known = tools::KNOWN.iter().copied().chain(["Task", "mcp__github__list"]);
+        assert_eq!(known.filter_map(unknown_tool).collect::<Vec<_>>(), Vec::<String>::new());
+        assert_eq!(unknown_tool("Monitr").as_deref(), Some("no tool Monitr is known; did you mean Monitor?"));
+    }
 }

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 
 use anstyle::{AnsiColor, Style};
 
-use super::events;
-use super::failure::fail;
+use super::{events, fail};
 use conclaude_core::event::{self, EventKind};
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::call as hook;

@@ -3,75 +3,92 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::diff;
-use super::install;
+use anyhow::{anyhow, bail};
+use clap::Args;
+
+use super::{diff, install};
+use crate::cli::install::ScopeArgs;
 use crate::cli::out::Out;
-use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::install::agents;
 use conclaude_engine::install::change::Change;
 use conclaude_engine::install::duplicates::duplicates;
 use conclaude_engine::install::import::{self, Fate};
-use conclaude_engine::install::schema_file;
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::ORIGINAL;
+use conclaude_engine::install::templates::{FIRST_CASES, STEP_COMMAND, STEP_COMMAND_PATH};
 use conclaude_engine::install::user_file::UserFile;
+use conclaude_engine::install::{agents, schema_file};
 use conclaude_engine::lint;
 use conclaude_os::files;
-use conclaude_store::load;
 use conclaude_store::root::{FILE_NAMES, Root};
-use conclaude_store::store;
+use conclaude_store::{load, store};
 use draft::Draft;
 
-mod cases;
 mod draft;
-mod request;
-mod steps;
 
-pub(super) use request::Request;
-use request::free_name;
+#[derive(Args)]
+pub(super) struct InitRequest {
+    #[command(flatten)]
+    which: ScopeArgs,
+    /// Switch the lint and test commands on that were found, instead of commenting them out
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
+    #[arg(long)]
+    import: bool,
+    /// Also write .claude/commands/step.md: `/step 01` starts a gated step in Claude Code
+    #[arg(long)]
+    steps: bool,
+    /// Replace a config that exists; it is kept as a copy
+    #[arg(long)]
+    force: bool,
+    /// Show what would change, and change nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let folder = project()?;
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
     let mut out = Out::stdout();
     if exists && !request.force && !request.import {
         if request.steps {
-            steps::write(request, &folder, &mut out)?;
+            write_step_command(request, &folder, &mut out)?;
             return Ok(Exit::Success);
         }
-        return Err(io::Error::other(format!(
+        bail!(
             "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
             target.path.display()
-        )));
+        );
     }
     let draft = Draft::new(request, &folder, &target)?;
-    // Whatever is wrong with the settings is found before anything is written.
+    // Problems of the settings are found before anything is written.
     let scope = request.which.scope();
     let config = effective(scope, &folder, &target.path, &draft.after)?;
     let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
-        cases::write(request, &folder, &mut out)?;
+        write_cases(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, true)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
-        cases::write(request, &folder, &mut out)?;
+        write_cases(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, false)?;
         install::beyond(&mut out, scope, &Root::find(None, &folder), &folder)?;
     }
     if request.steps {
-        steps::write(request, &folder, &mut out)?;
+        write_step_command(request, &folder, &mut out)?;
     }
     if !request.dry_run {
         writeln!(out, "next: {}", draft.next(request))?;
@@ -79,8 +96,8 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The config that is to be registered for, by whom its settings are shared. What it only suggests costs no process yet.
-fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result<ConclaudeConfig> {
+/// The config to register for, by the scope of the settings. Commented suggestions register nothing.
+fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> anyhow::Result<ConclaudeConfig> {
     let (folder, config) = (folder.to_owned(), Some(path.to_owned()));
     let root = Root { work: folder.clone(), folder, config, untrusted: None };
     let loaded = match scope {
@@ -88,13 +105,14 @@ fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result
         Scope::Project => load::draft_of_project(&root, path, text),
         Scope::Local => load::draft(&root, path, text),
     };
-    loaded.complete().map_err(|error| io::Error::other(error.to_string()))
+    loaded.complete().map_err(|error| anyhow!("{error}"))
 }
 
 /// Writes the config, and a copy of the one that it replaces.
-fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {
+fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> anyhow::Result<()> {
     if !draft.is_needed {
-        return writeln!(out, "{} is left as it is", target.path.display());
+        writeln!(out, "{} is left as it is", target.path.display())?;
+        return Ok(());
     }
     if let Some(before) = &draft.before {
         let copy = free_name(&target.path);
@@ -104,10 +122,11 @@ fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> 
     target.write(Some(&draft.after))?;
     let based_on =
         if draft.based_on.is_empty() { String::new() } else { format!(", based on {}", draft.based_on) };
-    writeln!(out, "wrote {}{based_on}", target.path.display())
+    writeln!(out, "wrote {}{based_on}", target.path.display())?;
+    Ok(())
 }
 
-/// What belongs to a project with a config.
+/// Writes what belongs to a project with a config.
 fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     store::expect_arrivals(folder);
     if let Err(error) = schema_file::write(folder) {
@@ -116,8 +135,8 @@ fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// What was taken over, what was not, and what would run twice.
-fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+/// Prints what was taken over, what was not, and what would run twice.
+fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     for hook in &draft.imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
         writeln!(
@@ -125,7 +144,7 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) ->
             "took over the hook `{}` of {event}: it is in the config now, and no longer in the settings",
             short(command)
         )?;
-        // A hook decides by its exit code 2, and a script may have one that its command line does not show.
+        // A script may exit with 2, which its command line does not show.
         if event == EventKind::SubagentStop.name() && !command.contains("exit 2") {
             writeln!(
                 out,
@@ -146,17 +165,17 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) ->
     if request.import {
         report_agents(folder, out)?;
     }
-    // What was to be taken over is in one of the lists above.
+    // Hooks of the imported scope are in one of the lists above.
     let is_reported = |scope| request.import && scope == request.which.scope();
     let now = ConclaudeConfig::parse(&draft.after, &folder.join(FILE_NAMES[0])).unwrap_or_default();
-    let before = draft.before.as_deref().filter(|_| request.import).unwrap_or_default();
+    let before = if request.import { draft.before.as_deref().unwrap_or_default() } else { "" };
     for remark in lint::of_text(before, &now) {
         writeln!(out, "note: {}", remark.in_one_line())?;
     }
     for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_reported(one.scope)) {
         let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
         let import = match import::fate(&twice.hook, Some(&now)) {
-            // Hooks for all projects are not for one of them to take over.
+            // One project must not take over hooks for all projects.
             _ if twice.scope == Scope::User => String::new(),
             Fate::Leave(_) => String::new(),
             Fate::Advise(what) => format!("; {what}"),
@@ -181,7 +200,7 @@ fn report_agents(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     })
 }
 
-/// The project's folder: a config further up belongs to something larger.
+/// The project's folder. A config further up belongs to a larger project.
 fn project() -> io::Result<PathBuf> {
     let start = match Environment::of_process().project_dir {
         Some(folder) => folder,
@@ -197,4 +216,67 @@ fn project() -> io::Result<PathBuf> {
 
 fn existing(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
+}
+
+/// A name for the copy that nothing has yet.
+fn free_name(path: &Path) -> PathBuf {
+    let name = |n: u32| {
+        let number = if n == 1 { String::new() } else { format!("-{n}") };
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".before-init{number}"));
+        PathBuf::from(name)
+    };
+    let mut n = 1;
+    while name(n).symlink_metadata().is_ok() {
+        n += 1;
+    }
+    name(n)
+}
+
+/// Writes the first cases for `conclaude test`. Existing cases are never replaced.
+fn write_cases(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let [name, _] = TEST_FILES;
+    if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
+        return Ok(());
+    }
+    let file = UserFile { path: folder.join(name) };
+    if request.dry_run {
+        diff::print(out, &file.path, "", FIRST_CASES)?;
+        return Ok(());
+    }
+    file.write(Some(FIRST_CASES))?;
+    writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())?;
+    Ok(())
+}
+
+/// Writes the slash command that starts a step. Another one is replaced only with `--force`, and a copy is kept.
+fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let file = UserFile { path: folder.join(STEP_COMMAND_PATH) };
+    let path = file.path.display();
+    match file.read()? {
+        Some(text) if text == STEP_COMMAND => {
+            writeln!(out, "{path} is there already")?;
+            return Ok(());
+        }
+        Some(_) if !request.force => {
+            writeln!(
+                out,
+                "warning: {path} is another command, and is left as it is; `--force` replaces it, and keeps a copy"
+            )?;
+            return Ok(());
+        }
+        before if request.dry_run => {
+            diff::print(out, &file.path, before.as_deref().unwrap_or_default(), STEP_COMMAND)?;
+            return Ok(());
+        }
+        Some(before) => {
+            let copy = free_name(&file.path);
+            files::write_atomically(&copy, before.as_bytes())?;
+            writeln!(out, "the command as it was is kept in {}", copy.display())?;
+        }
+        None => {}
+    }
+    file.write(Some(STEP_COMMAND))?;
+    writeln!(out, "wrote {path}: `/step 01` in Claude Code starts the step whose file name starts with 01")?;
+    Ok(())
 }

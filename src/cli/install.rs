@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use anyhow::anyhow;
 use clap::Args;
 
 use super::{diff, root};
@@ -14,15 +15,14 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::{Change, Removal};
 use conclaude_engine::install::local_file::{self, Exclusion};
 use conclaude_engine::install::purge::Leftovers;
-use conclaude_engine::install::registration;
-use conclaude_engine::install::schema_file;
 use conclaude_engine::install::scope::{Scope, session_folder};
+use conclaude_engine::install::{registration, schema_file};
 use conclaude_store::load::{self, LOCAL};
 use conclaude_store::root::Root;
 use conclaude_store::store;
 
 #[derive(Args, Clone, Default)]
-pub(super) struct Which {
+pub(super) struct ScopeArgs {
     /// .claude/settings.json of the project, which is shared with others (the default)
     #[arg(long, conflicts_with_all = ["local", "user"])]
     project: bool,
@@ -34,7 +34,7 @@ pub(super) struct Which {
     user: bool,
 }
 
-impl Which {
+impl ScopeArgs {
     pub(super) fn scope(&self) -> Scope {
         match (self.local, self.user) {
             (true, _) => Scope::Local,
@@ -45,9 +45,9 @@ impl Which {
 }
 
 #[derive(Args)]
-pub(super) struct Request {
+pub(super) struct InstallRequest {
     #[command(flatten)]
-    which: Which,
+    which: ScopeArgs,
     /// Show what would change, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -56,14 +56,14 @@ pub(super) struct Request {
 #[derive(Args)]
 pub(super) struct UninstallRequest {
     #[command(flatten)]
-    request: Request,
+    request: InstallRequest,
     /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
     /// settings. Never .conclaude.yaml
     #[arg(long)]
     purge: bool,
 }
 
-pub(super) fn install(request: &Request) -> io::Result<Exit> {
+pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
     let (root, scope) = (root()?, request.which.scope());
     let config = config(&root, scope)?;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
@@ -115,9 +115,9 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
 }
 
 /// The config that is to be registered for; none is an empty one.
-fn config(root: &Root, scope: Scope) -> io::Result<ConclaudeConfig> {
+fn config(root: &Root, scope: Scope) -> anyhow::Result<ConclaudeConfig> {
     let loaded = registration::config_for(scope, root);
-    loaded.complete().map_err(|error| io::Error::other(error.to_string()))
+    loaded.complete().map_err(|error| anyhow!("{error}"))
 }
 
 /// What the user's own files need beyond what is shared with others.
@@ -126,7 +126,7 @@ pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Pat
     if scope != Scope::Project || !loaded.errors.is_empty() {
         return Ok(());
     }
-    let found = registration::found(project);
+    let found = registration::current(project);
     let problems = registration::out_of_sync(&found, &loaded.config, |scope| {
         registration::config_for(scope, root).config
     });
@@ -140,8 +140,8 @@ pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Pat
     Ok(())
 }
 
-/// What is the user's alone should not be committed: whoever registers for themselves has git ignore the local config, others are
-/// shown where it does not.
+/// The local config should not be committed. Registering for oneself makes git ignore it; otherwise a warning says where git does
+/// not.
 pub(super) fn exclude(out: &mut Out<'_>, scope: Scope, folder: &Path, dry_run: bool) -> io::Result<()> {
     let exclusion = if scope == Scope::Local { Exclusion::needed(folder) } else { Ok(None) };
     match exclusion {
@@ -173,13 +173,14 @@ pub(super) fn show(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     diff::print(out, change.path(), change.before.as_deref().unwrap_or_default(), &change.after)
 }
 
-pub(super) fn apply(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
+pub(super) fn apply(out: &mut Out<'_>, change: &Change) -> anyhow::Result<()> {
     warn(out, change)?;
     for (from, to) in change.move_copies_out()? {
         writeln!(out, "moved {} out of the project, to {}", from.display(), to.display())?;
     }
     if !change.is_needed() {
-        return unchanged(out, change);
+        unchanged(out, change)?;
+        return Ok(());
     }
     let copy = change.apply()?;
     writeln!(out, "registered conclaude in {}", change.path().display())?;
@@ -200,9 +201,9 @@ fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     writeln!(out, "{} has all that is needed already", change.path().display())
 }
 
-pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
+pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
     let (root, purge) = (root()?, request.purge);
-    let Request { which, dry_run } = &request.request;
+    let InstallRequest { which, dry_run } = &request.request;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let removal = Removal::of(which.scope(), &project)?;
     let mut out = Out::stdout();
@@ -214,7 +215,9 @@ pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
     } else {
         let copy = removal.apply()?;
         writeln!(out, "removed conclaude from {}", removal.path().display())?;
-        if let Some(copy) = copy.filter(|_| !purge) {
+        if let Some(copy) = copy
+            && !purge
+        {
             writeln!(out, "the file as it was is kept in {}", copy.display())?;
         }
     }
@@ -229,7 +232,7 @@ pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
 }
 
 /// Removes what is left of a project, and says what that was.
-fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result<()> {
+fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> anyhow::Result<()> {
     let existing = leftovers.existing();
     if !dry_run {
         leftovers.remove()?;
@@ -238,11 +241,14 @@ fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result
     if existing.is_empty() {
         writeln!(out, "nothing else of this project is kept")?;
     }
-    existing.iter().try_for_each(|one| writeln!(out, "{word} {} ({})", one.path.display(), one.what))
+    for one in &existing {
+        writeln!(out, "{word} {} ({})", one.path.display(), one.what)?;
+    }
+    Ok(())
 }
 
 fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
-    let found = registration::found(project);
+    let found = registration::current(project);
     for file in registration::locations(&found) {
         let (path, flag) = (file.path.display(), file.scope.flag());
         writeln!(out, "stays: the registration in {path}; `conclaude uninstall {flag}` removes it")?;

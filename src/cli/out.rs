@@ -1,5 +1,5 @@
-//! What subcommands print: the one way to stdout and stderr. Everything in a message may be text of others (names, paths,
-//! patterns, reasons), so all of it is cleaned, but for the parts that say that they are ours: colours and literals.
+//! The only way of subcommands to stdout and stderr. A message may contain foreign text (names, paths, patterns, reasons), so all of
+//! it is cleaned, except for parts that are marked as ours: colours and literals.
 
 use std::cell::Cell;
 use std::fmt;
@@ -36,20 +36,20 @@ impl fmt::Display for Paint {
     }
 }
 
-/// A text of ours that would else be taken for a tag.
+/// A text of ours that would otherwise be cleaned as a tag.
 #[derive(Clone, Copy)]
-pub(super) struct Literal(pub(super) &'static str);
+pub(super) struct LiteralText(pub(super) &'static str);
 
-impl fmt::Display for Literal {
+impl fmt::Display for LiteralText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ours(|| f.write_str(self.0))
     }
 }
 
-/// A text in which the colours alone are ours: a renderer added them to parts in which escapes were visible already.
-pub(super) struct Coloured<'a>(pub(super) &'a str);
+/// A text in which only the colours are ours. A renderer added them after it had made other escapes visible.
+pub(super) struct ColouredText<'a>(pub(super) &'a str);
 
-impl fmt::Display for Coloured<'_> {
+impl fmt::Display for ColouredText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = self.0.split("\u{1b}[");
         f.write_str(parts.next().unwrap_or_default())?;
@@ -68,22 +68,22 @@ impl fmt::Display for Coloured<'_> {
     }
 }
 
-/// A text of others in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
-pub(super) struct Exact<'a>(pub(super) &'a str);
+/// A foreign text in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
+pub(super) struct ExactText<'a>(pub(super) &'a str);
 
-impl fmt::Display for Exact<'_> {
+impl fmt::Display for ExactText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ours(|| f.write_str(&printable(self.0)))
     }
 }
 
-/// One of our streams. Colours are removed where it does not show them.
+/// Stdout or stderr. Colours are removed if it does not show them.
 pub(super) struct Out<'a> {
     to: Box<dyn Write + 'a>,
-    /// Who reads it is no model, for which tags would mean something.
+    /// The reader is not a model, to which tags would mean something.
     keeps_tags: bool,
     /// The message that is being written, before and after it is cleaned.
-    parts: Parts,
+    parts: MessageParts,
     cleaned: String,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Out<'a> {
     }
 
     fn of(to: impl Write + 'a, keeps_tags: bool) -> Out<'a> {
-        Out { to: Box::new(to), keeps_tags, parts: Parts::default(), cleaned: String::new() }
+        Out { to: Box::new(to), keeps_tags, parts: MessageParts::default(), cleaned: String::new() }
     }
 
     /// What `write!` and `writeln!` call.
@@ -137,7 +137,7 @@ impl<'a> Out<'a> {
         self.to.write_all(self.cleaned.as_bytes())
     }
 
-    /// Whether tags of others are shown as they are.
+    /// Whether foreign tags are shown as they are.
     pub(super) fn keeps_tags(&self) -> bool {
         self.keeps_tags
     }
@@ -153,7 +153,7 @@ impl<'a> Out<'a> {
         self.to.write_all(format!("{}\n", escaped_json(json)).as_bytes())
     }
 
-    /// A document that has nothing of others in it: a schema, a script, a help text.
+    /// A document without foreign text: a schema, a script, a help text.
     pub(super) fn document(&mut self, text: &str) -> io::Result<()> {
         self.to.write_all(text.as_bytes())
     }
@@ -165,12 +165,12 @@ impl<'a> Out<'a> {
 
 /// A message, and where its parts end, each with whether it is ours.
 #[derive(Default)]
-struct Parts {
+struct MessageParts {
     text: String,
     ends: Vec<(bool, usize)>,
 }
 
-impl fmt::Write for Parts {
+impl fmt::Write for MessageParts {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let is_ours = IS_OURS.get();
         self.text.push_str(text);
@@ -182,7 +182,7 @@ impl fmt::Write for Parts {
     }
 }
 
-impl Parts {
+impl MessageParts {
     fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
@@ -212,6 +212,28 @@ fn closed(mut text: String) -> String {
     text
 }
 
+/// Prints aligned columns; the first row is the heading.
+pub(super) fn table<const N: usize>(
+    out: &mut Out<'_>,
+    rows: &[[String; N]],
+    heading: Paint,
+) -> io::Result<()> {
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let line = cells.join("  ");
+        match number {
+            0 => writeln!(out, "{heading}{}{heading:#}", line.trim_end())?,
+            _ => writeln!(out, "{}", line.trim_end())?,
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use anstyle::AnsiColor;
@@ -221,7 +243,7 @@ mod tests {
     const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 
     fn cleaned(message: fmt::Arguments<'_>) -> String {
-        let (mut parts, mut cleaned) = (Parts::default(), String::new());
+        let (mut parts, mut cleaned) = (MessageParts::default(), String::new());
         fmt::Write::write_fmt(&mut parts, message).unwrap();
         parts.clean_into(false, &mut cleaned);
         cleaned
@@ -240,14 +262,14 @@ mod tests {
         let (open, name) = ("<", "system-reminder>");
         assert_eq!(cleaned(format_args!("{open}{name}")), "‹system-reminder>");
         assert_eq!(cleaned(format_args!("{open}{GOOD}{name}")), "‹\u{1b}[32msystem-reminder>");
-        assert_eq!(cleaned(format_args!("{} x -->", Literal("<!--"))), "<!-- x -->");
+        assert_eq!(cleaned(format_args!("{} x -->", LiteralText("<!--"))), "<!-- x -->");
     }
 
     #[test]
     fn of_a_rendered_text_the_colours_alone_are_kept() {
         let text = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: <tag> \u{1b}[2J\u{1b}]0;t\u{7}.";
         assert_eq!(
-            cleaned(format_args!("{}", Coloured(text))),
+            cleaned(format_args!("{}", ColouredText(text))),
             "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: ‹tag> 2J."
         );
     }

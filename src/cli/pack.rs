@@ -1,8 +1,7 @@
 //! `conclaude pack`: the ready-made configs of the program.
 
-use std::io;
-
 use anstyle::Style;
+use anyhow::anyhow;
 use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
@@ -12,7 +11,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::packs;
 
 #[derive(clap::Subcommand)]
-pub(super) enum Subcommand {
+pub(super) enum PackSubcommand {
     /// List the packs and what each is for
     List {
         /// Print JSON
@@ -26,26 +25,25 @@ pub(super) enum Subcommand {
     },
 }
 
-impl Subcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
+impl PackSubcommand {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let mut out = Out::stdout();
         match self {
-            Subcommand::List { json: true } => {
+            PackSubcommand::List { json: true } => {
                 let packs: Vec<Value> = packs::ALL
                     .iter()
                     .map(|pack| json!({"name": pack.name, "purpose": pack.purpose()}))
                     .collect();
                 out.json(&json!({ "packs": packs }))?;
             }
-            Subcommand::List { json: false } => {
+            PackSubcommand::List { json: false } => {
                 let rows = packs::ALL.map(|pack| [pack.name.to_owned(), pack.purpose().to_owned()]);
                 table(&mut out, &rows, Paint(Style::new()))?;
                 let example = packs::ALL.first().map_or("", |pack| pack.name);
                 writeln!(out, "\nUse one with `extends: [\"{PACK}{example}\"]` in a config.")?;
             }
-            Subcommand::Show { name } => {
-                let pack = packs::find(&name)
-                    .map_err(|help| io::Error::other(format!("there is no pack `{name}`; {help}")))?;
+            PackSubcommand::Show { name } => {
+                let pack = packs::find(&name).map_err(|help| anyhow!("there is no pack `{name}`; {help}"))?;
                 write!(out, "{}", pack.text)?;
             }
         }

@@ -1,8 +1,8 @@
-//! Arguments that make no sense: what was typed, and what to type instead.
+//! Wrong arguments: what was typed, and what to type instead.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::failure::fail;
+use super::fail;
 use super::out::Out;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean;
@@ -22,7 +22,7 @@ pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exi
         }
         _ => {}
     }
-    // It repeats what was typed, and where that has escapes of its own, nobody can tell them from those of clap.
+    // Clap repeats what was typed. Escapes in it cannot be told from those of clap.
     let is_plain = std::env::args().all(|word| clean(&word) == word);
     let _ = if is_plain {
         Out::stderr().document(&text.ansi().to_string())

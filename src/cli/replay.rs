@@ -19,9 +19,9 @@ mod json;
 mod notes;
 mod print;
 mod progress;
-mod replayed;
+mod summary;
 
-use replayed::Replayed;
+use summary::ReplaySummary;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude replay                                   all sessions of this project
@@ -32,7 +32,7 @@ Commands are never run, and nothing is written. An untrusted config can be repla
 which files exist, what git ignores) is compared with today's.";
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct ReplayRequest {
     /// Sessions by the start of their id, transcripts, or folders of them [default: all sessions of this project]
     #[arg(value_name = "SESSION|FILE|DIR")]
     sources: Vec<String>,
@@ -56,18 +56,18 @@ pub(super) struct Request {
 /// More threads than any machine has cores for.
 const MAX_JOBS: usize = 256;
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let (loaded, untrusted) = read(request, &root)?;
     if let Some(error) = loaded.errors.first() {
         return Ok(super::fail(&error.to_string()));
     }
-    let replayer = Replayer::new(loaded, &root.folder).map_err(io::Error::other)?;
+    let replayer = Replayer::new(loaded, &root.folder).map_err(anyhow::Error::msg)?;
     let (sessions, not_listed) = replay::find(&request.sources, &root)?;
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();
-    let progress = progress::Progress::new(replay::size(&threads));
+    let progress = progress::ReplayProgress::new(replay::size(&threads));
     let reading = Reading {
         replayer: &replayer,
         since: request.since,
@@ -77,7 +77,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     progress.clear();
     seen.unreadable += not_listed.unreadable.len() as u64;
     not_listed.unreadable.iter().for_each(|problem| seen.problem(problem.clone()));
-    let replayed = Replayed {
+    let replayed = ReplaySummary {
         replayer: &replayer,
         seen: &seen,
         sessions: match request.since {
@@ -86,7 +86,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         },
         transcripts: (threads.len() as u64).saturating_sub(seen.not_replayed.old_files),
         not_listed,
-        // Whoever names a file wants it compared with all of them.
+        // A config that is named is compared with all sessions.
         other_configs: if request.config.is_none() { projects.other_configs } else { Elsewhere::default() },
         gone: projects.gone,
         seconds: started.elapsed().as_secs_f64(),
@@ -104,7 +104,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.
-fn read(request: &Request, root: &Root) -> io::Result<(Loaded, Vec<String>)> {
+fn read(request: &ReplayRequest, root: &Root) -> io::Result<(Loaded, Vec<String>)> {
     if let Some(path) = &request.config {
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
     }

@@ -1,8 +1,8 @@
 //! `conclaude report`: what happened in this project's sessions, as a page, as Markdown or as JSON.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 
 use super::audit::since;
@@ -11,12 +11,10 @@ use crate::report::{self, Report, Scope};
 use conclaude_core::config::Patterns;
 use conclaude_core::exit::Exit;
 use conclaude_os::files;
-use conclaude_store::load;
-use conclaude_store::root;
-use conclaude_store::store;
+use conclaude_store::{load, root, store};
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct ReportRequest {
     /// Only this session; the start of its id is enough
     #[arg(long, conflicts_with = "since")]
     session: Option<String>,
@@ -28,11 +26,11 @@ pub(super) struct Request {
     output: Option<PathBuf>,
     /// The format; without it, what the name of the file says (.html, .md, .json)
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// One page that needs no network
     Html,
     /// Markdown, for a pull request
@@ -41,27 +39,28 @@ enum Format {
     Json,
 }
 
-impl Request {
+impl ReportRequest {
     /// What is asked for, or what the name of the file says.
-    fn format(&self) -> io::Result<Format> {
-        let Some(path) = self.output.as_deref().filter(|_| self.format.is_none()) else {
-            return Ok(self.format.unwrap_or(Format::Html));
-        };
+    fn format(&self) -> anyhow::Result<ReportFormat> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let Some(path) = &self.output else { return Ok(ReportFormat::Html) };
         let extension = path.extension().and_then(|name| name.to_str()).map(str::to_ascii_lowercase);
         match extension.as_deref() {
-            Some("html" | "htm") => Ok(Format::Html),
-            Some("md" | "markdown") => Ok(Format::Md),
-            Some("json") => Ok(Format::Json),
-            _ => Err(io::Error::other(format!(
+            Some("html" | "htm") => Ok(ReportFormat::Html),
+            Some("md" | "markdown") => Ok(ReportFormat::Md),
+            Some("json") => Ok(ReportFormat::Json),
+            _ => Err(anyhow!(
                 "{} does not say what to write: name it .html, .md or .json, or add --format html, md or json{}",
                 path.display(),
                 if extension.as_deref() == Some("pdf") { " (a browser prints the page as PDF)" } else { "" }
-            ))),
+            )),
         }
     }
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &ReportRequest) -> anyhow::Result<Exit> {
     let format = request.format()?;
     let root = super::root()?;
     let loaded = load::all(&root, Patterns::All);
@@ -82,11 +81,11 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(super::fail(&nothing(&scope)));
     }
     let text = match format {
-        Format::Html => report::page(&report)?,
-        Format::Md => report::markdown(&report),
-        Format::Json => serde_json::to_string(&report)? + "\n",
+        ReportFormat::Html => report::page(&report)?,
+        ReportFormat::Md => report::markdown(&report),
+        ReportFormat::Json => serde_json::to_string(&report)? + "\n",
     };
-    write(request, format, &root.folder, &report, &text)
+    write(request, format, &root.folder, &Rendered { report: &report, text: &text })
 }
 
 fn nothing(scope: &Scope<'_>) -> String {
@@ -109,17 +108,29 @@ fn nothing(scope: &Scope<'_>) -> String {
     )
 }
 
-fn write(request: &Request, format: Format, root: &Path, report: &Report, text: &str) -> io::Result<Exit> {
+/// A report, and its text in the format that is asked for.
+struct Rendered<'a> {
+    report: &'a Report,
+    text: &'a str,
+}
+
+fn write(
+    request: &ReportRequest,
+    format: ReportFormat,
+    root: &Path,
+    rendered: &Rendered<'_>,
+) -> anyhow::Result<Exit> {
+    let Rendered { report, text } = *rendered;
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),
         // A page is nothing to read on a terminal.
-        None if format == Format::Html && Out::is_terminal() => {
+        None if format == ReportFormat::Html && Out::is_terminal() => {
             store::make_folder(root, &root.join(store::FOLDER))?;
             root.join(store::FOLDER).join("report.html")
         }
         None => {
-            if format == Format::Json {
+            if format == ReportFormat::Json {
                 out.json_text(text.trim_end())?
             } else {
                 out.document(text)?
@@ -131,12 +142,11 @@ fn write(request: &Request, format: Format, root: &Path, report: &Report, text: 
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let problem = format!("cannot write {}: there is no folder {}", path.display(), folder.display());
-        return Err(io::Error::other(problem));
+        return Err(anyhow::Error::msg(problem));
     }
-    let name =
-        path.file_name().ok_or_else(|| io::Error::other(format!("{} names no file", path.display())))?;
+    let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
     files::write_atomically(&folder.join(name), text.as_bytes())
-        .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
+        .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     let records = conclaude_core::text::count(report.records.len() as u64, "record");
     let transcripts = conclaude_core::text::count(report.transcripts.files, "transcript");
     writeln!(out, "wrote {}: {records}, {transcripts}", path.display())?;

@@ -1,65 +1,112 @@
 //! `conclaude run`: the commands of the config now, without a session, as the hooks would run them.
 
 use std::io;
+use std::path::Path;
 
-use crate::cli::out::{Coloured, Out};
+use anyhow::{anyhow, bail};
+
+use crate::cli::out::{ColouredText, Out};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
+use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::text::nearest;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
+use conclaude_os::git::{self, FileSelection};
 use conclaude_os::process;
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::{FILE_NAMES, Root};
+use conclaude_store::store;
+use plan::{EventPlan, ProjectConfig};
+use report::RunReport;
 
-mod files;
-mod planned;
+mod plan;
 mod report;
-mod request;
 
-use planned::Planned;
-use report::Report;
-pub(super) use request::Request;
+#[derive(clap::Args, Clone)]
+pub(super) struct RunRequest {
+    /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
+    event: Option<String>,
+    /// Run what would run for this subagent; without EVENT, at its stop. `main` is the main thread
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
+    #[arg(long, value_name = "GLOB", num_args = 1.., conflicts_with = "all_files")]
+    files: Vec<String>,
+    /// Pretend that all files have changed
+    #[arg(long)]
+    all_files: bool,
+    /// Fail also if a command fails that only warns
+    #[arg(long)]
+    strict: bool,
+    /// The main thread alone is meant.
+    #[arg(skip)]
+    is_main: bool,
+}
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+impl RunRequest {
+    /// What was typed as what it means: an event after the patterns of `--files`, and the name of the main thread.
+    ///
+    /// # Errors
+    /// When an agent without a name is meant.
+    fn resolved(&self, work: &Path) -> anyhow::Result<RunRequest> {
+        let mut request = self.clone();
+        let is_event = |name: &str| EventKind::named(name).or_else(|| EventKind::of_section(name)).is_some();
+        let is_behind = |name: &String| is_event(name) && !work.join(name).exists();
+        if request.event.is_none() && request.files.len() > 1 && request.files.last().is_some_and(is_behind) {
+            request.event = request.files.pop();
+        }
+        match request.agent.as_deref().map(str::trim) {
+            Some("") => {
+                bail!("--agent needs the name of a subagent, or `main` for the main thread");
+            }
+            Some(MAIN) => (request.agent, request.is_main) = (None, true),
+            _ => {}
+        }
+        Ok(request)
+    }
+}
+
+pub(super) fn run(request: &RunRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let request = &request.resolved(&root.work)?;
     let loaded = load::all(&root, Patterns::All);
     if !loaded.errors.is_empty() {
-        return broken(&loaded.errors);
+        return Ok(broken(&loaded.errors)?);
     }
     if loaded.origins.sources().is_empty() {
-        return Err(io::Error::other(format!(
+        bail!(
             "no config: neither {} here nor in a folder above; `conclaude init` writes one",
             FILE_NAMES.join(" nor ")
-        )));
+        );
     }
     let events = events(request, &loaded)?;
     let origins = checked_origins(&root, &loaded.origins)?;
-    let planned = planned::plan(request, &events, &root, &loaded.config, &origins)?;
+    let project = ProjectConfig { root: &root, config: &loaded.config, origins: &origins };
+    let planned = plan::plan(request, &events, project)?;
     if let Some(why) = planned.iter().find_map(|one| one.untrusted.as_deref()) {
-        return Err(io::Error::other(format!("{why}, so nothing is run. {TRUST_IT}")));
+        bail!("{why}, so nothing is run. {TRUST_IT}");
     }
     execute(request, &planned)
 }
 
-/// All that is wrong with the config, as `validate` prints it.
+/// Prints the errors of the config as `validate` does.
 fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
     let mut out = Out::stderr();
     for error in errors {
         let report = error.report(config::Style::Plain);
         if !report.is_empty() {
-            writeln!(out, "{}\n", Coloured(&report))?;
+            writeln!(out, "{}\n", ColouredText(&report))?;
         }
         writeln!(out, "conclaude: {}", error.summary())?;
     }
     Ok(Exit::Failure)
 }
 
-fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
+fn events(request: &RunRequest, loaded: &Loaded) -> anyhow::Result<Vec<EventKind>> {
     let Some(name) = &request.event else {
         return Ok(match request.agent {
             Some(_) => vec![EventKind::SubagentStop],
@@ -71,9 +118,9 @@ fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
     let all = || ALL.iter().copied().chain(configured.clone());
     if let Some(event) = all().find(|event| [event.name(), event.row().section].contains(&name.as_str())) {
         if request.is_main && event.is_of_agent() {
-            return Err(io::Error::other(format!(
+            bail!(
                 "{event} never comes from the main thread: leave `--agent {MAIN}` out, or name another event"
-            )));
+            );
         }
         return Ok(vec![event]);
     }
@@ -82,22 +129,22 @@ fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`conclaude events` lists them".into(),
     };
-    Err(io::Error::other(format!("unknown event `{name}`; {hint}")))
+    Err(anyhow!("unknown event `{name}`; {hint}"))
 }
 
-/// Whether the files of the config may run, by the same rule as at a hook: where only the user's own registration calls us, what the
-/// user has not trusted does not.
+/// Whether the files of the config may run, by the rule of hooks: if only the user's own registration calls us, untrusted files may
+/// not.
 fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let mut origins = origins.clone();
-    if registration::asks_for_trust(&registration::found(&project)) {
+    if registration::asks_for_trust(&registration::current(&project)) {
         origins.check_trust(load::why_untrusted);
     }
     Ok(origins)
 }
 
-fn execute(request: &Request, planned: &[Planned]) -> io::Result<Exit> {
-    let mut report = Report::new(planned.len() > 1);
+fn execute(request: &RunRequest, planned: &[EventPlan]) -> anyhow::Result<Exit> {
+    let mut report = RunReport::new(planned.len() > 1);
     for one in planned {
         report.event(one)?;
         for command in &one.commands {
@@ -107,10 +154,70 @@ fn execute(request: &Request, planned: &[Planned]) -> io::Result<Exit> {
             for part in &command.parts {
                 report.ran(part, one)?;
                 if let Some(signal) = process::stop_signal() {
-                    return Err(io::Error::other(format!("interrupted by {signal}")));
+                    bail!("interrupted by {signal}");
                 }
             }
         }
     }
-    report.finish(request.strict)
+    Ok(report.finish(request.strict)?)
+}
+
+/// The files that count as changed.
+#[derive(Default)]
+struct InputFiles {
+    files: Vec<Location>,
+    /// Patterns that match nothing.
+    warnings: Vec<String>,
+}
+
+/// The files that are given to commands, relative to the folder of the config.
+fn input_files(request: &RunRequest, work: &Path) -> anyhow::Result<InputFiles> {
+    let is_all = request.all_files || !request.files.is_empty();
+    let listed = git::list(work, if is_all { FileSelection::All } else { FileSelection::Changed });
+    let listed = match listed.map_err(anyhow::Error::msg)? {
+        Some(listed) => listed,
+        None if is_all => store::files_below(work)?,
+        None => {
+            bail!(
+                "{} is not in a git repository, so it is not known what has changed: use --files or --all-files",
+                work.display()
+            );
+        }
+    };
+    let patterns = patterns(&request.files)?;
+    let locations = listed.into_iter().map(|name| Location {
+        absolute: work.join(&name).to_string_lossy().into_owned(),
+        relative: Some(name),
+        ..Location::default()
+    });
+    let mut is_used = vec![false; patterns.len()];
+    let mut is_meant = |file: &Location| {
+        let mut is_covered = patterns.is_empty();
+        for (pattern, is_used) in patterns.iter().zip(&mut is_used) {
+            let covers = pattern.covers(file);
+            *is_used |= covers;
+            is_covered |= covers;
+        }
+        is_covered
+    };
+    let found: Vec<Location> = locations.filter(|file| is_meant(file)).collect();
+    if found.is_empty() && !patterns.is_empty() {
+        bail!(
+            "no file of {} matches {}; patterns are those of .gitignore, and ignored files do not count",
+            work.display(),
+            request.files.join(", ")
+        );
+    }
+    let unused = request.files.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+    let warnings = unused.map(|(glob, _)| format!("--files `{glob}` matches no file")).collect();
+    Ok(InputFiles { files: found, warnings })
+}
+
+fn patterns(globs: &[String]) -> anyhow::Result<Vec<FilePattern>> {
+    let compiled = globs.iter().map(|glob| {
+        // The shell may have expanded a pattern to paths.
+        let glob = glob.strip_prefix("./").unwrap_or(glob);
+        FilePattern::new(glob, None).map_err(|error| anyhow!("--files `{glob}`: {error}"))
+    });
+    compiled.collect()
 }

@@ -1,10 +1,13 @@
-//! `conclaude test`: cases that say what the config does, run without running anything.
+//! `conclaude test`: plays cases that say what the config does. No command is run.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::out::{Exact, Out, Paint};
+use anstyle::AnsiColor;
+use anyhow::anyhow;
+
+use super::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
@@ -13,19 +16,13 @@ use conclaude_os::files;
 use conclaude_store::load;
 use conclaude_store::root::{FILE_NAMES as ROOT_FILES, Root};
 
-mod compare;
 mod junit;
 mod play;
-mod suite;
-
-use suite::{Played, Suite};
-
-use anstyle::AnsiColor;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
 
-/// A file of cases is no larger than a config may be.
+/// The limit of a file of cases is that of a config.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(super) const EXAMPLE: &str = "A case of .conclaude.test.yaml:
@@ -40,7 +37,7 @@ Commands are not executed: `results: {\"npm run lint\": 1}` says how they end. T
 own and the local one. Exits with 0 if all cases pass, and with 1 if not.";
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct TestRequest {
     /// Files with cases [default: .conclaude.test.yaml of the project]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -49,7 +46,22 @@ pub(super) struct Request {
     junit: Option<PathBuf>,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+/// A case that was played.
+struct CaseResult {
+    name: String,
+    line: usize,
+    /// What differs, line by line; nothing if it passed.
+    difference: Vec<String>,
+    took: Duration,
+}
+
+/// The cases of a file.
+struct Suite {
+    path: PathBuf,
+    cases: Vec<CaseResult>,
+}
+
+pub(super) fn run(request: &TestRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     let paths = if request.files.is_empty() { vec![default_file()?] } else { request.files.clone() };
     let mut suites = Vec::new();
@@ -68,7 +80,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     if let Some(path) = &request.junit {
         files::write_atomically(path, junit::of(&suites, &broken).as_bytes())
-            .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
+            .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     }
     if suites.is_empty() {
         out.flush()?;
@@ -86,29 +98,27 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(if failed == 0 && broken.is_empty() { Exit::Success } else { Exit::Failure })
 }
 
-fn default_file() -> io::Result<PathBuf> {
+fn default_file() -> anyhow::Result<PathBuf> {
     let folder = super::root()?.folder;
     let found = TEST_FILES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
     let here = std::env::current_dir()?;
     let found = found.map(|path| path.strip_prefix(&here).map(Path::to_owned).unwrap_or(path));
     let [preferred, _] = TEST_FILES;
     found.ok_or_else(|| {
-        io::Error::other(format!(
-            "there is no {preferred} in {}: `conclaude init` writes a first one, `conclaude test --help` shows a case",
-            folder.display()
-        ))
+        anyhow!("there is no {preferred} in {}: `conclaude init` writes a first one, `conclaude test --help` shows a case",
+            folder.display())
     })
 }
 
-fn suite(path: &Path) -> io::Result<Result<Suite, ConfigError>> {
+fn suite(path: &Path) -> anyhow::Result<Result<Suite, ConfigError>> {
     let text = files::read_text(path, MAX_BYTES)
-        .map_err(|error| io::Error::other(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
     let file = match TestFile::parse(&text, path) {
         Ok(file) => file,
         Err(error) => return Ok(Err(error)),
     };
     let folder = path.canonicalize()?.parent().map(Path::to_owned).unwrap_or_default();
-    // Without a valid config no case says anything.
+    // Cases need a valid config.
     let root = Root::find(Some(&folder), &folder);
     let loaded = root.config.as_deref().map(|path| load::one(path, &root).complete());
     if let Some(Err(error)) = loaded {
@@ -116,26 +126,26 @@ fn suite(path: &Path) -> io::Result<Result<Suite, ConfigError>> {
     }
     let play = |case: &Located<Case>| {
         let started = Instant::now();
-        let impossible = compare::impossible(&case.value);
+        let impossible = play::impossible(&case.value);
         let difference = match play::play(&case.value, &folder) {
             _ if !impossible.is_empty() => impossible,
-            Ok(actual) => compare::difference(&case.value, &actual),
+            Ok(actual) => play::difference(&case.value, &actual),
             Err(why) => vec![format!("it could not be played: {why}")],
         };
         let name = case.value.name.as_str().to_owned();
-        Played { name, line: case.line, difference, took: started.elapsed() }
+        CaseResult { name, line: case.line, difference, took: started.elapsed() }
     };
     Ok(Ok(Suite { path: path.to_owned(), cases: file.cases.iter().map(play).collect() }))
 }
 
 fn invalid(out: &mut Out<'_>, error: &ConfigError) -> io::Result<()> {
     let style = if Out::shows_colours() { Style::Colour } else { Style::Plain };
-    writeln!(out, "{}\n", super::out::Coloured(&error.report(style)))?;
+    writeln!(out, "{}\n", super::out::ColouredText(&error.report(style)))?;
     let problems = count(error.located().len() as u64, "problem");
     match error.path().file_name().is_some_and(|name| ROOT_FILES.iter().any(|known| name == *known)) {
         true => writeln!(out, "{BAD}error{BAD:#}: {}", error.summary()),
         false => {
-            writeln!(out, "{BAD}error{BAD:#}: {} is no file of cases: {problems}", error.path().display())
+            writeln!(out, "{BAD}error{BAD:#}: {} is not a file of cases: {problems}", error.path().display())
         }
     }
 }
@@ -150,9 +160,9 @@ fn print(out: &mut Out<'_>, suite: &Suite) -> io::Result<()> {
         writeln!(out, "  {BAD}✗{BAD:#} {} (line {})", case.name, case.line)?;
         for line in &case.difference {
             match line.chars().next() {
-                Some('-') => writeln!(out, "      {BAD}{}{BAD:#}", Exact(line))?,
-                Some('+') => writeln!(out, "      {GOOD}{}{GOOD:#}", Exact(line))?,
-                _ => writeln!(out, "      {}", Exact(line))?,
+                Some('-') => writeln!(out, "      {BAD}{}{BAD:#}", ExactText(line))?,
+                Some('+') => writeln!(out, "      {GOOD}{}{GOOD:#}", ExactText(line))?,
+                _ => writeln!(out, "      {}", ExactText(line))?,
             }
         }
     }

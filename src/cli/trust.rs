@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use anyhow::bail;
 use clap::Args;
 
 use super::root;
@@ -11,12 +12,11 @@ use conclaude_core::config::{
 };
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{indent, visible};
-use conclaude_store::load;
-use conclaude_store::store;
 use conclaude_store::store::trust::{self, TrustStatus};
+use conclaude_store::{load, store};
 
 #[derive(Args)]
-pub(super) struct Request {
+pub(super) struct TrustRequest {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -28,23 +28,25 @@ pub(super) struct Request {
     list: bool,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &TrustRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     if request.list {
-        return list(&mut out);
+        return Ok(list(&mut out)?);
     }
     let root = root()?;
     let loaded = load::untrusted(&root);
-    if let Some(error) = loaded.errors.first().filter(|_| !request.revoke) {
-        return Err(io::Error::other(error.to_string()));
+    if let Some(error) = loaded.errors.first()
+        && !request.revoke
+    {
+        bail!("{error}");
     }
     let files: Vec<&Source> = loaded.origins.sources().iter().filter(|source| needs_trust(source)).collect();
     if files.is_empty() {
-        return Err(io::Error::other("there is no .conclaude.yaml here or above: nothing to trust"));
+        bail!("there is no .conclaude.yaml here or above: nothing to trust");
     }
     if request.revoke {
         for source in files {
-            let word = if trust::revoke(&source.path)? { "is trusted no longer" } else { "was not trusted" };
+            let word = if trust::revoke(&source.path)? { "is no longer trusted" } else { "was not trusted" };
             writeln!(out, "{} {word}", source.path.display())?;
         }
         return Ok(Exit::Success);
@@ -188,11 +190,9 @@ fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
     lines
 }
 
-fn agrees(out: &mut Out<'_>) -> io::Result<bool> {
+fn agrees(out: &mut Out<'_>) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        return Err(io::Error::other(
-            "this is for a user at a terminal to decide; `conclaude trust --yes` does not ask",
-        ));
+        bail!("this is for a user at a terminal to decide; `conclaude trust --yes` does not ask");
     }
     write!(out, "Trust it as it is now? [y/N] ")?;
     out.flush()?;

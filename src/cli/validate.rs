@@ -1,37 +1,33 @@
-//! `conclaude validate`: every problem of a config, and what is probably a mistake.
+//! `conclaude validate`: all errors and warnings of a config.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anstyle::AnsiColor;
 
-use crate::cli::out::{Coloured, Out, Paint};
-use conclaude_core::config::{self, Patterns};
+use crate::cli::out::{ColouredText, Out, Paint};
+use conclaude_core::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
+use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
+use conclaude_core::text::count;
 use conclaude_engine::install::{local_file, schema_file};
-use conclaude_engine::lint::{self, World};
-use conclaude_store::load;
+use conclaude_engine::lint::{self, LintContext};
+use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::{FILE_NAMES, Root};
 
-mod checked;
-mod contents;
 mod machine;
-
-use checked::{Checked, no_config};
-use contents::NO_RULES;
-pub(super) use contents::contents;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default().bold());
 const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
 const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct ValidateRequest {
     /// The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
     path: Option<PathBuf>,
     /// How to print the result: github prints annotations for GitHub Actions
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ValidateFormat,
     /// Exit with 1 where there are warnings
     #[arg(long)]
     strict: bool,
@@ -41,26 +37,53 @@ pub(super) struct Request {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ValidateFormat {
     #[default]
     Text,
     Json,
     Github,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+/// What was found in a config.
+struct CheckedConfig {
+    /// The file that was asked for, or the project's; none if there is no config at all.
+    path: Option<PathBuf>,
+    loaded: Loaded,
+    warnings: Vec<Remark>,
+    /// Warnings about something beside the values of the config.
+    others: Vec<String>,
+}
+
+impl CheckedConfig {
+    fn has_warnings(&self) -> bool {
+        !self.warnings.is_empty() || !self.others.is_empty()
+    }
+
+    fn is_valid(&self) -> bool {
+        self.path.is_some() && self.loaded.errors.is_empty()
+    }
+
+    /// The files that are valid, the outermost first.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let is_broken = |path: &Path| self.loaded.errors.iter().any(|error| error.path() == path);
+        let paths = self.loaded.origins.sources().iter().map(|source| source.path.as_path());
+        paths.filter(move |path| !is_broken(path))
+    }
+}
+
+pub(super) fn run(request: &ValidateRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     let checked = check(request.path.as_deref())?;
-    match if request.json { Format::Json } else { request.format } {
-        Format::Text => print(&mut out, &checked)?,
-        Format::Json => machine::json(&mut out, &checked)?,
-        Format::Github => machine::github(&mut out, &checked)?,
+    match if request.json { ValidateFormat::Json } else { request.format } {
+        ValidateFormat::Text => print(&mut out, &checked)?,
+        ValidateFormat::Json => machine::json(&mut out, &checked)?,
+        ValidateFormat::Github => machine::github(&mut out, &checked)?,
     }
     let is_refused = request.strict && checked.has_warnings();
     Ok(if checked.is_valid() && !is_refused { Exit::Success } else { Exit::Failure })
 }
 
-fn check(path: Option<&Path>) -> io::Result<Checked> {
+fn check(path: Option<&Path>) -> io::Result<CheckedConfig> {
     let (path, local, folder, loaded) = match path {
         Some(file) if !file.is_dir() => {
             let folder = std::path::absolute(file)?.parent().map(Path::to_owned).unwrap_or_default();
@@ -81,13 +104,13 @@ fn check(path: Option<&Path>) -> io::Result<Checked> {
     };
     let schema = schema_file::refreshed(path.as_deref());
     let is_valid = loaded.errors.is_empty();
-    let warnings = if is_valid { lint::remarks(&loaded, &World::of(&folder)) } else { Vec::new() };
+    let warnings = if is_valid { lint::remarks(&loaded, &LintContext::of(&folder)) } else { Vec::new() };
     let second = path.as_deref().and_then(second_file);
     let others = second.into_iter().chain(local).chain(schema).collect();
-    Ok(Checked { path, loaded, warnings, others })
+    Ok(CheckedConfig { path, loaded, warnings, others })
 }
 
-fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+fn print(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     if checked.path.is_none() {
         return writeln!(out, "{BAD}error{BAD:#}: {}", no_config());
     }
@@ -95,7 +118,7 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
         let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
         let report = error.report(style);
         if !report.is_empty() {
-            writeln!(out, "{}\n", Coloured(&report))?;
+            writeln!(out, "{}\n", ColouredText(&report))?;
         }
         writeln!(out, "{BAD}error{BAD:#}: {}", error.summary())?;
     }
@@ -117,13 +140,13 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
 }
 
 /// Where a warning is about a value, its line is shown as that of an error is.
-fn warn(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+fn warn(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
     for remark in &checked.warnings {
         match remark.locate(&checked.loaded.origins) {
             Some((source, problem)) => {
                 let report = config::warning(&problem, &source.path, &source.text, style);
-                writeln!(out, "{}\n", Coloured(&report))?;
+                writeln!(out, "{}\n", ColouredText(&report))?;
             }
             None => writeln!(out, "{WARNING}warning{WARNING:#}: {}", remark.in_one_line())?,
         }
@@ -134,10 +157,68 @@ fn warn(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     Ok(())
 }
 
-/// A second config beside the first would be a rule that silently does nothing.
+/// A second config in the same folder is not read.
 fn second_file(path: &Path) -> Option<String> {
     let [preferred, other] = FILE_NAMES;
     let other = path.with_file_name(other);
-    (path.ends_with(preferred) && other.exists())
-        .then(|| format!("{} is not read: {preferred} comes first", other.display()))
+    if path.ends_with(preferred) && other.exists() {
+        return Some(format!("{} is not read: {preferred} comes first", other.display()));
+    }
+    None
+}
+
+fn no_config() -> String {
+    format!("no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))
+}
+
+/// Printed for a config without rules.
+const NO_RULES: &str = "no rules configured";
+
+/// What the config does, in one line per section.
+pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
+    let sections = config.sections.iter();
+    let mut lines: Vec<String> =
+        sections.map(|(event, section)| section_line(*event, section, config)).collect();
+    if config.notifications.as_ref().is_some_and(|notifications| notifications.enabled == Some(true)) {
+        lines.push("notifications: on".into());
+    }
+    if let Some(des) = &config.des {
+        lines.push(des_line(des));
+    }
+    if lines.is_empty() {
+        lines.push(NO_RULES.into());
+    }
+    lines
+}
+
+fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfig) -> String {
+    let mut parts = Vec::new();
+    let mut add = |number: usize, noun: &str| parts.push((number, count(number as u64, noun)));
+    add(section.entries().len(), "pattern");
+    add(section.commands().count(), "command");
+    match event {
+        EventKind::PreToolUse => add(config.guards.count(), "guard"),
+        EventKind::PermissionRequest => add(config.permissions.count(), "rule"),
+        EventKind::UserPromptSubmit => {
+            add(config.prompts.rules().count(), "context rule");
+            add(config.prompts.slash_commands().count(), "slash command");
+        }
+        _ => {}
+    }
+    // Zeros are shown only if there is nothing else.
+    if parts.iter().any(|(number, _)| *number > 0) {
+        parts.retain(|(number, _)| *number > 0);
+    }
+    let parts: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    format!("{}: {}", event.row().section, parts.join(", "))
+}
+
+fn des_line(des: &DesConfig) -> String {
+    if !des.is_enabled() {
+        return "des: off".into();
+    }
+    let phases = count(des.phase_names().len() as u64, "phase");
+    let findings = if des.blocks() { "block" } else { "warn" };
+    let judge = if des.judge.is_some() { ", with a judge" } else { "" };
+    format!("des: gates for prompts with markers, {phases}, findings {findings}{judge}")
 }

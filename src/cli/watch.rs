@@ -3,14 +3,16 @@
 use std::io::{self, IsTerminal};
 use std::panic::PanicHookInfo;
 
+use anyhow::bail;
+
 use super::out::Out;
-use crate::watch::{Ended, Limits, Watch};
+use crate::watch::{EndReason, Limits, Watch};
 use conclaude_core::exit::Exit;
 use conclaude_store::audit::Trail;
 use conclaude_store::root::claude_folder;
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct WatchRequest {
     /// Only this session; the start of its id is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -22,7 +24,7 @@ pub(super) struct Request {
     once: bool,
 }
 
-pub(super) fn run(request: Request) -> io::Result<Exit> {
+pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let trail = Trail::of(&root.folder, None);
     let limits = match (&request.session, request.all) {
@@ -39,15 +41,15 @@ pub(super) fn run(request: Request) -> io::Result<Exit> {
         has_colours: Out::shows_colours(),
     };
     if request.once {
-        return once(&watch);
+        return Ok(once(&watch)?);
     }
     require_terminal()?;
     Ok(match watch.live(report_panic)? {
-        Ended::ByUser | Ended::Closed => Exit::Success,
+        EndReason::ByUser | EndReason::Closed => Exit::Success,
         // As a shell names it.
-        Ended::BySignal("SIGHUP") => Exit::Of(129),
-        Ended::BySignal("SIGINT") => Exit::Of(130),
-        Ended::BySignal(_) => Exit::Of(143),
+        EndReason::BySignal("SIGHUP") => Exit::Of(129),
+        EndReason::BySignal("SIGINT") => Exit::Of(130),
+        EndReason::BySignal(_) => Exit::Of(143),
     })
 }
 
@@ -63,20 +65,19 @@ fn once(watch: &Watch<'_>) -> io::Result<Exit> {
     Ok(if is_empty && watch.only.is_some() { Exit::Failure } else { Exit::Success })
 }
 
-fn require_terminal() -> io::Result<()> {
+fn require_terminal() -> anyhow::Result<()> {
     let problem = if !Out::is_terminal() {
-        "its output is no terminal"
+        "its output is not a terminal"
     } else if !io::stdin().is_terminal() {
-        "its input is no terminal, so it could not be quit"
+        "its input is not a terminal, so it could not be quit"
     } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
         "this terminal (TERM=dumb) has no screen to draw on"
     } else {
         return Ok(());
     };
-    let what = format!(
+    bail!(
         "`conclaude watch` draws on a terminal, and {problem}: `conclaude watch --once` prints what there is to see"
-    );
-    Err(io::Error::other(what))
+    )
 }
 
 /// The terminal is as it was: what happened can be read there.

@@ -2,14 +2,19 @@
 
 use std::io;
 
+use anyhow::anyhow;
 use serde_json::{Value, json};
 
-use super::out::Out;
+use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
+use crate::cli::explain::print as explain;
+use crate::cli::out::Out;
+use conclaude_core::dialect::claude::tools;
 use conclaude_core::exit::Exit;
-use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest};
+use conclaude_store::audit::fields::{list, text};
+use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest, reasons as words};
+use reassessment::Reassessment;
 
-mod print;
-mod today;
+mod reassessment;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude why             the newest record
@@ -18,7 +23,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 Exits with 0 whatever was decided, and with 1 if there is no such record.";
 
 #[derive(clap::Args)]
-pub(super) struct Request {
+pub(super) struct WhyRequest {
     /// The number of the record, as `conclaude audit show` prints it [default: the newest]
     #[arg(value_name = "NUMBER", conflicts_with = "last")]
     number: Option<u64>,
@@ -30,34 +35,34 @@ pub(super) struct Request {
     json: bool,
 }
 
-pub(super) fn run(request: &Request) -> io::Result<Exit> {
+pub(super) fn run(request: &WhyRequest) -> anyhow::Result<Exit> {
     let trail = Trail::of(&super::root()?.folder, None);
     let entry = find(&trail, request.number)?;
-    let today = today::today(&entry.record);
+    let today = reassessment::today(&entry.record);
     let mut out = Out::stdout();
     if request.json {
         out.json(&json!({ "record": entry.record, "tampered": entry.doubt, "today": today.json() }))?;
     } else {
-        print::all(&mut out, &entry, &today)?;
+        print_record(&mut out, &entry, &today)?;
     }
     out.flush()?;
     Ok(Exit::Success)
 }
 
 /// The record with this number, or the newest.
-fn find(trail: &Trail, number: Option<u64>) -> io::Result<TrailEntry> {
+fn find(trail: &Trail, number: Option<u64>) -> anyhow::Result<TrailEntry> {
     let Some(number) = number else {
         return newest(trail)?.ok_or_else(|| {
-            io::Error::other(format!(
+            anyhow!(
                 "there are no records in {}: `conclaude explain EVENT` shows what would happen",
                 trail.folder().display()
-            ))
+            )
         });
     };
     numbered(trail, number)
 }
 
-fn numbered(trail: &Trail, number: u64) -> io::Result<TrailEntry> {
+fn numbered(trail: &Trail, number: u64) -> anyhow::Result<TrailEntry> {
     let mut reader = Reader::new(trail);
     let mut found: Option<TrailEntry> = None;
     let mut last = 0;
@@ -70,7 +75,7 @@ fn numbered(trail: &Trail, number: u64) -> io::Result<TrailEntry> {
         Ok(())
     })?;
     found.ok_or_else(|| {
-        io::Error::other(match last {
+        anyhow::Error::msg(match last {
             1.. => format!(
                 "there is no record {number}: the newest is {last}, and `conclaude audit show` lists them"
             ),
@@ -80,4 +85,157 @@ fn numbered(trail: &Trail, number: u64) -> io::Result<TrailEntry> {
             ),
         })
     })
+}
+
+fn print_record(out: &mut Out<'_>, entry: &TrailEntry, today: &Reassessment) -> io::Result<()> {
+    let record = &entry.record;
+    head(out, record)?;
+    if let Some(doubt) = &entry.doubt {
+        marked(out, 2, Some((BAD, "✗")), &format!("tampered with here: {doubt}"))?;
+    }
+    writeln!(out, "\n{BOLD}Why{BOLD:#}")?;
+    if !reasons(out, record)? {
+        writeln!(out, "  nothing was found, and no command ran")?;
+    }
+    writeln!(out, "\n{BOLD}Today{BOLD:#}")?;
+    print_today(out, today)
+}
+
+fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
+    let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
+    let (event, decision) = (text(record, "event"), text(record, "decision"));
+    let title = format!("{seq}: {} {}", event.unwrap_or_default(), decision.unwrap_or_default());
+    writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+    for name in ["time", "session", "agent", "agent_id", "permission_mode", "step", "phase", "reason"] {
+        if let Some(value) = text(record, name) {
+            paragraph(out, 2, &format!("{name}: {value}"))?;
+        }
+    }
+    let tool = record.get("tool").unwrap_or(&Value::Null);
+    if let Some(name) = text(tool, "name") {
+        let what = text(tool, "command").or_else(|| text(tool, "file")).unwrap_or_default();
+        paragraph(out, 2, &format!("tool: {name} {what}"))?;
+    }
+    Ok(())
+}
+
+/// Prints the gate, the markers of its prompt, and what it checked. Returns whether there was one.
+fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
+    let Some(markers) = record.get("des") else { return Ok(false) };
+    let tool = record.pointer("/tool/name").and_then(Value::as_str);
+    let (gate, checked) = match (text(record, "event"), tool) {
+        (Some("PreToolUse"), Some(tool)) if tools::starts_agent(tool) => (
+            "Gate 1",
+            "the markers, the step file, the agent, the safety flags and the required sections of the prompt",
+        ),
+        (Some("PreToolUse"), _) => ("Gate 2", "whether it writes outside the scope of the step"),
+        (Some("SubagentStop"), _) => (
+            "Gate 3",
+            "the phases with their outcomes, skips and proofs, the limits, the state of the step, and the files that were changed",
+        ),
+        _ => return Ok(false),
+    };
+    let is_clear = list(record, "findings").next().is_none();
+    let (mark, found) =
+        if is_clear { ((GOOD, "✓"), "found nothing") } else { ((FAINT, "·"), "found this") };
+    marked(out, 2, Some(mark), &format!("{gate} looked at {checked}, and {found}"))?;
+    let required = markers.get("validation_required").and_then(Value::as_bool).unwrap_or_default();
+    let named = [
+        ("DES-STEP-FILE", "step_file"),
+        ("DES-AGENT", "agent_name"),
+        ("DES-COMMAND", "command"),
+        ("DES-PROJECT-ID", "project_id"),
+    ];
+    let named = named.iter().filter_map(|(name, field)| Some(format!("{name}: {}", text(markers, field)?)));
+    let mut markers = Vec::new();
+    if required {
+        markers.push("DES-VALIDATION: required".to_owned());
+    }
+    markers.extend(named);
+    paragraph(out, 6, &format!("the prompt has {}", markers.join(", ")))?;
+    Ok(true)
+}
+
+/// Prints the reasons. Returns whether there were any.
+fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
+    let mut is_any = gate(out, record)?;
+    for finding in list(record, "findings") {
+        item(out, finding, &words::of_finding(finding))?;
+        is_any = true;
+    }
+    for command in list(record, "commands") {
+        let run = conclaude_core::messages::short(text(command, "run").unwrap_or_default());
+        item(out, command, &words::of_command(command, &run))?;
+        is_any = true;
+    }
+    for applied in list(record, "applied") {
+        item(out, applied, text(applied, "what").unwrap_or_default())?;
+        is_any = true;
+    }
+    for skip in list(record, "skipped") {
+        let (what, why) = (text(skip, "what"), text(skip, "why"));
+        item(out, skip, &format!("{} did not run: {}", what.unwrap_or_default(), why.unwrap_or_default()))?;
+        is_any = true;
+    }
+    if let Some(blocks) = record.get("blocks") {
+        let number = |name: &str| blocks.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let rule = blocks.get("rule").map(rule).unwrap_or_default();
+        paragraph(out, 2, &format!("block {} of {} ({rule})", number("count"), number("max")))?;
+    }
+    if let Some(message) = record.pointer("/config_error/message").and_then(Value::as_str) {
+        marked(out, 2, Some((WARNING, "⚠")), message)?;
+    }
+    Ok(is_any)
+}
+
+/// One reason, with its rule and what that matched.
+fn item(out: &mut Out<'_>, value: &Value, title: &str) -> io::Result<()> {
+    let mark = match value.get("verdict").and_then(Value::as_str) {
+        Some("pass") => (GOOD, "✓"),
+        Some("block") => (BAD, "✗"),
+        Some("ask") => (WARNING, "?"),
+        Some("warn") => (WARNING, "⚠"),
+        _ => (FAINT, "·"),
+    };
+    marked(out, 2, Some(mark), title)?;
+    let matched = text(value, "matched").map(|matched| format!(" matched {matched}")).unwrap_or_default();
+    match value.get("rule") {
+        Some(of) => paragraph(out, 6, &format!("{}{matched}{}", rule(of), files(value))),
+        None => paragraph(out, 6, "its rule is not recorded: the record is one of an older version"),
+    }
+}
+
+/// The changed files for which a command ran.
+fn files(command: &Value) -> String {
+    let files: Vec<&str> = list(command, "files").filter_map(Value::as_str).collect();
+    let more = command.get("more_files").and_then(Value::as_u64);
+    let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+    if files.is_empty() { String::new() } else { format!(", files: {}{more}", files.join(", ")) }
+}
+
+fn rule(value: &Value) -> String {
+    let pattern = text(value, "pattern").map(|pattern| format!(" {pattern:?}")).unwrap_or_default();
+    let line = value.get("line").and_then(Value::as_u64).map(|line| format!(":{line}")).unwrap_or_default();
+    let position = text(value, "file").map(|file| format!(" in {file}{line}")).unwrap_or_default();
+    format!("{}{pattern}{position}", text(value, "key").unwrap_or_default())
+}
+
+fn print_today(out: &mut Out<'_>, today: &Reassessment) -> io::Result<()> {
+    match today {
+        Reassessment::Unknown(missing) => paragraph(out, 2, &format!("cannot be determined: {missing}")),
+        Reassessment::Decided { decision, is_same, why, command, rehearsal } => {
+            if *is_same {
+                paragraph(out, 2, &format!("the config would decide the same: {decision}"))?;
+            } else {
+                paragraph(out, 2, &format!("the config would decide otherwise: {decision}"))?;
+            }
+            for line in why {
+                marked(out, 2, Some((FAINT, "·")), line)?;
+            }
+            // In one line, so that it can be copied.
+            command.iter().try_for_each(|command| writeln!(out, "  all of it: {command}"))?;
+            explain::considered(out, rehearsal)?;
+            explain::commands(out, rehearsal)
+        }
+    }
 }

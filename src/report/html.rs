@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// # Errors
-/// When the report is no JSON.
+/// When the report cannot be written as JSON.
 pub(crate) fn page(report: &Report) -> serde_json::Result<String> {
     let data = in_script(&serde_json::to_string(report)?);
     // Nothing is loaded, and nothing runs but what is named by its hash.
@@ -77,8 +77,10 @@ fn hash(text: &str) -> String {
         for at in 0..4 {
             let digit = usize::try_from((bits >> (18 - 6 * at)) & 63).unwrap_or_default();
             let is_filled = at <= three.len() as u32;
-            let byte = DIGITS.get(digit).filter(|_| is_filled).copied().unwrap_or(b'=');
-            found.push(char::from(byte));
+            match DIGITS.get(digit) {
+                Some(byte) if is_filled => found.push(char::from(*byte)),
+                _ => found.push('='),
+            }
         }
     }
     found

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
+use super::model::{Call, Hook, Lane, Report, SessionReport, State, Tokens};
 use super::threads::Summary;
 use super::usage::cost;
 use conclaude_core::agent::MAIN;
@@ -31,7 +31,7 @@ pub(super) struct Lanes {
     counts: Counts,
     errors: Vec<String>,
     left_out: u64,
-    /// The newest sign of each agent's lane, and those of which there is a recent one.
+    /// The newest sign of each agent's lane, and the agents with a recent one.
     signs: HashMap<usize, (i64, Sign)>,
     recent: HashSet<usize>,
 }
@@ -46,7 +46,7 @@ impl Lanes {
             return *known;
         }
         let has_ended = store::Session::new(&self.root, id).has_ended();
-        report.sessions.push(Session { id: id.to_owned(), has_ended, ..Session::default() });
+        report.sessions.push(SessionReport { id: id.to_owned(), has_ended, ..SessionReport::default() });
         self.sessions.insert(id.to_owned(), report.sessions.len() - 1);
         report.sessions.len() - 1
     }

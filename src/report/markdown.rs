@@ -1,4 +1,4 @@
-//! The report as Markdown, for a pull request. Text of others is always in a code span, where it is neither a link, nor a tag, nor a mention.
+//! The report as Markdown, for a pull request. Foreign text is always in a code span, where it is neither a link, nor a tag, nor a mention.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,7 +182,9 @@ fn files(lane: &Lane, project: &str) -> String {
     let shown = lane.files.iter().take(MAX_FILES);
     let mut named: Vec<String> = shown.map(|(path, _)| code(&inside(path))).collect();
     let more = lane.files.len().saturating_sub(MAX_FILES);
-    named.extend((more > 0).then(|| format!("and {more} more")));
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
     named.join(", ")
 }
 
@@ -245,7 +247,7 @@ fn changed(out: &mut String, report: &Report) {
 
 fn findings(out: &mut String, report: &Report) {
     let mut kinds: BTreeMap<String, (u64, BTreeSet<String>)> = BTreeMap::new();
-    // What a rule allowed is no finding.
+    // A permission is not a finding.
     let is_against = |finding: &Value| text(finding, "code") != Code::PermissionAllowed.as_str();
     for finding in report.records.iter().flat_map(Record::findings).filter(is_against) {
         let (count, phases) = kinds.entry(text(&finding, "code").to_owned()).or_default();

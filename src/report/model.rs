@@ -15,7 +15,7 @@ pub(crate) struct Report {
     pub(crate) project: String,
     /// What the report is about, in words.
     pub(crate) range: String,
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) sessions: Vec<SessionReport>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) records: Vec<Record>,
     pub(crate) calls: Vec<Call>,
@@ -60,7 +60,7 @@ impl Report {
 }
 
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Session {
+pub(crate) struct SessionReport {
     pub(crate) id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started: Option<i64>,
@@ -206,7 +206,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// What was found; empty where that is no list.
+    /// What was found; empty if it is not a list.
     pub(super) fn findings(&self) -> Vec<Value> {
         values(self.findings.as_deref())
     }
@@ -223,7 +223,7 @@ impl Record {
     }
 }
 
-/// The values of a list; none where it is no list.
+/// The values of a list; none if it is not a list.
 pub(super) fn values(json: Option<&RawValue>) -> Vec<Value> {
     json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
 }
@@ -239,7 +239,7 @@ pub(crate) struct Call(
     pub(crate) Option<&'static str>,
 );
 
-/// A hook that failed or was cancelled, which Claude Code shows nobody.
+/// A hook that failed or was cancelled. Claude Code does not show that.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Hook {
     pub(crate) time: i64,

@@ -44,7 +44,7 @@ pub(super) struct Summary {
     pub(super) files: BTreeMap<String, u64>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) hooks: Vec<FailedHook>,
-    last: Last,
+    last: LastMessage,
     last_message: Option<i64>,
     /// What Claude Code said of agents in the background, and when.
     pub(super) notified: Vec<(i64, String, Sign)>,
@@ -55,10 +55,10 @@ pub(super) struct Summary {
     /// Why it could not be read.
     pub(super) error: Option<String>,
     /// Calls that have no result yet, by id.
-    open: HashMap<String, Open>,
+    open: HashMap<String, PendingCall>,
 }
 
-struct Open {
+struct PendingCall {
     call: Option<usize>,
     file: Option<String>,
 }
@@ -82,7 +82,7 @@ pub(super) struct FailedHook {
 
 /// The last message of a transcript: it says whether an agent came to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Last {
+enum LastMessage {
     #[default]
     Nothing,
     Prompt,
@@ -101,14 +101,14 @@ enum Last {
 }
 
 /// One transcript that is to be read.
-struct Job<'a> {
+struct TranscriptJob<'a> {
     session: &'a str,
     path: &'a Path,
     agent: Option<(String, Meta)>,
 }
 
-fn jobs(session: &SessionFiles) -> impl Iterator<Item = Job<'_>> {
-    let job = move |path, agent| Job { session: &session.id, path, agent };
+fn jobs(session: &SessionFiles) -> impl Iterator<Item = TranscriptJob<'_>> {
+    let job = move |path, agent| TranscriptJob { session: &session.id, path, agent };
     let main = session.main.iter().map(move |path| job(path, None));
     let agents = session.agents.iter();
     main.chain(agents.map(move |agent| job(&agent.path, Some((agent.id.clone(), agent.meta.clone())))))
@@ -116,7 +116,7 @@ fn jobs(session: &SessionFiles) -> impl Iterator<Item = Job<'_>> {
 
 /// Reads all transcripts, on all cores, in the order of their sessions.
 pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(&str, Summary)> {
-    let jobs: Vec<Job<'_>> = sessions.iter().flat_map(jobs).collect();
+    let jobs: Vec<TranscriptJob<'_>> = sessions.iter().flat_map(jobs).collect();
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
     std::thread::scope(|threads| {
@@ -158,9 +158,9 @@ impl Summary {
             summary.counts.add(&stream.counts);
             summary.counts.add(&stream.at_end());
             if stream.is_unfinished() {
-                summary.last = Last::HalfWritten;
+                summary.last = LastMessage::HalfWritten;
             } else if stream.has_gap() {
-                summary.last = Last::Unread;
+                summary.last = LastMessage::Unread;
             }
             read
         });
@@ -186,38 +186,41 @@ impl Summary {
         self.ended = Some(self.ended.map_or(time, |known| known.max(time)));
         if let Some(attachment) = &entry.attachment {
             if fate::is_blocked_stop(attachment) {
-                self.says(Last::BlockedStop, time);
+                self.says(LastMessage::BlockedStop, time);
             }
             self.hooks.extend(failed_hook(attachment, time));
         }
         if let Some(prompt) = entry.prompt() {
             self.prompts += u64::from(entry.asks());
-            self.says(if entry.is_interruption() { Last::Interruption } else { Last::Prompt }, time);
+            self.says(
+                if entry.is_interruption() { LastMessage::Interruption } else { LastMessage::Prompt },
+                time,
+            );
             self.notified.extend(fate::notified(&prompt).map(|(agent, sign)| (time, agent.to_owned(), sign)));
         }
         let mut unread = None;
         if entry.is("assistant") {
             unread = self.answers.take(entry);
             let last = match entry.is_api_error_message.is_true() {
-                true => Last::ApiError,
-                false if entry.may_call() => Last::Unread,
-                false if Sign::of_answer(entry) == Sign::Stopped => Last::Answer,
-                false => Last::Announcement,
+                true => LastMessage::ApiError,
+                false if entry.may_call() => LastMessage::Unread,
+                false if Sign::of_answer(entry) == Sign::Stopped => LastMessage::Answer,
+                false => LastMessage::Announcement,
             };
             self.says(last, time);
         }
         for (id, name, input) in entry.calls() {
-            self.says(Last::Call, time);
+            self.says(LastMessage::Call, time);
             self.call(time, id, name, input);
         }
         for result in entry.results() {
-            self.says(Last::Result, time);
+            self.says(LastMessage::Result, time);
             self.result(time, result);
         }
         unread
     }
 
-    fn says(&mut self, last: Last, time: i64) {
+    fn says(&mut self, last: LastMessage, time: i64) {
         (self.last, self.last_message) = (last, Some(time));
     }
 
@@ -225,13 +228,14 @@ impl Summary {
         self.tools += 1;
         let input = serde_json::from_str(input).unwrap_or_default();
         let (detail, file) = match tools::what(name, &input) {
-            ToolUse::File { access, path } => {
-                (Some(path), (access == Access::Write).then(|| path.to_owned()))
-            }
+            ToolUse::File { access: Access::Write, path } => (Some(path), Some(path.to_owned())),
+            ToolUse::File { path, .. } => (Some(path), None),
             ToolUse::Shell(command) | ToolUse::PowerShell(command) => (Some(command), None),
             ToolUse::Other => (tools::described(&input), None),
         };
-        let call = (self.calls.len() < MAX_CALLS).then(|| {
+        let mut call = None;
+        if self.calls.len() < MAX_CALLS {
+            call = Some(self.calls.len());
             self.calls.push(ToolCall {
                 start: time,
                 duration: None,
@@ -239,16 +243,16 @@ impl Summary {
                 detail: detail.map(|detail| start_of(detail, MAX_DETAIL)),
                 problem: None,
             });
-            self.calls.len() - 1
-        });
-        self.open.insert(id.to_owned(), Open { call, file });
+        }
+        self.open.insert(id.to_owned(), PendingCall { call, file });
     }
 
     fn result(&mut self, time: i64, result: &MessageBlock<'_>) {
         let Some(open) = result.tool_use_id.text().and_then(|id| self.open.remove(id)) else { return };
         let failed = result.is_error.is_true();
         // What failed or was denied was not written.
-        if let Some(file) = open.file.filter(|_| !failed)
+        if !failed
+            && let Some(file) = open.file
             && (self.files.contains_key(&file) || self.files.len() < MAX_FILES)
         {
             *self.files.entry(file).or_default() += 1;
@@ -271,24 +275,26 @@ impl Summary {
     /// What its last message says, and when.
     pub(super) fn sign(&self) -> (i64, Sign) {
         // What cannot be read has no time, and comes after what can.
-        let is_unread = matches!(self.last, Last::HalfWritten | Last::Unread);
-        let time = self.last_message.filter(|_| !is_unread).or(self.ended);
+        let is_unread = matches!(self.last, LastMessage::HalfWritten | LastMessage::Unread);
+        let time = if is_unread { self.ended } else { self.last_message.or(self.ended) };
         (time.unwrap_or_default(), self.last_sign())
     }
 
     fn last_sign(&self) -> Sign {
         Sign::Working(Some(match self.last {
-            Last::Answer => return Sign::Stopped,
-            Last::Announcement => fate::NOTHING_FOLLOWS,
-            Last::BlockedStop => fate::STOP_WAS_BLOCKED,
-            Last::HalfWritten => return Sign::HalfWritten,
-            Last::Unread => return Sign::Unread,
-            Last::ApiError => return Sign::Unfinished(fate::API_ERROR.into()),
-            Last::Interruption => return Sign::Unfinished(fate::INTERRUPTED.into()),
-            Last::Call => "its last message calls a tool that never answered",
-            Last::Result => "nothing follows its last tool's result: turn limit, or stopped from outside",
-            Last::Prompt => "nothing follows its last prompt: stopped from outside",
-            Last::Nothing => "its transcript has no message",
+            LastMessage::Answer => return Sign::Stopped,
+            LastMessage::Announcement => fate::NOTHING_FOLLOWS,
+            LastMessage::BlockedStop => fate::STOP_WAS_BLOCKED,
+            LastMessage::HalfWritten => return Sign::HalfWritten,
+            LastMessage::Unread => return Sign::Unread,
+            LastMessage::ApiError => return Sign::Unfinished(fate::API_ERROR.into()),
+            LastMessage::Interruption => return Sign::Unfinished(fate::INTERRUPTED.into()),
+            LastMessage::Call => "its last message calls a tool that never answered",
+            LastMessage::Result => {
+                "nothing follows its last tool's result: turn limit, or stopped from outside"
+            }
+            LastMessage::Prompt => "nothing follows its last prompt: stopped from outside",
+            LastMessage::Nothing => "its transcript has no message",
         }))
     }
 }

@@ -1,11 +1,11 @@
 //! What the user looks at: the selected row, its details, the filter. Keys come in; nothing is read or drawn here.
 
 use super::keys::Key;
-use super::rows::{Row, RowId};
+use super::rows::{RowId, TimelineRow};
 
 /// What a key asks the loop for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum LoopStep {
     GoOn,
     Quit,
 }
@@ -49,8 +49,8 @@ impl App {
     }
 
     /// The selected row among these, which may have changed.
-    pub(crate) fn selected(&mut self, rows: &[Row]) -> usize {
-        let newest = |rows: &[Row]| {
+    pub(crate) fn selected(&mut self, rows: &[TimelineRow]) -> usize {
+        let newest = |rows: &[TimelineRow]| {
             let dated = rows.iter().enumerate().filter_map(|(at, row)| Some((row.came?, at)));
             dated.max().map(|(_, at)| at)
         };
@@ -63,7 +63,7 @@ impl App {
         self.at
     }
 
-    fn select(&mut self, rows: &[Row], at: usize) {
+    fn select(&mut self, rows: &[TimelineRow], at: usize) {
         self.at = at.min(rows.len().saturating_sub(1));
         let id = rows.get(self.at).map(|row| row.id.clone());
         if id != self.selected {
@@ -72,7 +72,7 @@ impl App {
         self.selected = id;
     }
 
-    /// The first row to draw, so that the selected one is among so many.
+    /// The first row to draw, so that the selected one is visible.
     pub(crate) fn top(&mut self, height: usize, rows: usize) -> usize {
         self.page = height.max(1);
         let last = rows.saturating_sub(height);
@@ -81,19 +81,19 @@ impl App {
         self.top
     }
 
-    pub(crate) fn key(&mut self, key: Key, rows: &[Row]) -> Next {
+    pub(crate) fn key(&mut self, key: Key, rows: &[TimelineRow]) -> LoopStep {
         if key == Key::Interrupt {
-            return Next::Quit;
+            return LoopStep::Quit;
         }
         if self.is_typing {
             self.type_filter(key);
-            return Next::GoOn;
+            return LoopStep::GoOn;
         }
         if self.shows_help {
             return self.key_in_help(key);
         }
         match key {
-            Key::Char('q') => return Next::Quit,
+            Key::Char('q') => return LoopStep::Quit,
             Key::Char('?') => (self.shows_help, self.scroll) = (true, 0),
             Key::Char('/') => self.is_typing = true,
             Key::Char('f') => self.follows = !self.follows,
@@ -102,20 +102,20 @@ impl App {
             Key::Esc => self.filter.clear(),
             key => self.move_by_key(key, rows),
         }
-        Next::GoOn
+        LoopStep::GoOn
     }
 
     /// The help is longer than a small screen.
-    fn key_in_help(&mut self, key: Key) -> Next {
+    fn key_in_help(&mut self, key: Key) -> LoopStep {
         match key {
-            Key::Char('q') => return Next::Quit,
+            Key::Char('q') => return LoopStep::Quit,
             Key::Up | Key::Char('k') => self.scroll = self.scroll.saturating_sub(1),
             Key::Down | Key::Char('j') => self.scroll = self.scroll.saturating_add(1),
             Key::PageUp => self.scroll = self.scroll.saturating_sub(self.page),
             Key::PageDown | Key::Char(' ') => self.scroll = self.scroll.saturating_add(self.page),
             _ => (self.shows_help, self.scroll) = (false, 0),
         }
-        Next::GoOn
+        LoopStep::GoOn
     }
 
     fn type_filter(&mut self, key: Key) {
@@ -131,7 +131,7 @@ impl App {
         }
     }
 
-    fn move_by_key(&mut self, key: Key, rows: &[Row]) {
+    fn move_by_key(&mut self, key: Key, rows: &[TimelineRow]) {
         let last = rows.len().saturating_sub(1);
         // A page of what is looked at.
         let to = match (key, self.shows_details) {
@@ -163,8 +163,8 @@ mod tests {
     use super::super::line::Mark;
     use super::*;
 
-    fn rows(numbers: &[u64]) -> Vec<Row> {
-        let row = |number: &u64| Row {
+    fn rows(numbers: &[u64]) -> Vec<TimelineRow> {
+        let row = |number: &u64| TimelineRow {
             task: None,
             id: RowId::Line(*number),
             depth: 2,
@@ -177,7 +177,7 @@ mod tests {
         numbers.iter().map(row).collect()
     }
 
-    fn press(app: &mut App, rows: &[Row], codes: &[Key]) -> Next {
+    fn press(app: &mut App, rows: &[TimelineRow], codes: &[Key]) -> LoopStep {
         codes.iter().map(|key| app.key(*key, rows)).last().unwrap()
     }
 
@@ -222,7 +222,7 @@ mod tests {
     fn what_is_typed_after_a_slash_is_the_filter() {
         let (mut app, rows) = (App::new(), rows(&[1]));
         let typed = [Key::Char('/'), Key::Char('q'), Key::Char('f'), Key::Backspace];
-        assert_eq!(press(&mut app, &rows, &typed), Next::GoOn);
+        assert_eq!(press(&mut app, &rows, &typed), LoopStep::GoOn);
         assert_eq!((app.filter.as_str(), app.is_typing), ("q", true));
         press(&mut app, &rows, &[Key::Enter]);
         assert_eq!((app.filter.as_str(), app.is_typing), ("q", false));
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn q_and_control_c_quit_wherever_the_user_is() {
         let (mut app, rows) = (App::new(), rows(&[1]));
-        assert_eq!(press(&mut app, &rows, &[Key::Char('q')]), Next::Quit);
-        assert_eq!(press(&mut app, &rows, &[Key::Char('?'), Key::Char('q')]), Next::Quit);
+        assert_eq!(press(&mut app, &rows, &[Key::Char('q')]), LoopStep::Quit);
+        assert_eq!(press(&mut app, &rows, &[Key::Char('?'), Key::Char('q')]), LoopStep::Quit);
         press(&mut app, &rows, &[Key::Char('/')]);
-        assert_eq!(app.key(Key::Interrupt, &rows), Next::Quit);
-        assert_eq!(press(&mut app, &rows, &[Key::Esc, Key::Char('?'), Key::Esc]), Next::GoOn);
+        assert_eq!(app.key(Key::Interrupt, &rows), LoopStep::Quit);
+        assert_eq!(press(&mut app, &rows, &[Key::Esc, Key::Char('?'), Key::Esc]), LoopStep::GoOn);
         assert!(!app.shows_help);
     }
 

@@ -1,10 +1,10 @@
 //! All that is known of one row.
 
-use super::line::{Detail, Line, MAX_DETAIL, MAX_TEXT, cut};
+use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;
-use super::rows::RowId;
-use super::session::Session;
-use super::thread::Thread;
+use super::rows::{RowId, ThreadState};
+use super::thread::AgentThread;
+use super::thread::WatchedSession;
 use super::words::{Clock, elapsed, took};
 use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
@@ -39,13 +39,13 @@ impl Model {
         .unwrap_or_default()
     }
 
-    fn line(&self, number: u64) -> Option<&Line> {
+    fn line(&self, number: u64) -> Option<&ActivityLine> {
         let threads = self.sessions.iter().flat_map(|session| &session.threads);
         threads.flat_map(|thread| &thread.lines).find(|line| line.number == number)
     }
 
-    fn thread_details(&self, session: &Session, thread: &Thread, clock: &Clock) -> Vec<Detail> {
-        let (_, state, since) = self.state(session, thread, clock);
+    fn thread_details(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> Vec<Detail> {
+        let ThreadState { text: state, since, .. } = self.state(session, thread, clock);
         let since = since.map(|since| format!(" {}", elapsed(clock.since(since)))).unwrap_or_default();
         let mut details = vec![("thread", thread.name()), ("state", format!("{state}{since}"))];
         let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
@@ -68,7 +68,7 @@ impl Model {
     }
 }
 
-fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
+fn session_details(session: &WatchedSession, clock: &Clock) -> Vec<Detail> {
     let agents = session.threads.iter().filter(|thread| thread.id.is_some()).count() as u64;
     let mut details = vec![
         ("session", cut(&session.id, MAX_TEXT)),
@@ -84,8 +84,10 @@ fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
     }
     details.extend(session.title.iter().map(|title| ("prompt", title.clone())));
     let problems = session.unread.problems.iter().map(|problem| cut(problem, MAX_DETAIL));
-    let skipped = (session.unread.skipped > 0).then(|| session.unread.skipped());
-    details.extend(problems.chain(skipped).map(|what| ("not read", what)));
+    details.extend(problems.map(|what| ("not read", what)));
+    if session.unread.skipped > 0 {
+        details.push(("not read", session.unread.skipped()));
+    }
     details
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum Mark {
 
 /// Something that happened in a thread.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct ActivityLine {
     pub(super) number: u64,
     pub(super) time: Timestamp,
     pub(super) mark: Mark,
@@ -55,7 +55,7 @@ pub(super) enum Details {
 /// A named value of the details; without a name a text that goes on.
 pub(super) type Detail = (&'static str, String);
 
-/// A text of others on one line, cleaned and with at most so many characters.
+/// A foreign text on one line, cleaned and cut to `max` characters.
 pub(super) fn cut(text: &str, max: usize) -> String {
     shorten(printable_line(start(text, max)), max)
 }
@@ -65,7 +65,7 @@ pub(super) fn cut_lines(text: &str, max: usize) -> String {
     shorten(printable(start(text, max)).replace('\t', " "), max)
 }
 
-/// What is behind this is cut in any case, and need not be cleaned.
+/// The rest is cut in any case, and need not be cleaned.
 fn start(text: &str, max: usize) -> &str {
     text.char_indices().nth(max * 8).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

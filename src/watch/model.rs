@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
-use super::session::{Session, Unread};
-use super::thread::Thread;
+use super::thread::AgentThread;
+use super::thread::{UnreadParts, WatchedSession};
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
@@ -49,7 +49,7 @@ pub(crate) struct Model {
     limits: Limits,
     /// The start of the id of the only session that is wanted.
     only: Option<String>,
-    pub(super) sessions: Vec<Session>,
+    pub(super) sessions: Vec<WatchedSession>,
     pub(super) running: Vec<RunningCommand>,
     pub(super) steps: BTreeMap<StepKey, StepState>,
     /// The newest sign of a session that was left out: what is older is left out too.
@@ -114,7 +114,9 @@ impl Model {
         if let (Some(name), Some(_)) = (text("agent"), &agent) {
             thread.name.get_or_insert_with(|| cut(name, MAX_TEXT));
         }
-        if let Some(step) = step.filter(|_| agent.is_some() || text("event").is_some_and(is_des)) {
+        if let Some(step) = step
+            && (agent.is_some() || text("event").is_some_and(is_des))
+        {
             thread.step = Some(cut(step, MAX_TEXT));
         }
         let (event, decision) = (text("event").unwrap_or_default(), text("decision").unwrap_or_default());
@@ -153,8 +155,8 @@ impl Model {
             return;
         }
         self.added = 0;
-        let mut all: usize = self.sessions.iter().map(Session::lines).sum();
-        self.sessions.sort_by_key(Session::last);
+        let mut all: usize = self.sessions.iter().map(WatchedSession::lines).sum();
+        self.sessions.sort_by_key(WatchedSession::last);
         for session in &mut self.sessions {
             if all <= self.limits.all_lines {
                 break;
@@ -170,7 +172,7 @@ impl Model {
     }
 
     /// The thread of this agent, or the main thread; none where there is no room.
-    fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut Thread> {
+    fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut AgentThread> {
         if !self.make_room(session, time) {
             return None;
         }
@@ -178,7 +180,7 @@ impl Model {
         let at = match self.sessions.iter().position(|known| known.id == session) {
             Some(at) => at,
             None => {
-                self.sessions.push(Session { id: session.to_owned(), ..Session::default() });
+                self.sessions.push(WatchedSession { id: session.to_owned(), ..WatchedSession::default() });
                 self.sessions.len() - 1
             }
         };
@@ -208,7 +210,7 @@ impl Model {
         let name = agent?;
         let threads = &self.sessions.iter().find(|known| known.id == session)?.threads;
         let newest = |step: Option<&str>| {
-            let fits = |thread: &&Thread| {
+            let fits = |thread: &&AgentThread| {
                 thread.id.is_some() && thread.name.as_deref() == Some(name) && thread.step.as_deref() == step
             };
             threads.iter().rfind(fits)
@@ -240,7 +242,7 @@ impl Model {
             known.and_then(|known| known.threads.iter().find(|thread| thread.id.as_deref() == Some(agent)));
         let last = known.map_or(Timestamp::MIN, |thread| thread.last);
         let Some(thread) = self.thread(session, Some(agent), time) else { return };
-        // When a file was written to is no sign of the agent: it may have been copied.
+        // The time of a file says nothing about the agent: it may have been copied.
         thread.last = last;
         let text = |text: &Option<String>| {
             text.as_deref().map(|text| cut(text, MAX_TEXT)).filter(|text| !text.trim().is_empty())
@@ -289,7 +291,7 @@ impl Model {
     }
 
     /// What of a session's transcripts was not read.
-    pub(crate) fn unread(&mut self, session: &str, unread: Unread) {
+    pub(crate) fn unread(&mut self, session: &str, unread: UnreadParts) {
         if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
             session.unread = unread;
         }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::line::{Detail, Details, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
+use super::line::{ActivityLine, Detail, Details, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
 use conclaude_store::audit::fields::{list, text_or_empty as text};
 use conclaude_store::audit::reasons;
@@ -20,13 +20,13 @@ pub(super) fn line(
     time: Timestamp,
     (text_of, record): (&str, &Value),
     doubt: Option<&str>,
-) -> Line {
+) -> ActivityLine {
     let details = if text_of.len() > MAX_RECORD {
         Details::Known(details(record, doubt))
     } else {
         Details::Record(text_of.into(), doubt.map(Into::into))
     };
-    Line {
+    ActivityLine {
         number,
         time,
         mark: if doubt.is_some() { Mark::Bad } else { mark_of(record) },
@@ -63,7 +63,7 @@ fn read(record: &str) -> Value {
     serde_json::from_str(record).unwrap_or_default()
 }
 
-/// What a decision means for whoever looks.
+/// What a decision means to the user.
 fn mark_of(record: &Value) -> Mark {
     match text(record, "decision") {
         "allowed" if list(record, "findings").chain(list(record, "commands")).any(reasons::warns) => {
@@ -92,18 +92,17 @@ fn summary(record: &Value, doubt: Option<&str>) -> String {
     if let Some(tool) = record.get("tool") {
         what = format!("{what} {}", tool_in_short(record, tool));
     }
-    let agent =
-        Some(text(record, "agent")).filter(|name| !name.is_empty() && record.get("agent_id").is_none());
-    if let Some(agent) = agent.filter(|_| record.get("tool").is_some()) {
+    let is_own = record.get("agent_id").is_some();
+    let agent = text(record, "agent");
+    if !agent.is_empty() && !is_own && record.get("tool").is_some() {
         what = format!("{what} of {agent}");
     }
     // An agent's own step is shown with the agent.
-    let is_own = record.get("agent_id").is_some();
-    let step = Some(text(record, "step")).filter(|_| !is_own).filter(|step| !step.is_empty());
-    let step = step.map(|step| format!("step {}", step_name(step)));
-    let phase = Some(text(record, "phase")).filter(|phase| !phase.is_empty());
-    if let Some(about) = phase.map(str::to_owned).or(step) {
-        what = format!("{what} {about}");
+    let (phase, step) = (text(record, "phase"), text(record, "step"));
+    if !phase.is_empty() {
+        what = format!("{what} {phase}");
+    } else if !is_own && !step.is_empty() {
+        what = format!("{what} step {}", step_name(step));
     }
     let mut line = format!("{what} {}", in_words(text(record, "decision")));
     if let Some((count, max)) = blocks(record) {

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::line::{Line, MAX_TEXT, Mark, Part, cut};
+use super::line::{ActivityLine, MAX_TEXT, Mark, Part, cut};
 use super::model::{Model, StepState};
-use super::session::{Session, Unread};
-use super::thread::Thread;
+use super::thread::AgentThread;
+use super::thread::{UnreadParts, WatchedSession};
 use super::words::{Clock, elapsed, named, step_name, took};
 use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
@@ -28,7 +28,7 @@ pub(crate) enum RowId {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct TimelineRow {
     pub(crate) id: RowId,
     pub(crate) depth: usize,
     pub(crate) mark: Mark,
@@ -38,8 +38,15 @@ pub(crate) struct Row {
     pub(crate) task: Option<String>,
     /// What is shown at the end of the row: a duration, a date.
     pub(crate) right: String,
-    /// When it came, for whoever follows the newest.
+    /// When it came. Following selects the newest.
     pub(crate) came: Option<Timestamp>,
+}
+
+/// What a thread does, in words, and since when.
+pub(super) struct ThreadState {
+    pub(super) mark: Mark,
+    pub(super) text: String,
+    pub(super) since: Option<Timestamp>,
 }
 
 /// How many there are, for the head of the screen.
@@ -52,13 +59,13 @@ pub(crate) struct Totals {
 
 impl Model {
     /// All rows that hold the text, with what they belong to and what belongs to them.
-    pub(crate) fn rows(&self, clock: &Clock, wanted: &str) -> Vec<Row> {
+    pub(crate) fn rows(&self, clock: &Clock, wanted: &str) -> Vec<TimelineRow> {
         let mut rows = Vec::new();
         for session in self.sorted() {
             rows.push(session_row(session, clock));
             rows.extend(unread_row(session));
-            let key = |thread: &Thread| (thread.id.is_some(), thread.started);
-            let mut threads: Vec<&Thread> = session.threads.iter().collect();
+            let key = |thread: &AgentThread| (thread.id.is_some(), thread.started);
+            let mut threads: Vec<&AgentThread> = session.threads.iter().collect();
             threads.sort_by_key(|thread| key(thread));
             for thread in threads {
                 self.add_thread(&mut rows, session, thread, clock);
@@ -67,20 +74,22 @@ impl Model {
         if wanted.is_empty() { rows } else { filtered(rows, &wanted.to_lowercase()) }
     }
 
-    fn sorted(&self) -> Vec<&Session> {
-        let mut sessions: Vec<&Session> = self.sessions.iter().collect();
+    fn sorted(&self) -> Vec<&WatchedSession> {
+        let mut sessions: Vec<&WatchedSession> = self.sessions.iter().collect();
         sessions.sort_by_key(|session| session.started());
         sessions
     }
 
     pub(crate) fn totals(&self, clock: &Clock) -> Totals {
         let agents = || {
-            let of =
-                |session: &'_ Session| session.threads.iter().filter(|thread| thread.id.is_some()).count();
+            let of = |session: &'_ WatchedSession| {
+                session.threads.iter().filter(|thread| thread.id.is_some()).count()
+            };
             self.sessions.iter().map(of).sum()
         };
-        let is_working =
-            |session: &Session, thread: &&Thread| self.state(session, thread, clock).0 == Mark::Running;
+        let is_working = |session: &WatchedSession, thread: &&AgentThread| {
+            self.state(session, thread, clock).mark == Mark::Running
+        };
         let working = self
             .sessions
             .iter()
@@ -89,11 +98,17 @@ impl Model {
         Totals { sessions: self.sessions.len(), agents: agents(), working }
     }
 
-    fn add_thread(&self, rows: &mut Vec<Row>, session: &Session, thread: &Thread, clock: &Clock) {
+    fn add_thread(
+        &self,
+        rows: &mut Vec<TimelineRow>,
+        session: &WatchedSession,
+        thread: &AgentThread,
+        clock: &Clock,
+    ) {
         let key = (session.id.clone(), thread.id.clone());
         rows.push(self.thread_row(session, thread, clock));
         if thread.left_out > 0 {
-            rows.push(Row {
+            rows.push(TimelineRow {
                 id: RowId::LeftOut(key.0, key.1),
                 depth: 2,
                 task: None,
@@ -113,8 +128,8 @@ impl Model {
 
     fn running_in<'a>(
         &'a self,
-        session: &'a Session,
-        thread: &'a Thread,
+        session: &'a WatchedSession,
+        thread: &'a AgentThread,
     ) -> impl Iterator<Item = &'a RunningCommand> {
         self.running.iter().filter(move |running| {
             running.session.as_deref().unwrap_or_default() == session.id
@@ -122,22 +137,19 @@ impl Model {
         })
     }
 
-    /// What a thread does, in words, and since when.
-    pub(super) fn state(
-        &self,
-        session: &Session,
-        thread: &Thread,
-        clock: &Clock,
-    ) -> (Mark, String, Option<Timestamp>) {
+    pub(super) fn state(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> ThreadState {
         let mut running = self.running_in(session, thread);
         if let Some(first) = running.next() {
             let more = running.count();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let text = format!("{} runs `{}`{more}", first.event, cut(&first.command, MAX_TEXT));
-            return (Mark::Running, text, first.started.parse().ok());
+            return ThreadState { mark: Mark::Running, text, since: first.started.parse().ok() };
         }
         let is_agent = thread.id.is_some();
-        match thread.sign.fate(session.has_ended && is_agent, is_recent(thread.last(), clock)) {
+        let (mark, text, since) = match thread
+            .sign
+            .fate(session.has_ended && is_agent, is_recent(thread.last(), clock))
+        {
             Fate::NeverStopped(why) => (Mark::Bad, format!("never stopped: {}", cut(&why, MAX_TEXT)), None),
             _ if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
             Fate::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
@@ -154,11 +166,12 @@ impl Model {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
                 None => (Mark::Running, "at work".into(), Some(thread.started)),
             },
-        }
+        };
+        ThreadState { mark, text, since }
     }
 
-    fn thread_row(&self, session: &Session, thread: &Thread, clock: &Clock) -> Row {
-        let (mark, state, since) = self.state(session, thread, clock);
+    fn thread_row(&self, session: &WatchedSession, thread: &AgentThread, clock: &Clock) -> TimelineRow {
+        let ThreadState { mark, text: state, since } = self.state(session, thread, clock);
         let name = if session.id.is_empty() { "by hand".into() } else { thread.name() };
         let mut parts = vec![name];
         parts.extend(self.step_of(thread).map(|(name, step)| progress(name, step)));
@@ -176,10 +189,10 @@ impl Model {
             None if thread.id.is_some() => took(lasted.max(0)),
             None => String::new(),
         };
-        Row {
+        TimelineRow {
             id: RowId::Thread(session.id.clone(), thread.id.clone()),
             depth: 1,
-            task: thread.description.clone().filter(|_| thread.id.is_some()),
+            task: if thread.id.is_some() { thread.description.clone() } else { None },
             mark,
             time: None,
             text: parts.join(" · "),
@@ -189,7 +202,7 @@ impl Model {
     }
 
     /// The step that a thread works on, and the file as it is now.
-    pub(super) fn step_of<'a>(&'a self, thread: &'a Thread) -> Option<(&'a str, Option<&'a StepState>)> {
+    pub(super) fn step_of<'a>(&'a self, thread: &'a AgentThread) -> Option<(&'a str, Option<&'a StepState>)> {
         let step = thread.step.as_deref()?;
         let state = self.steps.get(&(thread.id.clone(), step.to_owned()));
         Some((step_name(step), state))
@@ -209,7 +222,7 @@ fn progress(name: &str, step: Option<&StepState>) -> String {
     }
 }
 
-fn session_row(session: &Session, clock: &Clock) -> Row {
+fn session_row(session: &WatchedSession, clock: &Clock) -> TimelineRow {
     let id: String = cut(&session.id, MAX_TEXT).chars().take(8).collect();
     let unread = if session.unread.lines > 0 { "(no prompt could be read)" } else { "" };
     let title = session.title.as_deref().unwrap_or(unread);
@@ -219,7 +232,7 @@ fn session_row(session: &Session, clock: &Clock) -> Row {
         (false, title) => format!("session {id} · {title}"),
     };
     let is_open = !session.has_ended && is_recent(session.last(), clock);
-    Row {
+    TimelineRow {
         id: RowId::Session(session.id.clone()),
         depth: 0,
         task: None,
@@ -232,18 +245,23 @@ fn session_row(session: &Session, clock: &Clock) -> Row {
 }
 
 /// What was not read of the transcripts; the details say more.
-fn unread_row(session: &Session) -> Option<Row> {
-    let Unread { lines, problems, skipped } = &session.unread;
-    let problems =
-        (*lines > 0).then(|| format!("{} not read: {}", count(*lines, "line"), problems.join("; ")));
-    let skipped = (*skipped > 0).then(|| session.unread.skipped());
-    let mark = if problems.is_some() { Mark::Warning } else { Mark::None };
-    let texts: Vec<String> = problems.into_iter().chain(skipped).collect();
-    (!texts.is_empty()).then(|| Row {
+fn unread_row(session: &WatchedSession) -> Option<TimelineRow> {
+    let UnreadParts { lines, problems, skipped } = &session.unread;
+    let mut texts = Vec::new();
+    if *lines > 0 {
+        texts.push(format!("{} not read: {}", count(*lines, "line"), problems.join("; ")));
+    }
+    if *skipped > 0 {
+        texts.push(session.unread.skipped());
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    Some(TimelineRow {
         id: RowId::Unread(session.id.clone()),
         depth: 1,
         task: None,
-        mark,
+        mark: if *lines > 0 { Mark::Warning } else { Mark::None },
         time: None,
         text: cut(&texts.join("; "), MAX_TEXT),
         right: String::new(),
@@ -251,8 +269,8 @@ fn unread_row(session: &Session) -> Option<Row> {
     })
 }
 
-fn line_row(line: &Line, clock: &Clock) -> Row {
-    Row {
+fn line_row(line: &ActivityLine, clock: &Clock) -> TimelineRow {
+    TimelineRow {
         id: RowId::Line(line.number),
         depth: 2,
         task: None,
@@ -264,8 +282,8 @@ fn line_row(line: &Line, clock: &Clock) -> Row {
     }
 }
 
-fn part_row(number: u64, at: usize, part: &Part) -> Row {
-    Row {
+fn part_row(number: u64, at: usize, part: &Part) -> TimelineRow {
+    TimelineRow {
         id: RowId::Part(number, at),
         depth: 3,
         task: None,
@@ -277,9 +295,9 @@ fn part_row(number: u64, at: usize, part: &Part) -> Row {
     }
 }
 
-fn running_row(running: &RunningCommand, clock: &Clock) -> Row {
+fn running_row(running: &RunningCommand, clock: &Clock) -> TimelineRow {
     let started = running.started.parse().ok();
-    Row {
+    TimelineRow {
         id: RowId::Running(running.started.clone(), running.command.clone()),
         depth: 2,
         task: None,
@@ -292,7 +310,7 @@ fn running_row(running: &RunningCommand, clock: &Clock) -> Row {
 }
 
 /// The rows that hold the text, those above them that they belong to, and those below them that belong to them.
-fn filtered(rows: Vec<Row>, wanted: &str) -> Vec<Row> {
+fn filtered(rows: Vec<TimelineRow>, wanted: &str) -> Vec<TimelineRow> {
     let mut keep = vec![false; rows.len()];
     // The depth of the row that matched, as long as its own rows follow.
     let mut inside: Option<usize> = None;
@@ -313,11 +331,11 @@ fn filtered(rows: Vec<Row>, wanted: &str) -> Vec<Row> {
             }
         }
     }
-    rows.into_iter().zip(keep).filter_map(|(row, keep)| keep.then_some(row)).collect()
+    rows.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(row, _)| row).collect()
 }
 
 /// Rows as plain text, for scripts.
-pub(crate) fn plain(row: &Row) -> String {
+pub(crate) fn plain(row: &TimelineRow) -> String {
     let indent = "  ".repeat(row.depth);
     let time = row.time.as_ref().map(|time| format!("{time} ")).unwrap_or_default();
     let right = if row.right.is_empty() { String::new() } else { format!("  ({})", row.right) };

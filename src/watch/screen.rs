@@ -7,18 +7,18 @@ use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 
-pub(super) struct Screen(CrosstermBackend<Stdout>);
+pub(super) struct TerminalScreen(CrosstermBackend<Stdout>);
 
 /// What a terminal has that does not know its size.
 const USUAL: Size = Size { width: 80, height: 24 };
 
-impl Screen {
-    pub(super) fn new(stdout: Stdout) -> Screen {
-        Screen(CrosstermBackend::new(stdout))
+impl TerminalScreen {
+    pub(super) fn new(stdout: Stdout) -> TerminalScreen {
+        TerminalScreen(CrosstermBackend::new(stdout))
     }
 }
 
-impl Backend for Screen {
+impl Backend for TerminalScreen {
     type Error = io::Error;
 
     fn draw<'a, I>(&mut self, content: I) -> io::Result<()>

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::line::{MAX_TEXT, cut};
 use super::model::{Model, StepKey, StepState};
-use super::session::Unread;
+use super::thread::UnreadParts;
 use conclaude_checks::des::step;
 use conclaude_core::dialect::claude::layout;
 use conclaude_os::files;
@@ -24,7 +24,7 @@ use conclaude_store::transcript::stream::{LinePosition, Stream};
 /// How long one call may read.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// The clock is looked at after so many lines.
+/// Lines between two looks at the clock.
 const LINES: u64 = 200;
 
 /// How often new sessions, agents and changed steps are looked for.
@@ -211,7 +211,7 @@ impl<'a> Source<'a> {
         self.transcripts.insert(path, transcript);
     }
 
-    /// Sessions of which nothing but broken lines is known are shown, too.
+    /// Sessions with nothing but broken lines are shown, too.
     fn add_broken(&self, model: &mut Model) {
         for (path, transcript) in &self.transcripts {
             if transcript.counts.unread() + transcript.at_end.unread() > 0 {
@@ -237,7 +237,7 @@ impl<'a> Source<'a> {
             if let Some(prompt) = self.first_prompts.get(&id) {
                 model.first_prompt(&id, prompt);
             }
-            model.unread(&id, Unread { lines: counts.unread(), problems: counts.problems(), skipped });
+            model.unread(&id, UnreadParts { lines: counts.unread(), problems: counts.problems(), skipped });
         }
     }
 

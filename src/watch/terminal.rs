@@ -13,20 +13,20 @@ use ratatui::crossterm::terminal::{
 };
 
 use super::keys::Key;
-use super::screen::Screen;
+use super::screen::TerminalScreen;
 use conclaude_os::process;
 
 /// The terminal is ours.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal, until it is dropped.
-pub(super) struct Taken {
-    pub(super) screen: Terminal<Screen>,
+pub(super) struct TerminalSession {
+    pub(super) screen: Terminal<TerminalScreen>,
 }
 
 /// Why waiting for the user ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Woken {
+pub(super) enum WakeUp {
     /// These keys were pressed, or none in the time.
     Keys(Vec<Key>),
     /// The terminal is gone.
@@ -41,20 +41,20 @@ fn stdout() -> Stdout {
     io::stdout()
 }
 
-impl Taken {
+impl TerminalSession {
     /// Takes the terminal. From then on a panic, and each signal that asks us to stop, gives it back too.
-    pub(super) fn take(report: fn(&PanicHookInfo<'_>)) -> io::Result<Taken> {
+    pub(super) fn take(report: fn(&PanicHookInfo<'_>)) -> io::Result<TerminalSession> {
         process::note_stop_signals();
         restore_on_panic(report);
         IS_TAKEN.store(true, Ordering::SeqCst);
         let taken = enable_raw_mode()
             .and_then(|()| execute!(stdout(), EnterAlternateScreen))
-            .and_then(|()| Terminal::new(Screen::new(stdout())));
-        taken.map(|screen| Taken { screen }).inspect_err(|_| restore())
+            .and_then(|()| Terminal::new(TerminalScreen::new(stdout())));
+        taken.map(|screen| TerminalSession { screen }).inspect_err(|_| restore())
     }
 }
 
-impl Drop for Taken {
+impl Drop for TerminalSession {
     fn drop(&mut self) {
         restore();
     }
@@ -77,9 +77,9 @@ fn restore_on_panic(report: fn(&PanicHookInfo<'_>)) {
 }
 
 /// Waits for keys, a signal or the end of the pause. A new size is seen when the screen is drawn again.
-pub(super) fn wait(pause: Duration) -> io::Result<Woken> {
+pub(super) fn wait(pause: Duration) -> io::Result<WakeUp> {
     let woken = platform::wait(pause)?;
-    Ok(process::stop_signal().map_or(woken, Woken::Signal))
+    Ok(process::stop_signal().map_or(woken, WakeUp::Signal))
 }
 
 /// The library's own reader of keys reads for ever from a terminal that is gone, and is larger than all of the rest.
@@ -92,23 +92,23 @@ mod platform {
     use rustix::io::Errno;
 
     use super::super::keys;
-    use super::Woken;
+    use super::WakeUp;
     use conclaude_os::process;
 
     /// The rest of a key comes at once.
     const REST: Duration = Duration::from_millis(50);
 
-    pub(super) fn wait(pause: Duration) -> io::Result<Woken> {
+    pub(super) fn wait(pause: Duration) -> io::Result<WakeUp> {
         let mut bytes = Vec::new();
         if !read(&mut bytes, pause)? {
-            return Ok(Woken::Closed);
+            return Ok(WakeUp::Closed);
         }
         if !keys::keys(&bytes).1.is_empty() && !read(&mut bytes, REST)? {
-            return Ok(Woken::Closed);
+            return Ok(WakeUp::Closed);
         }
         let (mut found, rest) = keys::keys(&bytes);
         found.extend(keys::last_keys(rest));
-        Ok(Woken::Keys(found))
+        Ok(WakeUp::Keys(found))
     }
 
     /// Adds what comes within the pause; whether the terminal is still there.
@@ -150,9 +150,9 @@ mod platform {
     use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
     use super::super::keys::Key;
-    use super::Woken;
+    use super::WakeUp;
 
-    pub(super) fn wait(mut pause: Duration) -> io::Result<Woken> {
+    pub(super) fn wait(mut pause: Duration) -> io::Result<WakeUp> {
         let mut keys = Vec::new();
         while event::poll(pause)? {
             pause = Duration::ZERO;
@@ -167,7 +167,7 @@ mod platform {
                 });
             }
         }
-        Ok(Woken::Keys(keys))
+        Ok(WakeUp::Keys(keys))
     }
 
     fn named(code: KeyCode) -> Key {

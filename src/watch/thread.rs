@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use super::line::{Line, MAX_TEXT, cut};
+use super::line::{ActivityLine, MAX_TEXT, cut};
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
@@ -21,7 +21,7 @@ pub(super) struct OpenCall {
 
 /// The main thread, or a subagent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Thread {
+pub(super) struct AgentThread {
     /// The agent's id; none for the main thread.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
@@ -39,11 +39,11 @@ pub(super) struct Thread {
     pub(super) blocks: u64,
     pub(super) denials: u64,
     pub(super) step: Option<String>,
-    pub(super) lines: VecDeque<Line>,
+    pub(super) lines: VecDeque<ActivityLine>,
     pub(super) left_out: u64,
 }
 
-impl Thread {
+impl AgentThread {
     pub(super) fn name(&self) -> String {
         let Some(id) = &self.id else { return "main thread".into() };
         let name = self.name.clone().unwrap_or_else(|| cut(id, MAX_TEXT));
@@ -84,9 +84,9 @@ impl Thread {
         }
     }
 
-    pub(super) fn add(&mut self, line: Line, max: usize) {
+    pub(super) fn add(&mut self, line: ActivityLine, max: usize) {
         if let Some(call) = &line.call {
-            let is_same = |known: &Line| known.call.as_deref() == Some(call);
+            let is_same = |known: &ActivityLine| known.call.as_deref() == Some(call);
             if line.is_said && self.lines.iter().any(is_same) {
                 return;
             }
@@ -106,5 +106,71 @@ impl Thread {
             self.open.remove(0);
         }
         self.open.push(call);
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct WatchedSession {
+    pub(super) id: String,
+    /// The last prompt.
+    pub(super) title: Option<String>,
+    pub(super) has_ended: bool,
+    pub(super) threads: Vec<AgentThread>,
+    pub(super) left_out: u64,
+    pub(super) unread: UnreadParts,
+}
+
+/// What of the transcripts of a session was not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnreadParts {
+    /// Lines that could not be, or not whole.
+    pub(crate) lines: u64,
+    pub(crate) problems: Vec<String>,
+    /// The bytes before the part that is shown.
+    pub(crate) skipped: u64,
+}
+
+impl UnreadParts {
+    pub(super) fn skipped(&self) -> String {
+        format!("the first {} MB of its transcripts are not shown", (self.skipped >> 20).max(1))
+    }
+}
+
+impl WatchedSession {
+    pub(super) fn last(&self) -> Timestamp {
+        self.threads.iter().map(AgentThread::last).max().unwrap_or(Timestamp::MIN)
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.threads.iter().map(|thread| thread.lines.len()).sum()
+    }
+
+    pub(super) fn forget_lines(&mut self) {
+        for thread in &mut self.threads {
+            thread.left_out += thread.lines.len() as u64;
+            thread.lines = Default::default();
+        }
+    }
+
+    pub(super) fn started(&self) -> Timestamp {
+        self.threads.iter().map(|thread| thread.started).min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Where the new thread is. The agent whose last sign is the oldest gives way; the main thread stays.
+    pub(super) fn add_thread(&mut self, agent: Option<&str>, time: Timestamp, max: usize) -> usize {
+        if self.threads.len() >= max {
+            let agents = self.threads.iter().enumerate().filter(|(_, thread)| thread.id.is_some());
+            if let Some((at, _)) = agents.min_by_key(|(_, thread)| thread.last()) {
+                self.threads.remove(at);
+                self.left_out += 1;
+            }
+        }
+        let id = agent.map(str::to_owned);
+        let thread =
+            AgentThread { id, started: time, last: time, since: Timestamp::MIN, ..AgentThread::default() };
+        // The main thread comes first.
+        let at = if agent.is_none() { 0 } else { self.threads.len() };
+        self.threads.insert(at, thread);
+        at
     }
 }

@@ -10,14 +10,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::app::App;
 use super::line::{Detail, Mark};
 use super::model::Model;
-use super::rows::Row;
+use super::rows::TimelineRow;
 use super::words::Clock;
 use conclaude_core::text::count;
 
 /// What is drawn beside the rows.
-pub(crate) struct Screen<'a> {
+pub(crate) struct View<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) rows: &'a [Row],
+    pub(crate) rows: &'a [TimelineRow],
     pub(crate) clock: &'a Clock,
     pub(crate) project: &'a str,
     /// What is being read, or could not be.
@@ -27,10 +27,10 @@ pub(crate) struct Screen<'a> {
     pub(crate) has_colours: bool,
 }
 
-/// Below so many rows the details take the place of the list.
+/// With fewer rows the details replace the list.
 const MIN_SPLIT: u16 = 12;
 
-/// Below so many columns the names of details have no column of their own.
+/// With fewer columns the names of details have no column of their own.
 const MIN_COLUMNS: u16 = 60;
 
 /// So many columns of the text at the start of a row are left, at least.
@@ -49,7 +49,7 @@ const HELP: [(&str, &str); 10] = [
     ("✓ ✗ ⚠ ● ○ ·", "good, blocked or failed, warning, running, quiet, note"),
 ];
 
-pub(crate) fn draw(screen: &Screen<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(screen: &View<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
     let Rect { width, height, .. } = area;
     if width < 4 || height == 0 {
         return;
@@ -70,29 +70,34 @@ pub(crate) fn draw(screen: &Screen<'_>, app: &mut App, area: Rect, buffer: &mut 
         return draw_empty(screen, app, body, buffer);
     }
     if !app.shows_details {
-        return draw_rows(screen, app, selected, body, buffer);
+        return draw_rows(screen, app, body, buffer);
     }
     let lower = if body.height >= MIN_SPLIT { body.height / 2 } else { body.height };
     let list = Rect { height: body.height - lower, ..body };
-    draw_rows(screen, app, selected, list, buffer);
+    draw_rows(screen, app, list, buffer);
     let details = Rect { y: body.y + list.height, height: lower, ..body };
     let shown = screen.rows.get(selected).map(|row| screen.model.details(&row.id, screen.clock));
     draw_details(&shown.unwrap_or_default(), app, details, buffer);
 }
 
 /// A text at the start of a row and one at its end, if there is room for both; the first is cut for that.
-fn draw_ends(left: &str, right: &str, style: Style, area: Rect, buffer: &mut Buffer) {
+fn draw_ends((left, right): (&str, &str), style: Style, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, style);
     let room = usize::from(area.width);
     let is_right_shown = right.width() + MIN_LEFT.min(left.width() + 2) <= room;
     let room_left = if is_right_shown { room.saturating_sub(right.width() + 1) } else { room };
-    put(buffer, (area.x, area.y), &fit(left, room_left), room_left, style);
+    put(buffer, (area.x, area.y), Label { text: &fit(left, room_left), width: room_left }, style);
     if is_right_shown {
-        put(buffer, (area.right() - columns(right), area.y), right, right.width(), style);
+        put(
+            buffer,
+            (area.right() - columns(right), area.y),
+            Label { text: right, width: right.width() },
+            style,
+        );
     }
 }
 
-fn draw_head(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+fn draw_head(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let totals = screen.model.totals(screen.clock);
     let follows = if app.follows { "following" } else { "not following" };
     let counts = format!(
@@ -102,10 +107,10 @@ fn draw_head(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
         totals.working
     );
     let title = format!(" conclaude watch · {}", screen.project);
-    draw_ends(&title, &counts, Style::new().add_modifier(Modifier::BOLD), area, buffer);
+    draw_ends((&title, &counts), Style::new().add_modifier(Modifier::BOLD), area, buffer);
 }
 
-fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+fn draw_foot(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let keys = "q quit · ? help · ↑↓ select · Enter details · / filter · f follow";
     let (left, right) = if app.is_typing {
         (format!(" /{}▏", app.filter), "Enter keeps it · Esc clears it ")
@@ -121,7 +126,7 @@ fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     } else {
         (format!(" {keys}"), "")
     };
-    draw_ends(&left, right, Style::new().add_modifier(Modifier::DIM), area, buffer);
+    draw_ends((&left, right), Style::new().add_modifier(Modifier::DIM), area, buffer);
 }
 
 fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
@@ -141,65 +146,73 @@ fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
     app.page = height.max(1);
     app.scroll = app.scroll.min(lines.len().saturating_sub(height));
     for (y, (keys, what)) in (area.y..area.bottom()).zip(lines.iter().skip(app.scroll)) {
-        put(buffer, (area.x + 1, y), keys, usize::from(area.width), bold);
+        put(buffer, (area.x + 1, y), Label { text: keys, width: usize::from(area.width) }, bold);
         let indent = if names == 0 { 2 } else { u16::try_from(names).unwrap_or(0) };
-        put(buffer, (area.x + 1 + indent, y), what, width, Style::new());
+        put(buffer, (area.x + 1 + indent, y), Label { text: what, width }, Style::new());
     }
     let below = lines.len().saturating_sub(app.scroll + height);
     if below > 0 {
         let more = format!(" {below} more: ↓ ");
         let x = area.right().saturating_sub(columns(&more));
-        put(buffer, (x, area.bottom().saturating_sub(1)), &more, more.width(), bold);
+        put(buffer, (x, area.bottom().saturating_sub(1)), Label { text: &more, width: more.width() }, bold);
     }
 }
 
-fn draw_empty(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+fn draw_empty(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let nothing = [format!("No row holds \"{}\". Esc clears the filter.", app.filter)];
     let texts = if app.filter.is_empty() { screen.empty } else { &nothing };
     let width = usize::from(area.width.saturating_sub(2));
     let lines = texts.iter().flat_map(|text| wrapped(text, width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
-        put(buffer, (area.x + 1, y), &line, width, Style::new());
+        put(buffer, (area.x + 1, y), Label { text: &line, width }, Style::new());
     }
 }
 
-fn draw_rows(screen: &Screen<'_>, app: &mut App, selected: usize, area: Rect, buffer: &mut Buffer) {
+fn draw_rows(screen: &View<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
+    let selected = app.selected(screen.rows);
     let top = app.top(usize::from(area.height), screen.rows.len());
     let shown = screen.rows.iter().enumerate().skip(top);
     for (y, (at, row)) in (area.y..area.bottom()).zip(shown) {
         let line = Rect { y, height: 1, ..area };
         draw_row(row, screen.has_colours, line, buffer);
         if at == selected {
-            put(buffer, (line.x, y), ">", 1, Style::new());
+            put(buffer, (line.x, y), Label { text: ">", width: 1 }, Style::new());
             buffer.set_style(line, Style::new().add_modifier(Modifier::REVERSED));
         }
     }
 }
 
-fn draw_row(row: &Row, has_colours: bool, area: Rect, buffer: &mut Buffer) {
+fn draw_row(row: &TimelineRow, has_colours: bool, area: Rect, buffer: &mut Buffer) {
     let plain = if row.depth == 0 { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
     let mut x = area.x + 1 + u16::try_from(row.depth * 2).unwrap_or(0);
-    put(buffer, (x, area.y), row.mark.symbol(), 1, row.mark.style(has_colours));
+    put(buffer, (x, area.y), Label { text: row.mark.symbol(), width: 1 }, row.mark.style(has_colours));
     x += 2;
     // On a narrow screen what happened matters more than when.
-    if let Some(time) = row.time.as_ref().filter(|_| area.width >= MIN_COLUMNS) {
-        put(buffer, (x, area.y), time, 8, Style::new().add_modifier(Modifier::DIM));
+    if area.width >= MIN_COLUMNS
+        && let Some(time) = &row.time
+    {
+        put(buffer, (x, area.y), Label { text: time, width: 8 }, Style::new().add_modifier(Modifier::DIM));
         x += 9;
     }
     let room = usize::from(area.right().saturating_sub(x));
     let right = row.right.width();
     let is_right_shown = right > 0 && room > right + 12;
     let room = if is_right_shown { room - right - 2 } else { room };
-    put(buffer, (x, area.y), &fit(&with_short_task(row, room), room), room, plain);
+    put(buffer, (x, area.y), Label { text: &fit(&with_short_task(row, room), room), width: room }, plain);
     if is_right_shown {
-        put(buffer, (area.right() - columns(&row.right) - 1, area.y), &row.right, right, Style::new());
+        put(
+            buffer,
+            (area.right() - columns(&row.right) - 1, area.y),
+            Label { text: &row.right, width: right },
+            Style::new(),
+        );
     }
 }
 
 fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buffer) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let rule = format!("── details {}", "─".repeat(usize::from(area.width)));
-    put(buffer, (area.x, area.y), &rule, usize::from(area.width), bold);
+    put(buffer, (area.x, area.y), Label { text: &rule, width: usize::from(area.width) }, bold);
     let names = if area.width >= MIN_COLUMNS { 16 } else { 0 };
     let width = usize::from(area.width).saturating_sub(names + 2);
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -214,14 +227,19 @@ fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buff
     let below = lines.len().saturating_sub(app.scroll + height);
     for (y, (name, line)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(app.scroll)) {
         if names > 0 {
-            put(buffer, (area.x + 1, y), name, names - 1, bold);
+            put(buffer, (area.x + 1, y), Label { text: name, width: names - 1 }, bold);
         }
-        put(buffer, (area.x + 1 + u16::try_from(names).unwrap_or(0), y), line, width, Style::new());
+        put(
+            buffer,
+            (area.x + 1 + u16::try_from(names).unwrap_or(0), y),
+            Label { text: line, width },
+            Style::new(),
+        );
     }
     if below > 0 {
         let more = format!(" {below} more: PgDn ");
         let x = area.right().saturating_sub(columns(&more) + 1);
-        put(buffer, (x, area.y), &more, more.width(), bold);
+        put(buffer, (x, area.y), Label { text: &more, width: more.width() }, bold);
     }
 }
 
@@ -240,10 +258,17 @@ impl Mark {
     }
 }
 
+/// A text, and the columns that it may take.
+#[derive(Clone, Copy)]
+struct Label<'a> {
+    text: &'a str,
+    width: usize,
+}
+
 /// Writes where there is room: nothing outside of the buffer, and no control character.
-fn put(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, width: usize, style: Style) {
+fn put(buffer: &mut Buffer, (x, y): (u16, u16), label: Label<'_>, style: Style) {
     if x < buffer.area.right() && y < buffer.area.bottom() {
-        buffer.set_stringn(x, y, text, width, style);
+        buffer.set_stringn(x, y, label.text, label.width, style);
     }
 }
 
@@ -256,7 +281,7 @@ fn columns(text: &str) -> u16 {
 const MIN_TASK: usize = 8;
 
 /// The text of a row, with a shorter task where it has no room: what became of an agent matters more.
-fn with_short_task(row: &Row, room: usize) -> Cow<'_, str> {
+fn with_short_task(row: &TimelineRow, room: usize) -> Cow<'_, str> {
     let over = row.text.width().saturating_sub(room);
     match &row.task {
         Some(task) if over > 0 => {
@@ -286,7 +311,7 @@ fn fit(text: &str, room: usize) -> String {
     fitted
 }
 
-/// A text in lines of at most so many columns, broken at spaces where there are any.
+/// A text in lines of at most `width` columns, broken at spaces where there are any.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = Vec::new();

@@ -36,7 +36,7 @@ fn an_exception_to_nothing_is_dead() {
     assert_snapshot!(test.shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: uneditableFiles: `!zzz` frees nothing
+    warning: uneditableFiles: `!zzz` has no effect
      --> [ROOT]/.conclaude.yaml:2:30
       |
     2 |   uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']
@@ -44,7 +44,7 @@ fn an_exception_to_nothing_is_dead() {
       |
       = help: remove it, or write `!zzz/` if it is a directory
 
-    warning: uneditableFiles: `!keep.md` frees nothing
+    warning: uneditableFiles: `!keep.md` has no effect
      --> [ROOT]/.conclaude.yaml:2:38
       |
     2 |   uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']
@@ -52,7 +52,7 @@ fn an_exception_to_nothing_is_dead() {
       |
       = help: remove it, or write `!keep.md/` if it is a directory
 
-    warning: uneditableFiles: `!docs/a.md` frees nothing
+    warning: uneditableFiles: `!docs/a.md` has no effect
      --> [ROOT]/.conclaude.yaml:2:50
       |
     2 |   uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']
@@ -170,13 +170,13 @@ fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
       |
       = help: write the path from the project's root, or a name for any depth
 
-    warning: uneditableFiles: `!*.md` frees nothing
+    warning: uneditableFiles: `!*.md` has no effect
       --> [ROOT]/.conclaude.yaml:10:21
        |
     10 |   uneditableFiles: ["!*.md", "*.lock"]
        |                     ^^^^^^^ no pattern before it protects anything
        |
-       = help: move it behind the patterns that it is an exception to
+       = help: move it after the patterns that it is an exception to
 
     warning: toolUsageValidation: `Bahs` matches nothing
       --> [ROOT]/.conclaude.yaml:12:14
@@ -527,7 +527,7 @@ permissionRequest: {default: ask}
     assert_snapshot!(test.shows(&["validate"]), @r#"
     exit 0
     ----- stdout
-    warning: uneditableFiles: `!Cargo.lock` frees nothing
+    warning: uneditableFiles: `!Cargo.lock` has no effect
      --> [ROOT]/.conclaude.yaml:2:29
       |
     2 |   uneditableFiles: ["*.md", "!Cargo.lock"]

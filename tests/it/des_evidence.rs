@@ -280,12 +280,12 @@ fn the_files_of_the_gates_are_no_step_files() {
     assert_snapshot!(shows(&test, &["new", ".conclaude.yaml", "--force"]), @"
     exit 1
     ----- stderr
-    conclaude: .conclaude.yaml belongs to the gates: it is no step file
+    conclaude: .conclaude.yaml belongs to the gates: it is not a step file
     ");
     assert_snapshot!(shows(&test, &["start", ".claude/settings.json", "RED"]), @"
     exit 1
     ----- stderr
-    conclaude: .claude/settings.json belongs to the gates: it is no step file
+    conclaude: .claude/settings.json belongs to the gates: it is not a step file
     ");
     assert_eq!(std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap(), CONFIG);
     assert_eq!(std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap(), "{}");

@@ -40,8 +40,8 @@ fn rules_that_are_anchored_at_the_root_hold_in_the_worktree_of_an_agent() {
     conclaude denies this tool:
     ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
     ✗ GUARD_DENIED: reading .claude/worktrees/agent-a1b2c3/conf/secret.yml: `unreadableFiles` has `conf/secret.yml` in .conclaude.yaml:3 → it may not be read; do it another way, or ask the user
-    ✗ GUARD_DENIED: creating the directory .claude/worktrees/agent-a1b2c3/newer/x: `preventRootAdditions` in .conclaude.yaml:4 → new files belong into a directory below the project's root
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/new: `preventRootAdditions` in .conclaude.yaml:4 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: creating the directory .claude/worktrees/agent-a1b2c3/newer/x: `preventRootAdditions` in .conclaude.yaml:4 → new files belong in a directory below the project's root
+    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/new: `preventRootAdditions` in .conclaude.yaml:4 → new files belong in a directory below the project's root
     ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:5 → change a file that exists instead
     ✗ GUARD_DENIED: running `touch infra/x` on .claude/worktrees/agent-a1b2c3/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:8 → do it another way, or ask the user
     ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free` on .claude/worktrees/agent-a1b2c3/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:7 → do it another way, or ask the user
@@ -81,10 +81,10 @@ fn rules_that_are_anchored_at_the_root_hold_in_a_worktree_elsewhere() {
     conclaude denies this tool:
     ✗ GUARD_DENIED: writing [ROOT]/linked/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
     ✗ GUARD_DENIED: reading [ROOT]/linked/conf/secret.yml: `unreadableFiles` has `conf/secret.yml` in .conclaude.yaml:4 → it may not be read; do it another way, or ask the user
-    ✗ GUARD_DENIED: creating the directory [ROOT]/linked/newer/x: `preventRootAdditions` in .conclaude.yaml:5 → new files belong into a directory below the project's root
-    ✗ GUARD_DENIED: writing [ROOT]/linked/new: `preventRootAdditions` in .conclaude.yaml:5 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: creating the directory [ROOT]/linked/newer/x: `preventRootAdditions` in .conclaude.yaml:5 → new files belong in a directory below the project's root
+    ✗ GUARD_DENIED: writing [ROOT]/linked/new: `preventRootAdditions` in .conclaude.yaml:5 → new files belong in a directory below the project's root
     ✗ GUARD_DENIED: writing [ROOT]/linked/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:6 → change a file that exists instead
-    ✗ GUARD_DENIED: writing [ROOT]/linked/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:2 → git ignores this file, so it is made by something: change that instead
+    ✗ GUARD_DENIED: writing [ROOT]/linked/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:2 → this file is ignored by git and probably generated: change its source instead
     ✗ GUARD_DENIED: running `touch infra/x` on [ROOT]/linked/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:9 → do it another way, or ask the user
     ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free out/x` on [ROOT]/linked/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:8 → do it another way, or ask the user
     ");
@@ -124,7 +124,7 @@ fn what_a_submodule_ignores_is_ignored() {
     let answer = bash(test, "touch lib/out/x lib/a lib/b").run();
     insta::assert_snapshot!(answer.tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: writing lib/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:1 → git ignores this file, so it is made by something: change that instead
+    ✗ GUARD_DENIED: writing lib/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:1 → this file is ignored by git and probably generated: change its source instead
     ");
 }
 

@@ -64,7 +64,7 @@ fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
     ");
     insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"
     conclaude asks about this tool:
-    ? GUARD_ASKS: running `git push $FLAGS`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7, which could match: what `$FLAGS` stands for is not known before it runs → write it out; one name or path in quotes is no option
+    ? GUARD_ASKS: running `git push $FLAGS`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7, which could match: what `$FLAGS` stands for is not known before it runs → write it out; one name or path in quotes is not an option
     ");
     bash("git push origin \"$BRANCH\" && git commit -m \"$MESSAGE\"").run().silent();
 }
@@ -161,7 +161,7 @@ fn additions_are_prevented_and_changes_are_not() {
     write("src/new.rs").run().silent();
     insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong in a directory below the project's root
     ");
     insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"
     conclaude denies this tool:
@@ -244,7 +244,7 @@ fn a_file_in_a_new_directory_is_not_in_the_root_but_making_the_directory_adds_it
     let run = |name: &str, input: Value| tool(config, name, input).file("src/a.rs", "x").run();
     insta::assert_snapshot!(run("Bash", json!({"command": "mkdir -p newdir/x"})).tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: creating the directory newdir/x: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: creating the directory newdir/x: `preventRootAdditions` in .conclaude.yaml:1 → new files belong in a directory below the project's root
     ");
     run("Bash", json!({"command": "mkdir newdir"})).tool("deny");
     run("Bash", json!({"command": "echo x > new.txt"})).tool("deny");

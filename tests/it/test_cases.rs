@@ -161,7 +161,7 @@ fn what_differs_is_shown_as_a_diff() {
           + context: nothing
           - shows: x
           + shows: nothing
-          - results: `npm run lnt` is no command that runs here
+          - results: `npm run lnt` is not a command that runs here
     4 of 5 cases failed
     ");
 }
@@ -337,7 +337,7 @@ fn what_commands_print_can_be_given_and_expected() {
     1 | cases: [{name: a, event: Stop, results: {x: {exit: 300, out: x}, y: {stdout: 1}, z: []}, expect: {allows: true}}]
       |                                                                                     ^^ expected a whole number from 0 to 255 or `timeout` or a mapping of keys to values
 
-    error: .conclaude.test.yaml is no file of cases: 4 problems
+    error: .conclaude.test.yaml is not a file of cases: 4 problems
     "#);
 }
 
@@ -374,7 +374,7 @@ fn a_case_without_changed_files_says_the_same_in_a_clean_and_a_dirty_tree() {
           + allows: true
             runs:
           -   npx eslint
-          - results: `npx eslint` is no command that runs here
+          - results: `npx eslint` is not a command that runs here
             `npx eslint` did not run: `files: [*.ts]` covers no changed file (none): give `changed: […]`
     1 of 2 cases failed
     ");

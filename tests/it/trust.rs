@@ -62,7 +62,7 @@ fn trust_lets_the_commands_run_until_the_config_changes() {
     let listed = trust(&test, &["--list"]).1;
     let columns: Vec<&str> = listed.split("  ").filter(|column| !column.is_empty()).collect();
     assert_eq!((columns[0], columns[2]), ("changed since", "[ROOT]/.conclaude.yaml\n"), "{listed}");
-    assert_eq!(trust(&test, &["--revoke"]).1, "[ROOT]/.conclaude.yaml is trusted no longer\n");
+    assert_eq!(trust(&test, &["--revoke"]).1, "[ROOT]/.conclaude.yaml is no longer trusted\n");
     let answer = test.run();
     insta::assert_snapshot!(message(&answer), @"
     conclaude: SubagentStop of coder (a1b2c3)

@@ -212,7 +212,7 @@ fn without_a_terminal_it_says_what_to_do() {
     assert_snapshot!(test.shows(&["watch"]), @"
     exit 1
     ----- stderr
-    conclaude: `conclaude watch` draws on a terminal, and its output is no terminal: `conclaude watch --once` prints what there is to see
+    conclaude: `conclaude watch` draws on a terminal, and its output is not a terminal: `conclaude watch --once` prints what there is to see
     ");
     assert_snapshot!(Test::stop().shows(&["watch", "--once"]), @"
     exit 0

@@ -1,37 +1,118 @@
 //! Guards of `preToolUse`: what a tool call touches, compared with the rules that protect files and commands.
 
+use std::collections::HashSet;
+
+use conclaude_core::rule::Rule;
+use conclaude_os::budget::Budget;
+use open_questions::open_question;
+use own_commands::own_commands;
+use shell_effects::Access;
+use tool_checks::{allowing_layer, tools};
+
 mod call;
-mod check;
 mod command_pattern;
+mod comparison_log;
 mod compile;
-mod input;
-mod lost;
-mod origin;
-mod outside;
+mod file_checks;
+mod open_questions;
 mod own_commands;
 mod resolve;
 mod rules;
 mod search;
 mod sql;
-mod tools;
-mod touched;
-mod undecided;
-mod unit;
-mod watch;
+mod tool_checks;
+mod tool_rule;
 
-pub use call::{Call, Finding, Own};
-pub use check::check;
-pub use command_pattern::{CommandPattern, Forms, Match, joins};
+pub use call::{Finding, OwnFiles, ToolCall};
+pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
+pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::Sources;
-pub use input::{InputPattern, is_about};
-pub use lost::{UncheckedCall, lost};
-pub use origin::Origin;
-pub use outside::outside;
-pub use resolve::{Effects, Ground, Touch, Unclear};
-pub use rules::{Action, Rules, Whom};
-pub use search::Visited;
-pub use unit::pipeline;
-pub use watch::{Compared, Watch};
+pub use open_questions::{UncheckedCall, unusable_rules};
+pub use resolve::{Effects, Ground, Touch, Uncertainty, external_lookup};
+pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
+pub use search::EntryCount;
+pub use tool_rule::pipeline;
+
+/// Compares a call with the rules. No finding means that the guards allow it.
+pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    for touch in &effects.touches {
+        if !seen.insert((touch.access, touch.named(), touch.with_contents)) {
+            continue;
+        }
+        if call.ground.budget.is_over() {
+            found.push(out_of_time(call, touch.shown()));
+            return found;
+        }
+        found.extend(file_checks::all(rules, call, effects, touch));
+    }
+    // Out of time, every rule would seem to match.
+    if call.ground.budget.is_over() {
+        if found.is_empty() {
+            found.push(out_of_time(call, call.tool));
+        }
+        return found;
+    }
+    if !perhaps(rules, call, effects, &mut found) {
+        return found;
+    }
+    own_commands(call, effects, &mut found);
+    found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::removed(call, unclear)));
+    tools(rules, call, effects, &mut found);
+    let mut seen = HashSet::new();
+    let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));
+    found.extend(unclear.filter_map(|unclear| open_question(rules, call, effects, unclear)));
+    let mut seen = HashSet::new();
+    found.retain(|finding| seen.insert(finding.clone()));
+    found
+}
+
+/// Out of time the answer is a denial: Claude Code may have stopped waiting.
+fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
+    Finding {
+        action: Action::Block,
+        what: format!("using {}", call.tool),
+        rule: format!("the guards could not look at all that it touches: {}", Budget::exceeded()),
+        advice: "do it in smaller steps, or let the user shorten the guards".into(),
+        origin: Rule::built_in("out of time"),
+        matched: matched.to_owned(),
+    }
+}
+
+/// Checks the files that the input of a foreign tool names. Only its server knows what it does to them, so a finding asks the user.
+/// A rule that allows the tool is an answer, unless the rule for the file belongs to an outer layer. Returns whether there was time
+/// for all files.
+fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) -> bool {
+    let mut named = effects.unclear.iter().filter_map(|unclear| match unclear {
+        Uncertainty::Named { access, path } => Some((*access, path)),
+        _ => None,
+    });
+    let Some(first) = named.next() else { return true };
+    let held = allowing_layer(rules, call).map(|layer| rules.of_outer(layer));
+    let rules = held.as_ref().unwrap_or(rules);
+    let mut seen = HashSet::new();
+    for (access, path) in std::iter::once(first).chain(named).filter(|one| seen.insert(*one)) {
+        if call.ground.budget.is_over() {
+            found.push(out_of_time(call, path));
+            return false;
+        }
+        let touch = call.ground.touch(access, path);
+        // A tool whose name says nothing is not assumed to write.
+        let against = if access == Access::Link {
+            file_checks::files(rules, call, &touch)
+        } else {
+            file_checks::all(rules, call, effects, &touch)
+        };
+        found.extend(against.into_iter().map(|finding| Finding {
+            action: Action::Ask,
+            what: format!("using {} with {}", call.tool, touch.shown()),
+            rule: format!("{}, and what the tool does to it is not known", finding.rule),
+            ..finding
+        }));
+    }
+    true
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,32 +1,38 @@
-//! The rules of `permissionRequest`: what is allowed, denied or left to the user. Denials come before permissions, and what
+//! The rules of `permissionRequest`: a request is allowed, denied or left to the user. `deny` comes before `allow`. A request that
 //! cannot be evaluated is never allowed.
 
+use serde_json::{Map, Value};
+
+use crate::guard::{CommandPattern, Effects, Ground, Uncertainty};
+use command::NotAllowed;
+use conclaude_core::config::PermissionDefault;
+use conclaude_core::dialect::claude::host;
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
+use conclaude_core::messages::short;
+use conclaude_core::rule as record;
+use conclaude_core::text::clean_line;
+use conclaude_os::budget::Budget;
+use rules::PermissionRule;
+use shell_effects::{Access, Script};
+
 mod command;
-mod request;
 mod rules;
 
-use crate::guard::{CommandPattern, Unclear};
-use conclaude_core::config::PermissionDefault;
-use conclaude_core::dialect::claude::{host, tools};
-use conclaude_core::rule as record;
-use conclaude_os::budget::Budget;
-
-pub use request::{Examined, Request, Said};
-use rules::Rule;
-pub use rules::Rules;
+pub use rules::PermissionRules;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    Allow(Said),
-    /// By each of these rules.
-    Deny(Vec<Said>),
+    Allow(RuleAnswer),
+    /// All rules that deny it.
+    Deny(Vec<RuleAnswer>),
     /// The user is asked, for this reason.
     Ask(String),
 }
 
-pub fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answer {
-    let examined = Examined::new(request, home);
-    let denied: Vec<Said> = rules.deny.iter().filter_map(|rule| denial(rule, rules, &examined)).collect();
+pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Option<&str>) -> Answer {
+    let examined = ExaminedRequest::new(request, home);
+    let denied: Vec<RuleAnswer> =
+        rules.deny.iter().filter_map(|rule| denial(rule, rules, &examined)).collect();
     if !denied.is_empty() {
         return Answer::Deny(denied);
     }
@@ -34,34 +40,40 @@ pub fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answe
         return Answer::Ask(why);
     }
     match allowing(rules, &examined) {
-        Ok(rule) => Answer::Allow(rule.said(rule.subject(&examined))),
-        // Nobody means the questions of Claude Code with it, and the plan that the user should accept.
+        Ok(rule) => Answer::Allow(rule.answer(rule.subject(&examined))),
+        // `default` does not answer questions to the user, such as whether to accept a plan.
         Err(_) if tools::asks_user(request.tool) => {
             Answer::Ask(format!("{} asks the user, and `default` does not answer that", request.tool))
         }
         Err(why) => match rules.default {
-            PermissionDefault::Ask => Answer::Ask(why),
+            PermissionDefault::Ask => Answer::Ask(why.to_string()),
             PermissionDefault::Allow => Answer::Allow(rules.by_default(examined.subject())),
             PermissionDefault::Deny => Answer::Deny(vec![rules.by_default(examined.subject())]),
         },
     }
 }
 
-/// A request as the rules saw it, for whoever explains an answer.
-pub struct Permitted {
-    /// Every rule, and why it does not match, where it does not.
+/// A request as the rules saw it, for explanations.
+pub struct PermissionExplanation {
+    /// Every rule, with the reason if it does not match.
     pub rules: Vec<(record::Rule, Option<String>)>,
-    /// Why the user is asked, where that is so.
+    /// Why the user is asked. None if the rules answer.
     pub asked: Option<String>,
 }
 
-/// What each rule says to a request.
-pub fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Permitted {
-    let examined = Examined::new(request, home);
-    let why_not = |rule: &Rule, is_match: bool| (!is_match).then(|| rule.why_not(&examined));
+/// Compares a request with every rule, for explanations.
+pub fn explained(
+    rules: &PermissionRules,
+    request: &PermissionRequest<'_>,
+    home: Option<&str>,
+) -> PermissionExplanation {
+    let examined = ExaminedRequest::new(request, home);
+    let why_not = |rule: &PermissionRule, is_match: bool| {
+        if is_match { None } else { Some(rule.why_not(&examined)) }
+    };
     let deny = rules.deny.iter().map(|rule| (rule.named(), why_not(rule, rule.denies(&examined).is_some())));
-    let counts = |rule: &Rule| rules.allowing().any(|one| std::ptr::eq(one, rule));
-    let why_not_allowed = |rule: &Rule| match rule.allows(&examined) {
+    let counts = |rule: &PermissionRule| rules.allowing().any(|one| std::ptr::eq(one, rule));
+    let why_not_allowed = |rule: &PermissionRule| match rule.allows(&examined) {
         true if !counts(rule) => Some("cannot relax `default: deny` of an outer layer".to_owned()),
         is_match => why_not(rule, is_match),
     };
@@ -70,28 +82,36 @@ pub fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Pe
         Answer::Ask(why) => Some(why),
         Answer::Allow(_) | Answer::Deny(_) => None,
     };
-    Permitted { rules: deny.chain(allow).collect(), asked }
+    PermissionExplanation { rules: deny.chain(allow).collect(), asked }
 }
 
-pub fn matching(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Vec<record::Rule> {
-    let examined = Examined::new(request, home);
+pub fn matching(
+    rules: &PermissionRules,
+    request: &PermissionRequest<'_>,
+    home: Option<&str>,
+) -> Vec<record::Rule> {
+    let examined = ExaminedRequest::new(request, home);
     let deny = rules.deny.iter().filter(|rule| rule.denies(&examined).is_some());
     let allow = rules.allowing().filter(|rule| rule.allows(&examined));
-    deny.chain(allow).map(Rule::named).collect()
+    deny.chain(allow).map(PermissionRule::named).collect()
 }
 
-/// What a rule of `deny` says, unless an inner layer may and does allow it.
-fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
+/// The answer of a `deny` rule, unless it is overridable and an inner layer allows the request.
+fn denial(
+    rule: &PermissionRule,
+    rules: &PermissionRules,
+    examined: &ExaminedRequest<'_>,
+) -> Option<RuleAnswer> {
     let subject = rule.denies(examined)?;
-    let frees = |other: &&Rule| other.origin.layer > rule.origin.layer && other.allows(examined);
+    let frees = |other: &&PermissionRule| other.origin.layer > rule.origin.layer && other.allows(examined);
     if rule.overridable && (rules.allow.iter().any(|other| frees(&other))) {
         return None;
     }
-    Some(rule.said(subject))
+    Some(rule.answer(subject))
 }
 
-/// Why nothing may be allowed without the user.
-fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
+/// Why the user must be asked, whatever `allow` says.
+fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Option<String> {
     if examined.request.ground.budget.is_over() {
         return Some(format!("the rules could not be compared: {}", Budget::exceeded()));
     }
@@ -111,7 +131,8 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
         }
     }
     let denies_files = rules.deny.iter().any(|rule| rule.compares_files(examined.request));
-    let is_unclear = |unclear: &&Unclear| matches!(unclear, Unclear::Path { .. } | Unclear::WorkTree { .. });
+    let is_unclear =
+        |unclear: &&Uncertainty| matches!(unclear, Uncertainty::Path { .. } | Uncertainty::WorkTree { .. });
     if denies_files
         && (examined.effects.unclear.iter().any(|unclear| is_unclear(&unclear))
             || examined.effects.touches.iter().any(|touch| touch.with_contents))
@@ -119,21 +140,101 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
         return Some("which files it touches is not known before it runs".into());
     }
     let denies_hosts = rules.deny.iter().any(|rule| rule.compares_hosts(examined.request));
-    (denies_hosts && host::of(examined.request.input).is_none())
-        .then(|| "the host of its URL is not known".into())
+    if denies_hosts && host::of(examined.request.input).is_none() {
+        return Some("the host of its URL is not known".into());
+    }
+    None
 }
 
 /// The rule that allows the request, or why none does.
-fn allowing<'r>(rules: &'r Rules, examined: &Examined<'_>) -> Result<&'r Rule, String> {
+fn allowing<'r>(
+    rules: &'r PermissionRules,
+    examined: &ExaminedRequest<'_>,
+) -> Result<&'r PermissionRule, NotAllowed> {
     if let Some(rule) = rules.allowing().find(|rule| rule.allows(examined)) {
         return Ok(rule);
     }
-    let Some((script, _)) = &examined.script else { return Err("no rule matches".into()) };
-    let of_request = |rule: &'r Rule| Some((rule, rule.command_pattern(examined.request)?));
-    let (commands, patterns): (Vec<&Rule>, Vec<&CommandPattern>) =
+    let Some((script, _)) = &examined.script else { return Err(NotAllowed::NoMatch) };
+    let of_request = |rule: &'r PermissionRule| Some((rule, rule.command_pattern(examined.request)?));
+    let (commands, patterns): (Vec<&PermissionRule>, Vec<&CommandPattern>) =
         rules.allowing().filter_map(of_request).unzip();
     let index = command::allowed(&patterns, script, examined.request.ground.budget)?;
-    commands.get(index).copied().ok_or_else(|| "no rule matches".into())
+    commands.get(index).copied().ok_or(NotAllowed::NoMatch)
+}
+
+pub struct PermissionRequest<'a> {
+    pub ground: Ground<'a>,
+    pub tool: &'a str,
+    pub input: &'a Map<String, Value>,
+    /// The subagent's name; `main` for the main thread.
+    pub agent: &'a str,
+}
+
+/// A request, and what it would do.
+pub struct ExaminedRequest<'a> {
+    pub request: &'a PermissionRequest<'a>,
+    pub effects: Effects,
+    /// The syntax of a shell command, and its text.
+    pub script: Option<(Script, &'a str)>,
+}
+
+impl<'a> ExaminedRequest<'a> {
+    fn new(request: &'a PermissionRequest<'a>, home: Option<&str>) -> ExaminedRequest<'a> {
+        let (mut effects, script) = match tools::what(request.tool, request.input) {
+            ToolUse::File { access, path } => {
+                (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
+            }
+            ToolUse::Shell(command) => {
+                let script = shell_effects::read(command, home);
+                (request.ground.on_files(&script), Some((script, command)))
+            }
+            ToolUse::PowerShell(command) => {
+                let script = shell_effects::read_powershell(command);
+                (request.ground.on_files(&script), Some((script, command)))
+            }
+            ToolUse::Other => (Effects::default(), None),
+        };
+        let searched = tools::searched(request.tool, request.input);
+        effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));
+        ExaminedRequest { request, effects, script }
+    }
+
+    fn subject(&self) -> Subject {
+        match (&self.script, self.effects.touches.first()) {
+            (Some((_, text)), _) => Subject::command(text),
+            (None, Some(touch)) => Subject {
+                what: format!("{} of {}", self.request.tool, clean_line(touch.shown())),
+                matched: touch.shown().to_owned(),
+            },
+            (None, None) => Subject {
+                what: format!("using {}", clean_line(self.request.tool)),
+                matched: self.request.tool.to_owned(),
+            },
+        }
+    }
+}
+
+/// What a rule is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub what: String,
+    pub matched: String,
+}
+
+impl Subject {
+    fn command(text: &str) -> Subject {
+        Subject { what: format!("running `{}`", short(text)), matched: text.trim().to_owned() }
+    }
+}
+
+/// The answer of one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleAnswer {
+    pub subject: Subject,
+    /// The rule, for messages.
+    pub shown: String,
+    pub rule: record::Rule,
+    pub advice: String,
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@
 //! brings the two together in a file.
 
 pub mod agents;
-pub mod backups;
 pub mod change;
 pub mod duplicates;
-pub mod first_cases;
+mod error;
 pub mod import;
 pub mod local_file;
 pub mod purge;
@@ -17,5 +16,7 @@ pub mod scope;
 mod scripts;
 pub mod settings;
 pub mod starter;
-pub mod step_command;
+pub mod templates;
 pub mod user_file;
+
+pub use error::InstallError;

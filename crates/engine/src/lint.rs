@@ -1,49 +1,96 @@
-//! Rules that look alive and are dead: what no event, tool, agent or file can match, and what another rule comes before.
+//! Warnings about rules without an effect: no event, tool, agent or file can match, or another rule comes first.
 
+use std::path::{Path, PathBuf};
+
+use crate::install::agents;
 use crate::install::registration::over_limit;
-use conclaude_core::config::Remark;
+use crate::install::scope::Scope;
+use conclaude_core::config::{CommandConfig, ConclaudeConfig, Remark};
+use conclaude_core::event::EventKind;
 use conclaude_store::load::Loaded;
 
-mod bash;
-mod cover;
+mod coverage;
 mod file_rules;
 mod files;
-mod meet;
 mod names;
 mod original;
 mod permission_rules;
 mod shadowed;
 mod tool_rules;
 mod variables;
-mod world;
 
 pub use original::{of_text, taken_over};
-pub use world::World;
-use world::{command_keys, commands};
 
 /// All remarks about a config that is valid.
-pub fn remarks(loaded: &Loaded, world: &World) -> Vec<Remark> {
+pub fn remarks(loaded: &Loaded, context: &LintContext) -> Vec<Remark> {
     let config = &loaded.config;
     let mut found = config.warnings();
     found.extend(over_limit(config));
-    names::of_sections(config, world, &mut found);
-    names::of_permissions(config, world, &mut found);
+    names::of_sections(config, context, &mut found);
+    names::of_permissions(config, context, &mut found);
     permission_rules::check(loaded, &mut found);
     shadowed::by_first(config, &mut found);
     shadowed::ignored_first(loaded, &mut found);
     shadowed::held_switches(loaded, &mut found);
-    tool_rules::check(loaded, world, &mut found);
-    file_rules::check(loaded, world, &mut found);
-    files::check(config, world, &mut found);
+    tool_rules::check(loaded, context, &mut found);
+    file_rules::check(loaded, context, &mut found);
+    files::check(config, context, &mut found);
     variables::check(config, &mut found);
-    files::of_prompts(config, world, &mut found);
+    files::of_prompts(config, context, &mut found);
     found.extend(original::remarks(loaded));
-    // In the order of the files; what has no position comes last.
+    // In the order of the files. Remarks without a position come last.
     found.sort_by_cached_key(|remark| {
         let located = remark.locate(&loaded.origins);
         (located.is_none(), located.map(|(source, problem)| (source.path.clone(), problem.span.start)))
     });
     found
+}
+
+pub struct LintContext {
+    /// The names of the agents that the project and the user have.
+    agents: Vec<String>,
+    /// Where the project's files are.
+    root: PathBuf,
+}
+
+impl LintContext {
+    pub fn of(root: &Path) -> LintContext {
+        let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(root, scope));
+        LintContext { agents: own.collect(), root: root.to_owned() }
+    }
+
+    /// For a caller that checks the names of agents itself.
+    pub fn without_agents(root: &Path) -> LintContext {
+        LintContext { agents: Vec::new(), root: root.to_owned() }
+    }
+}
+
+fn command_keys<'a>(section: &'a str, pattern: &'a str, index: &'a str, key: &'a str) -> [&'a str; 5] {
+    [section, "commands", pattern, index, key]
+}
+
+/// A command, and where it is in the config.
+#[derive(Clone, Copy)]
+struct CommandEntry<'a> {
+    event: EventKind,
+    pattern: &'a str,
+    /// Among the commands of the pattern.
+    index: usize,
+    command: &'a CommandConfig,
+}
+
+fn commands(config: &ConclaudeConfig) -> impl Iterator<Item = CommandEntry<'_>> {
+    config.sections.iter().flat_map(|(event, section)| {
+        section.entries().iter().flat_map(move |(pattern, commands)| {
+            let entry = move |(index, command)| CommandEntry {
+                event: *event,
+                pattern: pattern.as_str(),
+                index,
+                command,
+            };
+            commands.iter().enumerate().map(entry)
+        })
+    })
 }
 
 #[cfg(test)]

@@ -3,21 +3,21 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::filter::FilterArgs;
-use super::known;
-use super::show::follow;
+use super::filter::{FilterArgs, check_known};
+use super::show::wait_for_more;
 use crate::cli::out::Out;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry};
 use conclaude_store::export::Csv;
 use conclaude_store::root::Root;
+use otlp::OtlpExport;
 
 mod otlp;
 
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("format").args(["otlp", "csv", "jsonl"]).required(true))]
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct ExportRequest {
     #[command(flatten)]
     collector: otlp::Collector,
     /// As CSV (RFC 4180), for spreadsheets
@@ -37,17 +37,18 @@ pub(in crate::cli) struct Request {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum ExportFormat {
     Csv,
     Jsonl,
 }
 
-pub(super) fn run(request: Request, root: &Root, trail: &Trail) -> io::Result<Exit> {
-    let Request { collector, csv, output, follow: is_following, filter, .. } = request;
+pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow::Result<Exit> {
+    let ExportRequest { collector, csv, output, follow: is_following, filter, .. } = request;
     if collector.is_wanted() {
-        return otlp::run(&collector, &filter, is_following, root, trail);
+        let (collector, filter) = (&collector, &filter);
+        return otlp::run(&OtlpExport { collector, filter, is_following, root, trail });
     }
-    let format = if csv { Format::Csv } else { Format::Jsonl };
+    let format = if csv { ExportFormat::Csv } else { ExportFormat::Jsonl };
     let filter = filter.filter(trail)?;
     let doubtful = match output {
         Some(path) => to_file(&path, format, trail, &filter)?,
@@ -63,21 +64,21 @@ pub(super) fn run(request: Request, root: &Root, trail: &Trail) -> io::Result<Ex
 }
 
 /// The file appears whole or stays as it was.
-fn to_file(path: &Path, format: Format, trail: &Trail, filter: &Filter) -> io::Result<u64> {
+fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) -> anyhow::Result<u64> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(named)?;
     let mut reader = Reader::new(trail);
     let mut writer = io::BufWriter::new(file.as_file_mut());
-    if format == Format::Csv {
+    if format == ExportFormat::Csv {
         writer.write_all(Csv::heading().as_bytes()).map_err(named)?;
     }
     // In a file, lines stay as they are recorded: so their hashes can be checked.
     let written = reader.each(filter, |entry| match format {
-        Format::Csv => writer.write_all(Csv::line(entry).as_bytes()),
-        Format::Jsonl => writeln!(writer, "{}", entry.line),
+        ExportFormat::Csv => writer.write_all(Csv::line(entry).as_bytes()),
+        ExportFormat::Jsonl => writeln!(writer, "{}", entry.line),
     })?;
-    known::check(filter, &reader)?;
+    check_known(filter, &reader)?;
     writer.flush().map_err(named)?;
     drop(writer);
     file.persist(path).map_err(|error| named(error.error))?;
@@ -87,23 +88,28 @@ fn to_file(path: &Path, format: Format, trail: &Trail, filter: &Filter) -> io::R
     Ok(reader.doubtful)
 }
 
-fn to_stdout(format: Format, trail: &Trail, filter: &Filter, is_following: bool) -> io::Result<u64> {
+fn to_stdout(
+    format: ExportFormat,
+    trail: &Trail,
+    filter: &Filter,
+    is_following: bool,
+) -> anyhow::Result<u64> {
     let mut out = Out::buffered_stdout();
     let mut reader = Reader::new(trail);
-    let mut heading = (format == Format::Csv).then(|| for_stream(Csv::heading()));
+    let mut heading = if format == ExportFormat::Csv { Some(for_stream(Csv::heading())) } else { None };
     reader.each(filter, |entry| {
         out.document(&heading.take().unwrap_or_default())?;
         print(&mut out, format, entry)
     })?;
-    // Nothing was printed, if there is no such word.
-    known::check(filter, &reader)?;
+    // An unknown word in the filter matches nothing, so nothing was printed.
+    check_known(filter, &reader)?;
     out.document(&heading.unwrap_or_default())?;
     loop {
         out.flush()?;
         if !is_following {
             return Ok(reader.doubtful);
         }
-        follow::wait_for_more()?;
+        wait_for_more()?;
         reader.each(filter, |entry| print(&mut out, format, entry))?;
     }
 }
@@ -113,9 +119,9 @@ fn for_stream(line: String) -> String {
     if Out::is_terminal() { line.replace("\r\n", "\n") } else { line }
 }
 
-fn print(out: &mut Out<'_>, format: Format, entry: &TrailEntry) -> io::Result<()> {
+fn print(out: &mut Out<'_>, format: ExportFormat, entry: &TrailEntry) -> io::Result<()> {
     match format {
-        Format::Csv => out.document(&for_stream(Csv::line(entry))),
-        Format::Jsonl => out.json_text(&entry.line),
+        ExportFormat::Csv => out.document(&for_stream(Csv::line(entry))),
+        ExportFormat::Jsonl => out.json_text(&entry.line),
     }
 }

@@ -1,11 +1,15 @@
-//! Which records are wanted.
+//! The filters of `audit show`, `stats` and `export`. A typo in a filter must not look like an empty trail.
 
-use std::io;
+use std::collections::BTreeSet;
 
+use anyhow::anyhow;
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp, Zoned};
 
-use conclaude_store::audit::{Filter, Trail, last_session};
+use conclaude_core::decide::Word;
+use conclaude_core::event;
+use conclaude_core::text::{count, nearest};
+use conclaude_store::audit::{Filter, Reader, Trail, last_session};
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct FilterArgs {
@@ -32,13 +36,13 @@ pub(in crate::cli) struct FilterArgs {
     pub(super) since: Option<Timestamp>,
 }
 
-pub(in crate::cli) fn since(text: &str) -> Result<Timestamp, String> {
+pub(in crate::cli) fn since(text: &str) -> anyhow::Result<Timestamp> {
     since_at(text.trim(), &Zoned::now()).ok_or_else(|| {
-        format!("{text:?} is neither a date or time ({TIMES}) nor a duration (30m, 12h, 7d, 2w)")
+        anyhow!("{text:?} is neither a date or time ({TIMES}) nor a duration (30m, 12h, 7d, 2w)")
     })
 }
 
-/// What people type first. Dates and times without an offset are of the user's time zone.
+/// Examples for the error message. Dates and times without an offset are in the user's time zone.
 const TIMES: &str = "2026-01-31, 2026-01-31 12:00, 2026-01-31T12:00:00Z, today, yesterday";
 
 fn since_at(text: &str, now: &Zoned) -> Option<Timestamp> {
@@ -76,13 +80,62 @@ impl FilterArgs {
         *last_session || [session, agent, step, event, decision].into_iter().any(Option::is_some)
     }
 
-    pub(super) fn filter(self, trail: &Trail) -> io::Result<Filter> {
+    pub(super) fn filter(self, trail: &Trail) -> anyhow::Result<Filter> {
         let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
         if is_last {
             let last = last_session(trail)?;
-            session = Some(last.ok_or_else(|| io::Error::other("no record names a session yet"))?);
+            session = Some(last.ok_or_else(|| anyhow!("no record names a session yet"))?);
         }
         Ok(Filter { session, agent, step, event, decision, since })
+    }
+}
+
+/// The decisions of subcommands.
+const DECISIONS: [&str; 10] =
+    ["PASS", "FAIL", "IN_PROGRESS", "SKIPPED", "TODO", "DONE", "FAILED", "PARTIAL", "unfinished", "reset"];
+
+/// The subcommands that are recorded.
+const EVENTS: [&str; 8] =
+    ["des start", "des finish", "des skip", "des run", "des fail", "des done", "des new", "audit reset"];
+
+/// # Errors
+/// When the filter names a decision or an event that neither exists nor was recorded.
+pub(super) fn check_known(filter: &Filter, reader: &Reader<'_>) -> anyhow::Result<()> {
+    let words = Word::ALL.map(Word::as_str);
+    let decisions: Vec<&str> = words.into_iter().chain(["interrupted"]).chain(DECISIONS).collect();
+    check_word("decision", filter.decision.as_deref(), &decisions, &reader.decisions)?;
+    let events: Vec<&str> = event::names().chain(EVENTS).collect();
+    check_word("event", filter.event.as_deref(), &events, &reader.events)
+}
+
+fn check_word(
+    what: &str,
+    typed: Option<&str>,
+    known: &[&str],
+    seen: &BTreeSet<String>,
+) -> anyhow::Result<()> {
+    let all = || known.iter().copied().chain(seen.iter().map(String::as_str));
+    let Some(typed) = typed.filter(|typed| !all().any(|word| word.eq_ignore_ascii_case(typed))) else {
+        return Ok(());
+    };
+    let hint = match nearest(typed, all()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let words: BTreeSet<&str> = all().collect();
+            format!("there are {}", words.into_iter().collect::<Vec<_>>().join(", "))
+        }
+    };
+    Err(anyhow!("there is no {what} `{typed}`; {hint}"))
+}
+
+/// Why there is nothing to show.
+pub(super) fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
+    match reader.total {
+        0 => format!(
+            "no records in {}: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here",
+            trail.folder().display()
+        ),
+        total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
     }
 }
 

@@ -2,26 +2,27 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Unit};
 
-use super::known::{self, nothing_found};
+use super::filter::{check_known, nothing_found};
 use crate::cli::out::{Out, Paint};
 use conclaude_core::json::Fields;
 use conclaude_core::text::{count, on_one_line, printable_line};
 use conclaude_store::audit::{Filter, Reader, Trail, reasons};
 
-pub(super) mod follow;
-mod time;
-
-use time::Clock;
-
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
 const FAINT: Paint = Paint(Style::new().dimmed());
 
+/// Between two looks for new records: nothing tells us of them.
+const PAUSE: Duration = Duration::from_millis(200);
+
 #[derive(clap::Args)]
-pub(in crate::cli) struct View {
+pub(in crate::cli) struct ShowArgs {
     /// Print the records as lines of JSON
     #[arg(long)]
     json: bool,
@@ -33,8 +34,8 @@ pub(in crate::cli) struct View {
     follow: bool,
 }
 
-pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
-    // The last of them are known when all were read once: so none has to be held.
+pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &ShowArgs) -> anyhow::Result<()> {
+    // Records are counted first, so that none has to be kept in memory.
     let mut before = match view.number {
         Some(number) => {
             Reader::new(trail).each_record(filter, |_, _, _| Ok(()))?.saturating_sub(number as u64)
@@ -42,7 +43,7 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View
         None => 0,
     };
     let mut reader = Reader::new(trail);
-    let clock = Clock::of(Out::is_terminal());
+    let clock = TimeDisplay::of(Out::is_terminal());
     let found = reader.each_record(filter, |record, line, doubt| match before.checked_sub(1) {
         Some(left) => {
             before = left;
@@ -51,8 +52,8 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View
         None if view.json => out.json_text(line),
         None => print(out, record, doubt, &clock),
     })?;
-    // Nothing was printed, if there is no such word.
-    known::check(filter, &reader)?;
+    // An unknown word in the filter matches nothing, so nothing was printed.
+    check_known(filter, &reader)?;
     if found == 0 && !view.json && !view.follow {
         writeln!(out, "{}", nothing_found(trail, &reader))?;
     }
@@ -67,15 +68,18 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View
             writeln!(out, "{BAD}✗ {what}{BAD:#}")?;
         }
     }
-    if view.follow { follow_on(out, &mut reader, filter, view) } else { Ok(()) }
+    if view.follow {
+        follow_on(out, &mut reader, filter, view)?;
+    }
+    Ok(())
 }
 
-/// Until the user stops it, or nobody reads any more.
-fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &View) -> io::Result<()> {
+/// Until the user stops it, or the reader closes the pipe.
+fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &ShowArgs) -> io::Result<()> {
     loop {
         out.flush()?;
-        follow::wait_for_more()?;
-        let clock = Clock::of(Out::is_terminal());
+        wait_for_more()?;
+        let clock = TimeDisplay::of(Out::is_terminal());
         reader.each_record(filter, |record, line, doubt| match view.json {
             true => out.json_text(line),
             false => print(out, record, doubt, &clock),
@@ -83,7 +87,7 @@ fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: 
     }
 }
 
-fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Clock) -> io::Result<()> {
+fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &TimeDisplay) -> io::Result<()> {
     heading(out, record, clock)?;
     if let Some(doubt) = doubt {
         writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", printable_line(doubt))?;
@@ -116,7 +120,7 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Cl
     Ok(())
 }
 
-fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &Clock) -> io::Result<()> {
+fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &TimeDisplay) -> io::Result<()> {
     let seq: u64 = record.number("seq").unwrap_or(0);
     let decision = text(record, "decision");
     let style = match decision.as_ref() {
@@ -135,4 +139,85 @@ fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &Clock) -> io::Result<
 
 fn text<'a>(object: &Fields<'a>, name: &str) -> Cow<'a, str> {
     object.text(name).map(on_one_line).unwrap_or_default()
+}
+
+/// How times are shown: for people relative to now and in their own time zone, for programs as they are recorded.
+enum TimeDisplay {
+    Recorded,
+    Local { now: Timestamp, zone: TimeZone },
+}
+
+impl TimeDisplay {
+    fn of(is_terminal: bool) -> TimeDisplay {
+        let zone = TimeZone::system();
+        // Without a known zone a local time would be wrong.
+        if is_terminal && !zone.is_unknown() {
+            TimeDisplay::Local { now: Timestamp::now(), zone }
+        } else {
+            TimeDisplay::Recorded
+        }
+    }
+
+    /// The time of a record. A text that is not a time stays as it is.
+    fn show(&self, recorded: &str) -> String {
+        let TimeDisplay::Local { now, zone } = self else { return recorded.to_owned() };
+        let Ok(time) = recorded.parse::<Timestamp>() else { return recorded.to_owned() };
+        // All of the same width, so that what follows is aligned.
+        format!("{:>16}", relative(time, *now, zone))
+    }
+}
+
+fn relative(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let seconds = now.duration_since(time).as_secs();
+    let (local, today) = (time.to_zoned(zone.clone()), now.to_zoned(zone.clone()).date());
+    let days = local.date().until((Unit::Day, today)).map_or(i32::MAX, |span| span.get_days());
+    match (seconds, days) {
+        (0..60, _) => "just now".into(),
+        (60..3_600, _) => format!("{} min ago", seconds / 60),
+        (3_600.., 0) => local.strftime("today %H:%M").to_string(),
+        (3_600.., 1) => local.strftime("yesterday %H:%M").to_string(),
+        _ => local.strftime("%Y-%m-%d %H:%M").to_string(),
+    }
+}
+
+/// Pauses. Returns an error once the reader has closed the pipe, so that `audit show --follow | head -1` ends.
+#[cfg(unix)]
+pub(in crate::cli::audit) fn wait_for_more() -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let stdout = rustix::stdio::stdout();
+    let mut reader = [PollFd::new(&stdout, PollFlags::empty())];
+    let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(PAUSE.subsec_nanos()) };
+    match poll(&mut reader, Some(&pause)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(in crate::cli::audit) fn wait_for_more() -> io::Result<()> {
+    std::thread::sleep(PAUSE);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_relative_and_local_for_people() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let clock = TimeDisplay::Local { now: "2026-03-10T12:00:00Z".parse().unwrap(), zone };
+        let shown = |time: &str| clock.show(time).trim_start().to_owned();
+        assert_eq!(shown("2026-03-10T11:59:30.123Z"), "just now");
+        assert_eq!(shown("2026-03-10T11:01:00Z"), "59 min ago");
+        assert_eq!(shown("2026-03-10T05:30:00Z"), "today 07:30");
+        assert_eq!(shown("2026-03-09T21:30:00Z"), "yesterday 23:30");
+        assert_eq!(shown("2026-03-09T22:30:00Z"), "today 00:30");
+        assert_eq!(shown("2026-02-28T10:00:00Z"), "2026-02-28 12:00");
+        assert_eq!(shown("2026-03-11T10:00:00Z"), "2026-03-11 12:00", "a clock that was wrong");
+        assert_eq!(shown("whenever"), "whenever");
+        assert_eq!(TimeDisplay::of(false).show("2026-03-10T11:59:30.123Z"), "2026-03-10T11:59:30.123Z");
+    }
 }

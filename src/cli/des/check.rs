@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::DesProject;
 use crate::cli::out::{Out, Paint};
 use conclaude_checks::des::gates::{self, OpenStep};
 use conclaude_checks::des::offline::{self, OfflineStep};
@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
     json: bool,
 }
 
-struct Report {
+struct StepReport {
     step: String,
     findings: Vec<Finding>,
     /// What a transcript says about the agent.
@@ -42,7 +42,7 @@ struct Report {
     is_ad_hoc: bool,
 }
 
-pub(super) fn check(project: &Project, args: &CheckArgs, out: &mut Out<'_>) -> io::Result<Exit> {
+pub(super) fn check(project: &DesProject, args: &CheckArgs, out: &mut Out<'_>) -> anyhow::Result<Exit> {
     let (_, name) = project.step(&args.step)?;
     let report = match gates::open_step(&project.root.work, &name) {
         Ok(opened) => match &args.transcript {
@@ -60,11 +60,11 @@ pub(super) fn check(project: &Project, args: &CheckArgs, out: &mut Out<'_>) -> i
     Ok(if blocks { Exit::Failure } else { Exit::Success })
 }
 
-fn of_step(step: String, findings: Vec<Finding>) -> Report {
-    Report { step, findings, context: None, is_ad_hoc: false }
+fn of_step(step: String, findings: Vec<Finding>) -> StepReport {
+    StepReport { step, findings, context: None, is_ad_hoc: false }
 }
 
-fn of_transcript(project: &Project, opened: &OpenStep, transcript: &Path) -> io::Result<Report> {
+fn of_transcript(project: &DesProject, opened: &OpenStep, transcript: &Path) -> anyhow::Result<StepReport> {
     let des = project.config.des.clone().unwrap_or_default();
     let judged = offline::judge(&OfflineStep {
         step: &opened.name,
@@ -73,8 +73,8 @@ fn of_transcript(project: &Project, opened: &OpenStep, transcript: &Path) -> io:
         tree: &WorkTree::at(&project.root.work, None, &Budget::unlimited()),
         des: &DesConfig { phases: Some(PhaseList(project.phases(&opened.step))), ..des },
     })
-    .map_err(io::Error::other)?;
-    Ok(Report {
+    .map_err(anyhow::Error::msg)?;
+    Ok(StepReport {
         step: opened.name.clone(),
         findings: judged.findings,
         context: Some(judged.context),
@@ -82,7 +82,7 @@ fn of_transcript(project: &Project, opened: &OpenStep, transcript: &Path) -> io:
     })
 }
 
-fn print_json(report: &Report, ok: bool, out: &mut Out<'_>) -> io::Result<()> {
+fn print_json(report: &StepReport, ok: bool, out: &mut Out<'_>) -> io::Result<()> {
     let mut json = json!({ "step": report.step, "ok": ok, "findings": report.findings });
     if let (Some(context), Value::Object(fields)) = (&report.context, &mut json) {
         fields.insert("context".to_owned(), serde_json::to_value(context)?);
@@ -90,7 +90,7 @@ fn print_json(report: &Report, ok: bool, out: &mut Out<'_>) -> io::Result<()> {
     out.json(&json)
 }
 
-fn print(report: &Report, out: &mut Out<'_>) -> io::Result<()> {
+fn print(report: &StepReport, out: &mut Out<'_>) -> io::Result<()> {
     if report.is_ad_hoc {
         return writeln!(
             out,

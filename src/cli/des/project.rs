@@ -1,8 +1,8 @@
 //! The project that a subcommand of `conclaude des` works in: its phases, its steps, and its records.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 use conclaude_store::store::running::{self, RunningCommand, RunningMarker};
 
-pub(super) struct Project {
+pub(super) struct DesProject {
     pub(super) root: Root,
     /// As far as its files can be read.
     pub(super) config: ConclaudeConfig,
@@ -34,17 +34,20 @@ pub(super) struct Project {
     config_error: Option<String>,
 }
 
-impl Project {
-    pub(super) fn find() -> io::Result<Project> {
+impl DesProject {
+    pub(super) fn find() -> anyhow::Result<DesProject> {
         let root = root()?;
         let Loaded { config, origins, errors, .. } = load::all(&root, Patterns::All);
         let config_error = errors.first().map(ToString::to_string);
-        Ok(Project { root, config, origins, config_error })
+        Ok(DesProject { root, config, origins, config_error })
     }
 
     /// For subcommands whose output depends on the config: with the defaults it would be wrong.
-    pub(super) fn require_valid_config(&self) -> io::Result<()> {
-        self.config_error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.clone())))
+    pub(super) fn require_valid_config(&self) -> anyhow::Result<()> {
+        match &self.config_error {
+            Some(error) => bail!("{error}"),
+            None => Ok(()),
+        }
     }
 
     /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
@@ -73,27 +76,21 @@ impl Project {
     }
 
     /// The real path of the step file, and its name in records. It must be inside the project.
-    pub(super) fn step(&self, path: &Path) -> io::Result<(PathBuf, String)> {
+    pub(super) fn step(&self, path: &Path) -> anyhow::Result<(PathBuf, String)> {
         let cwd = std::env::current_dir()?;
-        let outside = || {
-            io::Error::other(format!(
-                "{} is outside the project {}",
-                path.display(),
-                self.root.work.display()
-            ))
-        };
+        let outside = || anyhow!("{} is outside the project {}", path.display(), self.root.work.display());
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
-        // Agents may call us where they may not write: the config and the settings are no step files.
+        // Agents may call us for files that they may not write: the config and the settings are not step files.
         if is_protected(&name) {
-            return Err(io::Error::other(format!("{name} belongs to the gates: it is no step file")));
+            bail!("{name} belongs to the gates: it is not a step file");
         }
         Ok((paths::real_path(&cwd.join(path)), name))
     }
 
-    pub(super) fn audit(&self, record: &Record) -> io::Result<()> {
+    pub(super) fn audit(&self, record: &Record) -> anyhow::Result<()> {
         let problem =
             audit::write(&self.root.folder, self.config.audit.as_ref(), record, &Budget::unlimited())
-                .map_err(io::Error::other)?;
+                .map_err(anyhow::Error::msg)?;
         if let Some(problem) = problem {
             let _ = writeln!(Out::stderr(), "conclaude: warning: {problem}");
         }
@@ -101,30 +98,30 @@ impl Project {
     }
 
     /// A phase that counts only with proof is not recorded without it.
-    pub(super) fn refuse_without_proof(&self, phase: &str) -> io::Result<()> {
+    pub(super) fn refuse_without_proof(&self, phase: &str) -> anyhow::Result<()> {
         let des = self.config.des.clone().unwrap_or_default();
         if !des.evidence().contains(&phase) {
             return Ok(());
         }
         let runs =
             des.evidence_command(phase).map(|command| format!(", which runs `{}`", clean_line(command)));
-        Err(io::Error::other(format!(
+        Err(anyhow!(
             "{phase} counts only with proof (des.evidence): use `conclaude des run`{}",
             runs.unwrap_or_default()
-        )))
+        ))
     }
 
     /// Commands of the config run where those at a stop run: not in a project that the user has yet to trust.
-    pub(super) fn require_trust(&self) -> io::Result<()> {
+    pub(super) fn require_trust(&self) -> anyhow::Result<()> {
         let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
-        if !registration::asks_for_trust(&registration::found(&project)) {
+        if !registration::asks_for_trust(&registration::current(&project)) {
             return Ok(());
         }
         let mut origins = self.origins.clone();
         origins.check_trust(load::why_untrusted);
         match origins.untrusted(&["des", "evidence"]) {
             None => Ok(()),
-            Some(why) => Err(io::Error::other(format!("{why}, so its commands do not run. {TRUST_IT}"))),
+            Some(why) => Err(anyhow!("{why}, so its commands do not run. {TRUST_IT}")),
         }
     }
 
@@ -133,18 +130,18 @@ impl Project {
         &self,
         path: &Path,
         change: impl FnOnce(&mut step::Step) -> Result<(), String>,
-    ) -> io::Result<String> {
+    ) -> anyhow::Result<String> {
         let (real, name) = self.step(path)?;
-        record::change(&self.root.folder, &real, change).map_err(io::Error::other)?;
+        record::change(&self.root.folder, &real, change).map_err(anyhow::Error::msg)?;
         Ok(name)
     }
 
     /// Records a change of a phase, in the step file and in the audit trail.
-    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &PhaseChange) -> io::Result<()> {
+    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &PhaseChange) -> anyhow::Result<()> {
         let name = self.change_step(path, |step| {
             record::record(step, &self.phases(step), phase, change, Timestamp::now())
         })?;
-        let (event, decision, evidence) = described(change);
+        let AuditedChange { event, decision, evidence } = AuditedChange::of(change);
         self.audit(&Record {
             phase: Some(phase.into()),
             evidence: evidence.cloned(),
@@ -156,14 +153,14 @@ impl Project {
         })
     }
 
-    /// Notes that a phase's command runs, for whoever watches.
+    /// Notes that a phase's command runs, for `conclaude watch`.
     pub(super) fn note_running(
         &self,
         step: &Path,
         phase: &str,
         command: &str,
         started: Timestamp,
-    ) -> io::Result<Option<RunningMarker>> {
+    ) -> anyhow::Result<Option<RunningMarker>> {
         if self.config.audit.as_ref().and_then(|audit| audit.enabled) == Some(false) {
             return Ok(None);
         }
@@ -206,18 +203,28 @@ impl Project {
             .collect();
         agents.sort_unstable();
         agents.dedup();
-        agents.pop().filter(|_| agents.is_empty())
+        if agents.len() == 1 { agents.pop() } else { None }
     }
 }
 
-/// A change as the audit trail names it: event, decision and evidence. Only `des run` has evidence.
-fn described(change: &PhaseChange) -> (&'static str, &'static str, Option<&Value>) {
-    let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
-    match change {
-        PhaseChange::Start => ("des start", "IN_PROGRESS", None),
-        PhaseChange::Skip { .. } => ("des skip", "SKIPPED", None),
-        PhaseChange::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
-        PhaseChange::Finish { pass, evidence: Some(evidence), .. }
-        | PhaseChange::Prove { pass, evidence, .. } => ("des run", outcome(*pass), Some(evidence)),
+/// A change as the audit trail names it.
+struct AuditedChange<'a> {
+    event: &'static str,
+    decision: &'static str,
+    /// Only `des run` has evidence.
+    evidence: Option<&'a Value>,
+}
+
+impl AuditedChange<'_> {
+    fn of(change: &PhaseChange) -> AuditedChange<'_> {
+        let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
+        let (event, decision, evidence) = match change {
+            PhaseChange::Start => ("des start", "IN_PROGRESS", None),
+            PhaseChange::Skip { .. } => ("des skip", "SKIPPED", None),
+            PhaseChange::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
+            PhaseChange::Finish { pass, evidence: Some(evidence), .. }
+            | PhaseChange::Prove { pass, evidence, .. } => ("des run", outcome(*pass), Some(evidence)),
+        };
+        AuditedChange { event, decision, evidence }
     }
 }

@@ -1,14 +1,14 @@
 //! `des run`: a command is run, and the phase is recorded from its exit code.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::DesProject;
 use crate::cli::out::Out;
 use conclaude_checks::des::evidence::{self, EvidenceRun};
 use conclaude_checks::des::record::{self, PhaseChange};
@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
 }
 
 /// The phase in the step file before the command runs.
-struct Before {
+struct PhaseState {
     is_started: bool,
     /// It was recorded without proof, and is proved now; its times stay those of the work.
     is_unproved: bool,
@@ -54,7 +54,7 @@ struct Proof {
 }
 
 /// No lock is held while the command runs.
-pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
+pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> {
     let RunArgs { step, phase, turns, .. } = args;
     if let Some(problem) = project.config_problem() {
         return Err(not_known(project, args, problem)?);
@@ -64,7 +64,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     let before = before(project, step, phase, owned)?;
     let Proof { command, line, is_configured, expect_failure } = match owned {
         Some(owned) => configured(project, args, owned)?,
-        // A permission for `conclaude des` would else be one for any command, by way of a phase that the map leaves out.
+        // Otherwise a permission for `conclaude des` would allow any command, for a phase that the map leaves out.
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
         None => typed(project, args)?,
     };
@@ -97,34 +97,32 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
 }
 
 /// The config's command, whatever was typed: an agent cannot prove a test with `true`.
-fn configured(project: &Project, args: &RunArgs, owned: &str) -> io::Result<Proof> {
+fn configured(project: &DesProject, args: &RunArgs, owned: &str) -> anyhow::Result<Proof> {
     let RunArgs { phase, command, .. } = args;
     project.require_trust()?;
     let (run, shown) = (run_line(project, &args.step, phase)?, clean_line(owned));
     let typed: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     if !typed.is_empty() && typed.join(" ") != owned {
-        return Err(io::Error::other(format!(
+        bail!(
             "{phase} counts only with the config's command `{shown}` (des.evidence): use `{run}`, which runs it"
-        )));
+        );
     }
     let expect_failure = phases::expects_failure(phase);
     let must = if expect_failure { "fail" } else { "pass" };
     if args.expect.as_deref().is_some_and(|expected| expected != must) {
-        return Err(io::Error::other(format!(
+        bail!(
             "the command of {phase}, `{shown}` (des.evidence), must {must}: use `{run}`; only RED and RED_* expect a failure"
-        )));
+        );
     }
     let command = evidence::script(owned, &project.root.work);
     Ok(Proof { command, line: owned.to_owned(), is_configured: true, expect_failure })
 }
 
-fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
+fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
     let RunArgs { phase, command: words, .. } = args;
     let Some((program, arguments)) = words.split_first() else {
         let run = run_line(project, &args.step, phase)?;
-        return Err(io::Error::other(format!(
-            "the config has no command for {phase} (des.evidence): use `{run} -- COMMAND`"
-        )));
+        bail!("the config has no command for {phase} (des.evidence): use `{run} -- COMMAND`");
     };
     let mut command = Command::new(program);
     command.args(arguments);
@@ -133,23 +131,23 @@ fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
     Ok(Proof { command, line: command_line(words), is_configured: false, expect_failure })
 }
 
-/// With a map in the config, its commands are all that `des run` runs.
-fn not_in_map(project: &Project, args: &RunArgs) -> io::Result<io::Error> {
+/// With a map in the config, `des run` runs only its commands.
+fn not_in_map(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Error> {
     let (phase, without) = (&args.phase, without_run(project, args)?);
-    Ok(io::Error::other(format!(
+    Ok(anyhow!(
         "the config has no command for {phase} (des.evidence), and with commands there it runs no others: add `{phase}: COMMAND` to that map, or {without}"
-    )))
+    ))
 }
 
-/// A config that cannot be read may have such a map: a mistake in it must not allow every command.
-fn not_known(project: &Project, args: &RunArgs, problem: &str) -> io::Result<io::Error> {
+/// An unreadable config may have such a map: an error in it must not allow every command.
+fn not_known(project: &DesProject, args: &RunArgs, problem: &str) -> anyhow::Result<anyhow::Error> {
     let without = without_run(project, args)?;
-    Ok(io::Error::other(format!(
+    Ok(anyhow!(
         "{problem}; `des run` runs nothing while the config does not say which commands count (des.evidence): fix the file, with the help of `conclaude validate`, or {without}"
-    )))
+    ))
 }
 
-fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
+fn without_run(project: &DesProject, args: &RunArgs) -> anyhow::Result<String> {
     let (phase, (_, name)) = (&args.phase, project.step(&args.step)?);
     let step = quoted_if_needed(&name);
     Ok(format!(
@@ -157,20 +155,20 @@ fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
     ))
 }
 
-fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
+fn run_line(project: &DesProject, step: &Path, phase: &str) -> anyhow::Result<String> {
     let (_, name) = project.step(step)?;
     Ok(format!("conclaude des run {} {phase}", quoted_if_needed(&name)))
 }
 
-fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
+fn before(project: &DesProject, path: &Path, phase: &str, owned: Option<&str>) -> anyhow::Result<PhaseState> {
     let (real, name) = project.step(path)?;
     let step = step::read(&real, &path.to_string_lossy()).ok().map(|(step, _)| step);
     if let Some(step) = &step {
-        record::rank(&project.phases(step), phase).map_err(io::Error::other)?;
+        record::rank(&project.phases(step), phase).map_err(anyhow::Error::msg)?;
     }
     let phases = step.and_then(|step| step.phases()).unwrap_or_default();
     let entry = phases.iter().find(|entry| entry.name == phase);
-    Ok(Before {
+    Ok(PhaseState {
         is_started: entry.is_some_and(|entry| entry.status() == Some(step::PhaseStatus::InProgress)),
         is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
         is_proof_lost: entry.is_some_and(|entry| is_proof_lost(project, &name, entry)),
@@ -178,7 +176,7 @@ fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> i
 }
 
 /// Whether the step says that the phase was run, and no record of that can be found.
-fn is_proof_lost(project: &Project, step: &str, phase: &step::Phase) -> bool {
+fn is_proof_lost(project: &DesProject, step: &str, phase: &step::Phase) -> bool {
     let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
     let trail = Trail::of(&project.root.folder, None);
     needs_proof

@@ -1,14 +1,15 @@
-//! `des status`: all steps of a project with their state.
+//! `des status`: all steps of a project with their state. Other subcommands find a step here by the start of its name.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anstyle::Style;
+use anyhow::{anyhow, bail};
 use serde::Serialize;
 use serde_json::json;
 
-use super::project::Project;
+use super::DesProject;
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use conclaude_checks::des::step;
@@ -34,7 +35,7 @@ pub(crate) struct StatusArgs {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct StatusRow {
     step: String,
     task: Option<String>,
     state: String,
@@ -50,27 +51,30 @@ struct Phases {
     total: usize,
 }
 
-pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn list(project: &DesProject, args: &StatusArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let folder = match args.folder.as_deref() {
         Some(folder) if !folder.is_dir() => {
-            return Err(io::Error::other(format!("{} is not a folder", folder.display())));
+            bail!("{} is not a folder", folder.display());
         }
         Some(folder) => std::path::absolute(folder)?,
         None => project.root.work.clone(),
     };
     let rows = rows(project, &folder)?;
     if args.json {
-        return out.json(&json!({ "steps": rows }));
+        out.json(&json!({ "steps": rows }))?;
+        return Ok(());
     }
     if rows.is_empty() {
-        return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());
+        writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display())?;
+        return Ok(());
     }
     let heading = ["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned);
-    let cells: Vec<_> = std::iter::once(heading).chain(rows.iter().map(Row::cells)).collect();
-    table(out, &cells, BOLD)
+    let cells: Vec<_> = std::iter::once(heading).chain(rows.iter().map(StatusRow::cells)).collect();
+    table(out, &cells, BOLD)?;
+    Ok(())
 }
 
-fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
+fn rows(project: &DesProject, folder: &Path) -> anyhow::Result<Vec<StatusRow>> {
     let mut rows = Vec::new();
     for path in step_files(folder) {
         let Ok((step, _)) = step::read(&path, "") else { continue };
@@ -78,10 +82,10 @@ fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
         let (_, name) = project.step(&path)?;
         let phases = project.phases(&step);
         let finished = log.iter().filter(|phase| phases.contains(&phase.name) && phase.is_finished()).count();
-        rows.push(Row {
+        rows.push(StatusRow {
             task: step.task_id(),
             state: step.state(),
-            phases: step.has_phases().then_some(Phases { finished, total: phases.len() }),
+            phases: if step.has_phases() { Some(Phases { finished, total: phases.len() }) } else { None },
             last_agent: None,
             blocks: 0,
             step: name,
@@ -91,9 +95,9 @@ fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What the trail knows of the steps.
-fn add_stops(trail: &Trail, rows: &mut [Row]) -> io::Result<()> {
-    let mut by_step: BTreeMap<String, &mut Row> =
+/// Adds the last agent and the blocks of each step from the audit trail.
+fn add_stops(trail: &Trail, rows: &mut [StatusRow]) -> io::Result<()> {
+    let mut by_step: BTreeMap<String, &mut StatusRow> =
         rows.iter_mut().map(|row| (row.step.clone(), row)).collect();
     let stops = Filter { event: Some("SubagentStop".into()), ..Filter::default() };
     Reader::new(trail).each(&stops, |entry| {
@@ -107,7 +111,7 @@ fn add_stops(trail: &Trail, rows: &mut [Row]) -> io::Result<()> {
     Ok(())
 }
 
-impl Row {
+impl StatusRow {
     fn cells(&self) -> [String; 6] {
         let phases = self.phases.as_ref().map(|Phases { finished, total }| format!("{finished}/{total}"));
         [
@@ -142,4 +146,39 @@ fn find_json_files(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
             found.push(entry.path());
         }
     }
+}
+
+/// Resolves the start of a step's name: `01` instead of `steps/01-01.json`. A path stays as typed.
+pub(super) fn resolve(project: &DesProject, typed: &Path) -> anyhow::Result<PathBuf> {
+    let text = typed.to_string_lossy();
+    if typed.is_absolute() || text.is_empty() || typed.metadata().is_ok_and(|file| !file.is_dir()) {
+        return Ok(typed.to_owned());
+    }
+    let (mut exact, mut found) = (Vec::new(), Vec::new());
+    for path in step_files(&project.root.work) {
+        let (_, name) = project.step(&path)?;
+        let compared = if text.contains('/') { name.as_str() } else { file_name(&name) };
+        if compared.strip_suffix(".json") == Some(&*text) {
+            exact.push((path, name));
+        } else if compared.starts_with(&*text) {
+            found.push((path, name));
+        }
+    }
+    // A whole name is meant, even if others start with it.
+    match if exact.is_empty() { found } else { exact }.as_slice() {
+        [(path, _)] => Ok(path.clone()),
+        // A missing file is reported when it is read.
+        [] if typed.extension().is_some() => Ok(typed.to_owned()),
+        [] => Err(anyhow!(
+            "no step file {text}, and none whose name starts with that; `conclaude des status` lists them"
+        )),
+        several => {
+            let names: Vec<String> = several.iter().map(|(_, name)| clean_line(name)).collect();
+            Err(anyhow!("{text} may be one of {}: say which", names.join(", ")))
+        }
+    }
+}
+
+fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }

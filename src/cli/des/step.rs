@@ -1,14 +1,18 @@
-//! `des new`, `done` and `fail`: the step as a whole.
+//! Subcommands about one step: `des new`, `done`, `fail` and `prompt`, and `des start`, `finish` and `skip` for its phases.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 
-use super::project::Project;
-use crate::cli::out::Out;
-use conclaude_checks::des::record::NewStep;
-use conclaude_checks::des::{record, scope, step};
+use super::DesProject;
+use crate::cli::out::{LiteralText, Out};
+use conclaude_checks::des::boundaries::boundaries;
+use conclaude_checks::des::gates::{self, OpenStep};
+use conclaude_checks::des::record::{self, NewStep, PhaseChange};
+use conclaude_checks::des::scope::{self, Scope};
+use conclaude_checks::des::step;
 use conclaude_core::text::clean_line;
 use conclaude_store::audit::Record;
 
@@ -54,13 +58,13 @@ pub(crate) struct FailArgs {
     partial: bool,
 }
 
-pub(super) fn new(project: &Project, args: &NewArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
-    scope::AllowedFiles::new(allow.clone()).map_err(io::Error::other)?;
+    scope::AllowedFiles::new(allow.clone()).map_err(anyhow::Error::msg)?;
     let (real, step_name) = project.step(path)?;
     check_name(&real, &step_name)?;
     if real.exists() && !force {
-        return Err(io::Error::other(format!("{step_name} exists already; --force overwrites it")));
+        bail!("{step_name} exists already; --force overwrites it");
     }
     if let Some(folder) = real.parent() {
         std::fs::create_dir_all(folder)?;
@@ -77,37 +81,34 @@ pub(super) fn new(project: &Project, args: &NewArgs, out: &mut Out<'_>) -> io::R
     });
     step::write(&real, &step, "")?;
     project.audit(&project.base_record("des new", &step_name, "TODO"))?;
-    writeln!(out, "created {step_name}")
+    writeln!(out, "created {step_name}")?;
+    Ok(())
 }
 
-/// What `des status` and `/step` would not find is no name for a step.
-fn check_name(real: &Path, name: &str) -> io::Result<()> {
+/// Refuses names that `des status` and `/step` would not find.
+fn check_name(real: &Path, name: &str) -> anyhow::Result<()> {
     let shown = clean_line(name);
     if real.is_dir() {
         let example = Path::new(&shown).join("01-01.json");
-        return Err(io::Error::other(format!(
-            "{shown} is a folder: name a file in it, such as {}",
-            example.display()
-        )));
+        bail!("{shown} is a folder: name a file in it, such as {}", example.display());
     }
     if real.extension().is_none_or(|extension| extension != "json") {
-        return Err(io::Error::other(format!(
-            "`des status` finds only steps whose names end in .json: use {shown}.json"
-        )));
+        bail!("`des status` finds only steps whose names end in .json: use {shown}.json");
     }
     Ok(())
 }
 
-pub(super) fn done(project: &Project, args: &DoneArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn done(project: &DesProject, args: &DoneArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let name = project.change_step(&args.step, |step| record::complete(step, Timestamp::now()))?;
     project.audit(&project.base_record("des done", &name, "DONE"))?;
-    writeln!(out, "{name} is DONE")
+    writeln!(out, "{name} is DONE")?;
+    Ok(())
 }
 
-pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut Out<'_>) -> io::Result<()> {
+pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let reason = args.reason.trim();
     if reason.is_empty() {
-        return Err(io::Error::other("--reason must not be blank: say why the step failed"));
+        bail!("--reason must not be blank: say why the step failed");
     }
     let name = project.change_step(&args.step, |step| {
         record::admit_failure(step, &project.phases(step), args.partial, reason, Timestamp::now());
@@ -118,5 +119,128 @@ pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut Out<'_>) -> io:
         reason: Some(reason.to_owned()),
         ..project.base_record("des fail", &name, state)
     })?;
-    writeln!(out, "{name} is {state}")
+    writeln!(out, "{name} is {state}")?;
+    Ok(())
+}
+
+#[derive(clap::Args)]
+pub(crate) struct StartArgs {
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
+    /// The phase
+    phase: String,
+}
+
+#[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("outcome").required(true).args(["pass", "fail"])))]
+pub(crate) struct FinishArgs {
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
+    /// The phase
+    phase: String,
+    /// The phase succeeded
+    #[arg(long)]
+    pass: bool,
+    /// The phase failed
+    #[arg(long)]
+    fail: bool,
+    /// Details of the outcome
+    #[arg(long)]
+    details: Option<String>,
+    /// How many turns it took
+    #[arg(long)]
+    turns: Option<i64>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SkipArgs {
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
+    /// The phase
+    phase: String,
+    /// NOT_APPLICABLE: …, BLOCKED_BY_DEPENDENCY: …, APPROVED_SKIP: …, CHECKPOINT_PENDING: … or DEFERRED: …
+    #[arg(long)]
+    reason: String,
+}
+
+pub(super) fn start(project: &DesProject, args: &StartArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
+    project.record_phase(&args.step, &args.phase, &PhaseChange::Start)?;
+    writeln!(out, "{} is IN_PROGRESS", args.phase)?;
+    Ok(())
+}
+
+pub(super) fn finish(project: &DesProject, args: FinishArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let FinishArgs { step, phase, pass, details, turns, .. } = args;
+    project.refuse_without_proof(&phase)?;
+    let change = PhaseChange::Finish { pass, details, turns, evidence: None };
+    project.record_phase(&step, &phase, &change)?;
+    writeln!(out, "{phase} is EXECUTED: {}", if pass { "PASS" } else { "FAIL" })?;
+    Ok(())
+}
+
+pub(super) fn skip(project: &DesProject, args: SkipArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let SkipArgs { step, phase, reason } = args;
+    if !reason.trim_start().starts_with("APPROVED_SKIP:") {
+        project.refuse_without_proof(&phase)?;
+    }
+    project.record_phase(&step, &phase, &PhaseChange::Skip { reason })?;
+    writeln!(out, "{phase} is SKIPPED")?;
+    Ok(())
+}
+
+/// The start of a marker.
+const OPEN: LiteralText = LiteralText("<!--");
+
+#[derive(clap::Args)]
+pub(crate) struct PromptArgs {
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
+    /// The subagent that is to do the step
+    #[arg(long)]
+    agent: String,
+    /// The command that starts the step, such as /nw:execute
+    #[arg(long)]
+    command: Option<String>,
+}
+
+pub(super) fn print_prompt(project: &DesProject, args: &PromptArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
+    let (_, name) = project.step(&args.step)?;
+    let opened = gates::open_step(&project.root.work, &name).map_err(|finding| anyhow!("{finding}"))?;
+    markers(&opened, &name, args, out)?;
+    task(&opened, &name, &args.agent, out)?;
+    let des = project.config.des.clone().unwrap_or_default();
+    let scope = Scope::of(opened.allowed.clone());
+    writeln!(out, "{}", boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())?;
+    Ok(())
+}
+
+fn markers(opened: &OpenStep, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
+    writeln!(out, "{OPEN} DES-VALIDATION: required -->")?;
+    writeln!(out, "{OPEN} DES-STEP-FILE: {name} -->")?;
+    writeln!(out, "{OPEN} DES-AGENT: {} -->", args.agent)?;
+    if let Some(command) = &args.command {
+        writeln!(out, "{OPEN} DES-COMMAND: {command} -->")?;
+    }
+    if let Some(project_id) = opened.step.project_id() {
+        writeln!(out, "{OPEN} DES-PROJECT-ID: {} -->", clean_line(&project_id))?;
+    }
+    Ok(())
+}
+
+fn task(opened: &OpenStep, name: &str, agent: &str, out: &mut Out<'_>) -> io::Result<()> {
+    let step = &opened.step;
+    let task = clean_line(&step.task_id().unwrap_or_else(|| name.to_owned()));
+    let project = step.project_id().map(|id| format!(" {}", clean_line(&id))).unwrap_or_default();
+    writeln!(out, "\nYou are the {agent} agent. Do step {task} of the project{project}.")?;
+    if let Some(about) = step.name() {
+        writeln!(out, "It is about: {}", clean_line(&about))?;
+    }
+    let criteria = step.acceptance_criteria();
+    if !criteria.is_empty() {
+        writeln!(out, "\nIt is accepted when:")?;
+        for criterion in criteria {
+            writeln!(out, "- {}", clean_line(&criterion))?;
+        }
+    }
+    Ok(())
 }

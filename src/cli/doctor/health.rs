@@ -1,10 +1,9 @@
-//! What must hold beside the rules: state, audit trail, and Claude Code itself.
+//! Checks the state, the audit trail and the version of Claude Code.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::check::Check;
-use super::installation::Installation;
+use super::{Check, Installation};
 use conclaude_core::config::Bounded;
 use conclaude_core::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
 use conclaude_core::text::{clean_line, count};
@@ -25,7 +24,7 @@ pub(super) fn switched_off() -> Option<Check> {
     Some(Check::warning("switch", text, format!("unset {SWITCH}")))
 }
 
-/// Whether what must be remembered can be.
+/// Whether the state can be written.
 pub(super) fn state(installation: &Installation) -> Vec<Check> {
     let folder = installation.root.folder.join(store::FOLDER);
     let shown = folder.display();
@@ -148,7 +147,7 @@ pub(super) fn client(installation: &Installation) -> Check {
     }
 }
 
-/// Whether a file came with the project, by its name or behind a link.
+/// Whether a file came with the project, by its name or through a link.
 fn is_inside(path: &Path, project: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     !path.is_absolute() || path.starts_with(project) || real(path).starts_with(real(project))

@@ -1,21 +1,22 @@
-//! Calls this program as it is registered, and as Claude Code would: through `/bin/sh -c`, with a payload on stdin. Settings may
-//! come with a clone, so that nothing of what they say is run: where they name this program, it is called by its own path.
+//! Calls this program as Claude Code would: through `/bin/sh -c`, with a payload on stdin. Settings may come with a clone, so their
+//! command lines are not run: if they name this program, it is called by its own path. Also shows when events last arrived: only
+//! that proves that Claude Code calls us.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use std::{fmt, io};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::check::Check;
-use super::installation::Installation;
+use super::{Check, Installation};
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
-use conclaude_core::text::clean_line;
-use conclaude_engine::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
+use conclaude_core::text::{clean_line, count};
+use conclaude_engine::install::registration;
+use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::settings::{CommandLine, IF_TRUSTED, SWITCH, make_line, short};
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, Status};
 use conclaude_store::store;
@@ -25,7 +26,7 @@ use shell_effects::quoted_if_needed;
 const AGENT: &str = "conclaude-doctor";
 
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(super) struct ProbeAnswer {
     event: &'static str,
     command: String,
     /// In a scratch project, so that nothing of this one runs.
@@ -36,7 +37,7 @@ pub(super) struct Answer {
     stderr: String,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for ProbeAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let location = if self.scratch { " in a scratch project" } else { "" };
         let exit = self.exit.map_or_else(|| "no exit code".into(), |code| format!("exit {code}"));
@@ -45,9 +46,8 @@ impl fmt::Display for Answer {
     }
 }
 
-/// A stop in a scratch project whose outcome is known, and the start of a session here, where this program is what is
-/// registered for them.
-pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
+/// Plays a stop in a scratch project and the start of a session here, if this program is registered for them.
+pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>) {
     let line = |event: EventKind| own_line(installation, event);
     // Registered again, it is this program that is called.
     let fix = installation.install_again();
@@ -68,7 +68,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
     let config = installation.effective_config();
     let runs_commands =
         config.section(EventKind::SessionStart).is_some_and(|section| section.commands().next().is_some());
-    if let Some(command) = line(EventKind::SessionStart).filter(|_| !runs_commands) {
+    if !runs_commands && let Some(command) = line(EventKind::SessionStart) {
         let (answer, check) = here(&command, &fix, installation);
         answers.push(answer);
         checks.extend(check);
@@ -81,11 +81,11 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
     let locations = installation.locations();
     let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
     let (own, _) = installation.program(&registered.command).filter(|(_, is_own)| *is_own)?;
-    let if_trusted = Line::parse(&registered.command)?.if_trusted;
+    let if_trusted = CommandLine::parse(&registered.command)?.if_trusted;
     Some(make_line(&quoted_if_needed(&own.to_string_lossy()), event, if_trusted))
 }
 
-fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
+fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> ProbeAnswer {
     // Whether we are switched off here is another question.
     let env = [
         (variables::PROJECT_DIR.to_owned(), Some(project.to_string_lossy().into_owned())),
@@ -109,7 +109,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
         Status::Exited(_) => text(stderr),
         other => other.describe(),
     };
-    Answer {
+    ProbeAnswer {
         event: event.name(),
         command: command.to_owned(),
         scratch: false,
@@ -121,7 +121,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
 }
 
 fn payload(event: EventKind, project: &Path) -> Value {
-    let agent = Some(AGENT).filter(|_| event.is_of_agent());
+    let agent = if event.is_of_agent() { Some(AGENT) } else { None };
     let sample = Sample {
         event,
         session: AGENT,
@@ -134,8 +134,8 @@ fn payload(event: EventKind, project: &Path) -> Value {
     Value::Object(sample.payload())
 }
 
-/// A subagent stops in a project with one command: what must be answered is known.
-fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
+/// A subagent stops in a scratch project with one command. The right answer is known.
+fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     const SAYS: &str = "conclaude was called";
     let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
     let project = folder.path().canonicalize()?;
@@ -143,11 +143,11 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
         format!("subagentStop: {{commands: {{{AGENT}: [{{run: echo {SAYS}, showStdout: true}}]}}}}\n");
     std::fs::write(project.join(".conclaude.yaml"), config)?;
     let payload = payload(EventKind::SubagentStop, &project);
-    let answer = Answer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
+    let answer = ProbeAnswer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
     conclaude_store::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
-    // Registered for all projects, it must not run what nobody trusts.
+    // Registered for all projects, it must not run commands of an untrusted config.
     let expected = if command.ends_with(IF_TRUSTED) { "did not run" } else { SAYS };
     let command = short(command);
     let check = if answer.exit == Some(0) && message.contains(expected) {
@@ -164,15 +164,15 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
     Ok((answer, check))
 }
 
-/// The start of a session in this project: it runs nothing, and answers what the user would see.
-fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Option<Check>) {
+/// Plays the start of a session in this project. It runs no commands, and answers what the user would see.
+fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, Option<Check>) {
     let project = &installation.project;
     let last =
         installation.root.folder.join(store::FOLDER).join("state/last").join(EventKind::SessionStart.name());
     let before = last.metadata().and_then(|metadata| metadata.modified());
     let payload = payload(EventKind::SessionStart, project);
     let answer = call(command, EventKind::SessionStart, &payload, project);
-    // It was not Claude Code that called.
+    // This call must not count as an arrival.
     match before {
         Ok(time) => {
             let opened = std::fs::File::options().append(true).open(&last);
@@ -185,10 +185,55 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Optio
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let shown = said.get("systemMessage").and_then(Value::as_str).map(str::to_owned);
     // What is wrong with settings, config and trust has been reported already, with its fix.
-    let check = (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && shown.is_none()))
-        .then(|| {
-            let text = format!("`{}` fails: {}", short(command), clean_line(&answer.stderr));
-            Check::problem("call", text, fix)
-        });
-    (answer, check)
+    if answer.exit == Some(0) || (answer.exit == Some(1) && shown.is_some()) {
+        return (answer, None);
+    }
+    let text = format!("`{}` fails: {}", short(command), clean_line(&answer.stderr));
+    (answer, Some(Check::problem("call", text, fix)))
+}
+
+#[derive(Serialize)]
+pub(super) struct Arrival {
+    pub(super) event: &'static str,
+    pub(super) last: Option<String>,
+    #[serde(skip)]
+    pub(super) words: String,
+}
+
+/// When each event that is needed last arrived. Before conclaude is registered none can: that is one problem, not many.
+pub(super) fn arrivals(installation: &Installation) -> Vec<Arrival> {
+    if installation.locations().is_empty() {
+        return Vec::new();
+    }
+    let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
+    let folder = installation.root.folder.join(store::FOLDER).join("state/last");
+    let one = |event: EventKind| {
+        let time = folder.join(event.name()).metadata().and_then(|metadata| metadata.modified()).ok();
+        let stamp = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
+        let last = stamp.map(|stamp| stamp.strftime("%FT%TZ").to_string());
+        Arrival { event: event.name(), last, words: time.map_or_else(|| "never".into(), ago) }
+    };
+    needed.iter().map(|need| one(need.event)).collect()
+}
+
+fn ago(time: SystemTime) -> String {
+    let seconds = time.elapsed().map_or(0, |age| age.as_secs());
+    match seconds {
+        0..60 => format!("{} ago", count(seconds, "second")),
+        60..3_600 => format!("{} ago", count(seconds / 60, "minute")),
+        3_600..86_400 => format!("{} ago", count(seconds / 3_600, "hour")),
+        _ => format!("{} ago", count(seconds / 86_400, "day")),
+    }
+}
+
+pub(super) fn check_arrivals(installation: &Installation, arrivals: &[Arrival]) -> Option<Check> {
+    if arrivals.is_empty() || arrivals.iter().any(|arrival| arrival.last.is_some()) {
+        return None;
+    }
+    store::expect_arrivals(&installation.root.folder);
+    Some(Check::warning(
+        "arrivals",
+        "no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here",
+        "start a session of Claude Code in this project, then look again",
+    ))
 }

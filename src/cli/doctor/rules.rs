@@ -2,24 +2,22 @@
 
 use std::path::Path;
 
-use super::check::{Check, short};
-use super::installation::Installation;
+use super::{Check, Installation, short};
 use crate::cli::validate;
 use conclaude_core::config::{ConfigError, Layer, Located, Remark};
 use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::pattern::Pattern;
 use conclaude_core::text::count;
-use conclaude_engine::install::agents;
 use conclaude_engine::install::registration::asks_for_trust;
 use conclaude_engine::install::scope::Scope;
-use conclaude_engine::install::{local_file, schema_file};
-use conclaude_engine::lint::{self, World};
+use conclaude_engine::install::{agents, local_file, schema_file};
+use conclaude_engine::lint::{self, LintContext};
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, ExportState, Target};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::store;
 
-/// A config that can be read, and means what it says.
+/// Whether the config is valid, with its warnings.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
     let Loaded { config, origins, errors, .. } = &installation.loaded;
     if origins.sources().is_empty() && errors.is_empty() {
@@ -39,11 +37,11 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
     if errors.is_empty() {
         let innermost = origins.sources().last().map(|source| source.path.display().to_string());
         let fix = format!("edit {}", innermost.unwrap_or_default());
-        let remarks = lint::remarks(&installation.loaded, &World::without_agents(folder));
+        let remarks = lint::remarks(&installation.loaded, &LintContext::without_agents(folder));
         checks.extend(remarks.iter().map(|remark| of_remark(remark, &installation.loaded, &fix)));
         let local = local_file::not_ignored(folder);
         checks.extend(local.map(|problem| Check::warning("config", problem.what, problem.fix)));
-        // For whoever cloned the project: git ignores it.
+        // A fresh clone lacks it: git ignores it.
         let schema = schema_file::refreshed(installation.root.config.as_deref());
         let fix = format!("ls -ld {}", folder.join(store::FOLDER).display());
         checks.extend(schema.map(|what| Check::warning("config", what, fix)));
@@ -78,7 +76,7 @@ fn known_agents(installation: &Installation) -> Vec<String> {
     BUILT_IN.iter().map(|name| (*name).to_owned()).chain(own).collect()
 }
 
-/// Patterns that match no agent that is known: rules that look alive and are dead.
+/// Patterns that match no known agent: such rules never apply.
 pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
     let settings = installation.effective_config();
     let known = known_agents(installation);
@@ -89,7 +87,7 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
         })
         .collect();
     let is_dead = |pattern: &Pattern| {
-        // Agents of plugins are called `plugin:name`; where they are is Claude Code's business.
+        // Agents of plugins are called `plugin:name`. Their files are not looked for.
         !pattern.as_str().contains(':')
             && !known.iter().any(|name| pattern.matches(name, None).unwrap_or(true))
     };
@@ -155,14 +153,17 @@ pub(super) fn untrusted(installation: &Installation) -> Option<String> {
 /// Whether decisions reach the collector, if there is one.
 pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
-    // Where trust is asked for and missing, that is said already.
-    let endpoint = settings.endpoint().filter(|_| untrusted(installation).is_none())?;
+    // Missing trust is reported already.
+    let endpoint = settings.endpoint()?;
+    if untrusted(installation).is_some() {
+        return None;
+    }
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
     let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
     let failure = state.as_ref().and_then(ExportState::failure);
     Some(match (failure, unusable) {
-        // What Claude Code's environment has is known once something was sent.
+        // Which variables Claude Code's environment has is known once something was sent.
         (None, None) if state.is_none() => {
             Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str()))
         }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::check::{Check, short};
-use super::installation::{Installation, own_program};
 use super::rules::untrusted;
+use super::{Check, Installation, own_program, short};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
 use conclaude_core::text::count;
@@ -12,18 +11,18 @@ use conclaude_engine::hooks::switch;
 use conclaude_engine::install::agents;
 use conclaude_engine::install::duplicates::{self, Duplicate};
 use conclaude_engine::install::import::{self, Fate};
-use conclaude_engine::install::registration::{self, Found};
+use conclaude_engine::install::registration::{self, ScopeSettings};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::{self, ORIGINAL, SWITCH};
 
-/// Settings that can be read, in which everything needed is registered for long enough.
+/// Whether the settings can be read, and register everything that the config needs.
 pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
     let mut checks: Vec<Check> =
         installation.settings_files.iter().flat_map(|file| of_file(file, installation)).collect();
     let locations = installation.locations();
     if locations.is_empty() {
         // Registering again in a file that Claude Code ignores would not help.
-        if installation.settings_files.iter().any(Found::is_ignored) {
+        if installation.settings_files.iter().any(ScopeSettings::is_ignored) {
             return checks;
         }
         let text = "conclaude is not registered with Claude Code for this project";
@@ -59,7 +58,7 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
 }
 
 /// What is wrong with a settings file, whatever the config needs.
-fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
+fn of_file(file: &ScopeSettings, installation: &Installation) -> Vec<Check> {
     let name = short(&file.path, &installation.project);
     let editor = format!("${{EDITOR:-vi}} {}", file.path.display());
     let settings = match &file.settings {
@@ -110,7 +109,7 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
             messages::short(&twice.run),
             twice.event
         );
-        // Hooks for all projects are not for one of them to remove.
+        // One project must not remove hooks for all projects.
         let editor = format!("${{EDITOR:-vi}} {}", twice.path.display());
         let fix = match import::fate(&twice.hook, Some(&config)) {
             _ if twice.scope == Scope::User => editor,
@@ -127,19 +126,20 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
 fn elsewhere(installation: &Installation) -> Option<Check> {
     let here = std::env::current_dir().ok()?;
     let is_elsewhere = here != installation.project && std::env::var_os(variables::PROJECT_DIR).is_none();
-    is_elsewhere.then(|| {
-        Check::warning(
-            "settings",
-            "a session that starts in this very folder does not read the settings of the project above",
-            format!("cd {}  # and start Claude Code there", installation.project.display()),
-        )
-    })
+    if !is_elsewhere {
+        return None;
+    }
+    Some(Check::warning(
+        "settings",
+        "a session that starts in this very folder does not read the settings of the project above",
+        format!("cd {}  # and start Claude Code there", installation.project.display()),
+    ))
 }
 
 fn unneeded(installation: &Installation) -> Vec<&'static str> {
     let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
     let own = installation.locations().into_iter().filter(|file| file.scope != Scope::User);
-    own.flat_map(Found::registered)
+    own.flat_map(ScopeSettings::registered)
         .filter(|one| !needed.iter().any(|need| need.event == one.event))
         .map(|one| one.event.name())
         .collect()

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::explained::Explained;
-use super::{cases, words};
-use conclaude_checks::permission::Permitted;
+use super::{Explanation, words};
+use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Command;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
-pub(super) fn of(explained: &Explained) -> Value {
+pub(super) fn of(explained: &Explanation) -> Value {
     let asked = &explained.asked;
     let mut report = json!({
         "event": asked.event.name(),
@@ -46,7 +45,7 @@ pub(in crate::cli) fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
         .not_run
         .iter()
         .map(|one| json!({"run": one.script, "rule": one.rule, "why": one.after_rule()}));
-    let answers = cases::all(rehearsal).into_iter().map(|case| {
+    let answers = words::cases(rehearsal).into_iter().map(|case| {
         let answered = case.answered;
         json!({
             "when": case.when, "decision": words::decision(rehearsal, &answered),
@@ -102,7 +101,7 @@ fn guards(rehearsal: &Rehearsal, guarded: &GuardReport) -> Value {
     json!({"rules": rules.collect::<Vec<_>>(), "findings": findings.collect::<Vec<_>>()})
 }
 
-fn permissions(permitted: &Permitted) -> Value {
+fn permissions(permitted: &PermissionExplanation) -> Value {
     let rules = permitted.rules.iter();
     let rules = rules.map(|(rule, why)| json!({"rule": rule, "matches": why.is_none(), "why": why}));
     json!({"rules": rules.collect::<Vec<_>>(), "asked": permitted.asked})

@@ -1,6 +1,8 @@
-//! Text in lines of at most 80 columns.
+//! Text in lines of at most 80 columns, and the colours of explanations.
 
 use std::io;
+
+use anstyle::{AnsiColor, Style};
 
 use crate::cli::out::{Out, Paint};
 use conclaude_core::text::printable;
@@ -21,10 +23,12 @@ pub(in crate::cli) fn marked(
 ) -> io::Result<()> {
     let hang = indent + if mark.is_some() { 2 } else { 0 };
     for (number, line) in broken(&printable(text), WIDTH.saturating_sub(hang)).iter().enumerate() {
-        match mark.filter(|_| number == 0) {
-            Some((paint, mark)) => writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?,
-            None if line.is_empty() => writeln!(out)?,
-            None => writeln!(out, "{:hang$}{line}", "")?,
+        match mark {
+            Some((paint, mark)) if number == 0 => {
+                writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?
+            }
+            _ if line.is_empty() => writeln!(out)?,
+            _ => writeln!(out, "{:hang$}{line}", "")?,
         }
     }
     Ok(())
@@ -56,6 +60,12 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     }
     lines
 }
+
+pub(in crate::cli) const BOLD: Paint = Paint(Style::new().bold());
+pub(in crate::cli) const FAINT: Paint = Paint(Style::new().dimmed());
+pub(in crate::cli) const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+pub(in crate::cli) const BAD: Paint = Paint(AnsiColor::Red.on_default());
+pub(in crate::cli) const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 #[cfg(test)]
 mod tests {

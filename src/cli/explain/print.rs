@@ -2,10 +2,8 @@
 
 use std::io;
 
-use super::explained::Explained;
-use super::layout::{marked, paragraph};
-use super::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
-use super::{cases, rules, words};
+use super::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
+use super::{Explanation, rules, words};
 use crate::cli::out::Out;
 use conclaude_core::config::Reaction;
 use conclaude_core::event::Blocking;
@@ -14,7 +12,7 @@ use conclaude_core::plan::environment::FILES;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
-pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
+pub(super) fn all(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
     head(out, explained)?;
     let Some(rehearsal) = &explained.rehearsal else {
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
@@ -45,7 +43,7 @@ fn section(out: &mut Out<'_>, title: &str) -> io::Result<()> {
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")
 }
 
-fn head(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
+fn head(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
     let asked = &explained.asked;
     let agent = explained.rehearsal.as_ref().and_then(|rehearsal| rehearsal.agent.as_deref());
     let who = agent.map_or_else(
@@ -210,7 +208,7 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
 
 fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     section(out, "Answer")?;
-    for case in cases::all(rehearsal) {
+    for case in words::cases(rehearsal) {
         let answered = &case.answered;
         let code = answered.answer.exit.code();
         let word = words::decision(rehearsal, answered);

@@ -1,15 +1,15 @@
-//! What was asked: arguments, or a real payload, become the payload of an event.
+//! Turns the arguments, or a real payload, into the event that is explained.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 
-use super::event;
-use conclaude_core::dialect::claude::fields;
 use conclaude_core::dialect::claude::sample::{AGENT, Sample};
-use conclaude_core::dialect::claude::tools;
-use conclaude_core::event::{Changes, EventKind};
+use conclaude_core::dialect::claude::{fields, tools};
+use conclaude_core::event::{ALL, Changes, EventKind};
+use conclaude_core::text::nearest;
 use conclaude_os::files;
 
 /// A payload is never this large.
@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 64 << 20;
 const SESSION: &str = "explain";
 
 #[derive(clap::Args)]
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct ExplainRequest {
     /// The event, such as PreToolUse or stop; --payload names it too
     event: Option<String>,
     /// The subagent that causes it [default: the main thread; general-purpose at SubagentStart and SubagentStop]
@@ -52,7 +52,7 @@ pub(in crate::cli) struct Request {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct Asked {
+pub(in crate::cli) struct ExplainEvent {
     pub(in crate::cli) event: EventKind,
     pub(in crate::cli) payload: Map<String, Value>,
     /// The files that an agent changed until its stop, where they are given.
@@ -63,8 +63,8 @@ pub(in crate::cli) struct Asked {
     pub(in crate::cli) notes: Vec<String>,
 }
 
-impl Asked {
-    pub(super) fn of(request: &Request) -> io::Result<Asked> {
+impl ExplainEvent {
+    pub(super) fn of(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
         match &request.payload {
             Some(path) => of_payload(path, request),
             None => of_arguments(request),
@@ -72,8 +72,8 @@ impl Asked {
     }
 
     /// An event with these fields, as it would come in this folder.
-    pub(in crate::cli) fn sample(sample: &Sample<'_>) -> Asked {
-        Asked {
+    pub(in crate::cli) fn sample(sample: &Sample<'_>) -> ExplainEvent {
+        ExplainEvent {
             event: sample.event,
             payload: sample.payload(),
             changed: None,
@@ -91,25 +91,21 @@ impl Asked {
     }
 }
 
-fn error(what: impl Into<String>) -> io::Error {
-    io::Error::other(what.into())
-}
-
-fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
+fn of_payload(path: &Path, request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
         io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
         text
     } else {
-        files::read_text(path, MAX_BYTES).map_err(|why| error(format!("{}: {why}", path.display())))?
+        files::read_text(path, MAX_BYTES).map_err(|why| anyhow!("{}: {why}", path.display()))?
     };
     let mut payload = object(&text, &format!("the payload {}", path.display()))?;
     let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
     let event = match (&request.event, &own) {
-        (Some(typed), own) => not_another(event::named(typed)?, own.as_deref())?,
-        (None, Some(own)) => event::named(own)?,
+        (Some(typed), own) => not_another(named_event(typed)?, own.as_deref())?,
+        (None, Some(own)) => named_event(own)?,
         (None, None) => {
-            return Err(error("the payload has no `hook_event_name` that is a text: name the event"));
+            bail!("the payload has no `hook_event_name` that is a text: name the event");
         }
     };
     payload.insert("hook_event_name".into(), event.name().into());
@@ -122,27 +118,26 @@ fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
         notes.push(format!("its folder {cwd:?} is not here: {here} is taken instead"));
         payload.insert("cwd".into(), here.into());
     }
-    Ok(Asked { event, payload, changed: None, is_sample: false, notes })
+    Ok(ExplainEvent { event, payload, changed: None, is_sample: false, notes })
 }
 
 /// The event that was named, unless the payload is of another one.
-fn not_another(event: EventKind, own: Option<&str>) -> io::Result<EventKind> {
+fn not_another(event: EventKind, own: Option<&str>) -> anyhow::Result<EventKind> {
     match own.filter(|own| *own != event.name()) {
         None => Ok(event),
-        Some(own) => Err(error(format!(
+        Some(own) => Err(anyhow!(
             "{event} was named, but the `hook_event_name` of the payload is {own}: leave the event out, or take a payload of {event}"
-        ))),
+        )),
     }
 }
 
-fn folder(request: &Request) -> io::Result<String> {
+fn folder(request: &ExplainRequest) -> anyhow::Result<String> {
     let folder = match &request.cwd {
         None => std::env::current_dir()?,
         Some(named) => {
-            let real =
-                named.canonicalize().map_err(|why| error(format!("--cwd {}: {why}", named.display())))?;
+            let real = named.canonicalize().map_err(|why| anyhow!("--cwd {}: {why}", named.display()))?;
             if !real.is_dir() {
-                return Err(error(format!("--cwd {} is no folder", named.display())));
+                bail!("--cwd {} is not a folder", named.display());
             }
             real
         }
@@ -150,16 +145,16 @@ fn folder(request: &Request) -> io::Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
-fn of_arguments(request: &Request) -> io::Result<Asked> {
+fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     let typed = request.event.as_deref();
-    let event = event::named(
-        typed.ok_or_else(|| error("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
+    let event = named_event(
+        typed.ok_or_else(|| anyhow!("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
     )?;
     let mut notes = Vec::new();
     let of_agent = event.is_of_agent();
     if request.agent.is_some() && !event.row().in_agents {
         let hint = if event == EventKind::Stop { "; SubagentStop is the stop of an agent" } else { "" };
-        return Err(error(format!("{event} comes from the main thread: --agent has no meaning there{hint}")));
+        bail!("{event} comes from the main thread: --agent has no meaning there{hint}");
     }
     if of_agent && request.agent.is_none() {
         notes.push(format!("the agent is taken to be {AGENT}: --agent names another"));
@@ -186,49 +181,47 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
         tool_input,
         fields: given,
     };
-    let changed = is_stop(event).then(|| request.file.clone());
-    Ok(Asked { changed, notes, ..Asked::sample(&sample) })
+    let changed = if is_stop(event) { Some(request.file.clone()) } else { None };
+    Ok(ExplainEvent { changed, notes, ..ExplainEvent::sample(&sample) })
 }
 
-/// Whether the event is about what an agent changed until then.
+/// Whether the event compares the files that changed before it.
 fn is_stop(event: EventKind) -> bool {
     matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }
 
-fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, Value>)> {
+fn tool(event: EventKind, request: &ExplainRequest) -> anyhow::Result<(String, Map<String, Value>)> {
     let named = request.tool.clone();
     let differs =
         |tool: &&str| named.as_ref().is_some_and(|named| tool.eq_ignore_ascii_case(named) && tool != named);
     if let Some(near) = tools::KNOWN.iter().copied().find(differs) {
         let typed = named.unwrap_or_default();
-        return Err(error(format!("Claude Code has no tool `{typed}`; did you mean `{near}`?")));
+        bail!("Claude Code has no tool `{typed}`; did you mean `{near}`?");
     }
     if let Some(command) = &request.command {
         let tool = named.unwrap_or_else(|| tools::SHELL.into());
         if !tools::WITH_COMMAND.contains(&tool.as_str()) {
-            return Err(error(format!(
+            bail!(
                 "--command is the command of Bash, Monitor or PowerShell, and the tool is {tool}: use --input"
-            )));
+            );
         }
         return Ok((tool, one("command", command)));
     }
     if let Some(text) = &request.input {
         let input = object(text, "--input")?;
         let tool = named.or_else(|| tools::guess(&input).map(str::to_owned));
-        return tool.map(|tool| (tool, input)).ok_or_else(|| error("--input needs --tool NAME"));
+        return tool.map(|tool| (tool, input)).ok_or_else(|| anyhow!("--input needs --tool NAME"));
     }
     match (request.file.as_slice(), named) {
         ([file], named) => {
             let tool = named.unwrap_or_else(|| "Write".into());
             let field = tools::file_field(&tool)
-                .ok_or_else(|| error(format!("{tool} has no file: use --command, or --input")))?;
+                .ok_or_else(|| anyhow!("{tool} has no file: use --command, or --input"))?;
             Ok((tool, one(field, file)))
         }
         ([], Some(tool)) => Ok((tool, Map::new())),
-        ([], None) => {
-            Err(error(format!("{event} needs a tool: add --command CMD, --file PATH or --tool NAME")))
-        }
-        _ => Err(error("a tool has one file: --file is given several times")),
+        ([], None) => Err(anyhow!("{event} needs a tool: add --command CMD, --file PATH or --tool NAME")),
+        _ => Err(anyhow!("a tool has one file: --file is given several times")),
     }
 }
 
@@ -239,13 +232,15 @@ fn one(field: &str, value: &str) -> Map<String, Value> {
 }
 
 /// The fields of an event without a tool.
-fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, Value>> {
+fn other_fields(event: EventKind, request: &ExplainRequest) -> anyhow::Result<Map<String, Value>> {
     let is_batch = matches!(event.row().changes, Changes::Tools(_));
     if !is_batch && (request.tool.is_some() || request.command.is_some()) {
         let hint = "; PreToolUse and PostToolUse have one";
-        return Err(error(format!("{event} has no tool: --tool and --command have no meaning there{hint}")));
+        bail!("{event} has no tool: --tool and --command have no meaning there{hint}");
     }
-    if let Some(text) = request.input.as_ref().filter(|_| !is_batch) {
+    if let Some(text) = &request.input
+        && !is_batch
+    {
         return object(text, "--input");
     }
     match request.file.as_slice() {
@@ -254,15 +249,30 @@ fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, V
         [file] if fields::own(event).any(|field| field == fields::FILE_PATH) => {
             Ok(one(fields::FILE_PATH, file))
         }
-        _ => Err(error(format!("{event} is not about a file: --file has no meaning there"))),
+        _ => Err(anyhow!("{event} is not about a file: --file has no meaning there")),
     }
 }
 
 /// The fields of a JSON object.
-fn object(text: &str, what: &str) -> io::Result<Map<String, Value>> {
+fn object(text: &str, what: &str) -> anyhow::Result<Map<String, Value>> {
     match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(io::Error::other(format!("{what} is JSON, but not an object: {{…}} is expected"))),
-        Err(error) => Err(io::Error::other(format!("{what} is not JSON: {error}"))),
+        Ok(_) => Err(anyhow!("{what} is JSON, but not an object: {{…}} is expected")),
+        Err(error) => Err(anyhow!("{what} is not JSON: {error}")),
     }
+}
+
+pub(super) fn named_event(typed: &str) -> anyhow::Result<EventKind> {
+    let folded = |text: &str| text.replace(['-', '_', ' '], "").to_lowercase();
+    let wanted = folded(typed);
+    if let Some(event) = ALL.iter().find(|event| folded(event.name()) == wanted) {
+        return Ok(*event);
+    }
+    if let Some(near) = nearest(typed, ALL.iter().map(|event| event.name())) {
+        bail!("unknown event `{typed}`; did you mean `{near}`?");
+    }
+    // A newer Claude Code may have it; its commands run.
+    EventKind::named_or_future(typed)
+        .or_else(|| EventKind::of_section_or_future(typed))
+        .ok_or_else(|| anyhow!("unknown event `{typed}`; `conclaude events` lists them"))
 }

@@ -1,19 +1,18 @@
-//! Guards and rules for permissions as text: what matches in detail, what does not in as few lines as that takes.
+//! Guards and permission rules as text: matches in detail, the others in as few lines as possible.
 
 use std::io;
 
-use super::layout::{marked, paragraph};
-use super::paint::{BAD, FAINT, GOOD, WARNING};
+use super::layout::{BAD, FAINT, GOOD, WARNING, marked, paragraph};
 use super::words;
 use crate::cli::out::{Out, Paint};
-use conclaude_checks::guard::Compared;
-use conclaude_checks::permission::Permitted;
+use conclaude_checks::guard::Comparison;
+use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
-/// A rule, and what came of comparing it.
-struct Considered<'a> {
+/// A rule with the result of its comparisons.
+struct RuleLine<'a> {
     rule: &'a Rule,
     mark: (Paint, &'static str),
     why: Vec<String>,
@@ -22,9 +21,9 @@ struct Considered<'a> {
 pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardReport) -> io::Result<()> {
     let findings: Vec<&Outcome> =
         rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
-    let considered: Vec<Considered<'_>> =
+    let considered: Vec<RuleLine<'_>> =
         guarded.rules.iter().map(|rule| consider(rule, guarded, &findings)).collect();
-    let is_same = |one: &Considered<'_>, other: &Considered<'_>| {
+    let is_same = |one: &RuleLine<'_>, other: &RuleLine<'_>| {
         one.mark.1 == "·"
             && other.mark.1 == "·"
             && one.why == other.why
@@ -46,7 +45,7 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardRe
     Ok(())
 }
 
-fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) -> Considered<'a> {
+fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) -> RuleLine<'a> {
     let is_own =
         |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
     let mark = match findings.iter().filter(is_own).map(|outcome| outcome.verdict).max() {
@@ -55,22 +54,23 @@ fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) ->
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    let compared: Vec<&Compared> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
+    let compared: Vec<&Comparison> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
     let why = match compared.is_empty() {
         true => vec![words::not_compared(rule).to_owned()],
         false => reasons(&compared),
     };
-    Considered { rule, mark, why }
+    RuleLine { rule, mark, why }
 }
 
-/// The reasons, those that differ by what was compared alone in one: `does not cover a, b`.
-fn reasons(compared: &[&Compared]) -> Vec<String> {
+/// The reasons. Those that differ only in the subject are joined: `does not cover a, b`.
+fn reasons(compared: &[&Comparison]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for one in compared {
-        let common = one.why.strip_suffix(&one.subject).filter(|_| !one.is_match && !one.subject.is_empty());
-        let (text, subject) = match common {
-            Some(common) => (common.to_owned(), Some(one.subject.as_str())),
-            None => (one.why.clone(), None),
+        let (text, subject) = match one.why.strip_suffix(&one.subject) {
+            Some(common) if !one.is_match && !one.subject.is_empty() => {
+                (common.to_owned(), Some(one.subject.as_str()))
+            }
+            _ => (one.why.clone(), None),
         };
         match found.iter_mut().find(|(known, _)| *known == text) {
             Some((_, subjects)) => subjects.extend(subject),
@@ -80,14 +80,16 @@ fn reasons(compared: &[&Compared]) -> Vec<String> {
     found.into_iter().map(|(text, subjects)| format!("{text}{}", subjects.join(", "))).collect()
 }
 
-fn print_group(out: &mut Out<'_>, group: &[Considered<'_>]) -> io::Result<()> {
+fn print_group(out: &mut Out<'_>, group: &[RuleLine<'_>]) -> io::Result<()> {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
     let mark = Some(first.mark);
     if group.len() > 1 {
         let key = short(&first.rule.key);
         let position = first.rule.position().unwrap_or_default();
-        let until = last.rule.line.filter(|_| last.rule.line != first.rule.line);
-        let until = until.map(|line| format!("-{line}")).unwrap_or_default();
+        let until = match last.rule.line {
+            Some(line) if last.rule.line != first.rule.line => format!("-{line}"),
+            _ => String::new(),
+        };
         let count = group.len();
         let title = format!("each of {count} {key} in {position}{until} {}", first.why.join("; "));
         marked(out, 2, mark, &title)?;
@@ -110,7 +112,7 @@ fn short(name: &str) -> &str {
     name.strip_prefix("preToolUse.").unwrap_or(name)
 }
 
-pub(super) fn permissions(out: &mut Out<'_>, permitted: &Permitted) -> io::Result<()> {
+pub(super) fn permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
     for (rule, why_not) in &permitted.rules {
         let (mark, word) = match (why_not, rule.key.ends_with("deny")) {
             (None, true) => ((BAD, "✗"), "matches"),

@@ -1,15 +1,19 @@
-//! What is explained, in words.
+//! The parts of an explanation in words, and the answer in each case: all commands succeed, each fails or times out alone, all fail,
+//! the limit on blocks is reached.
 
 use serde_json::Value;
 
-use conclaude_checks::guard::{Touch, Unclear};
+use conclaude_checks::guard::{Touch, Uncertainty};
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::config::Reaction;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::Answer;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
-use conclaude_core::plan::{Action, Report};
+use conclaude_core::plan::{Action, Command, Report};
 use conclaude_core::rule::Rule;
-use conclaude_engine::hooks::rehearse::{Rehearsal, RehearsedAnswer};
+use conclaude_core::text;
+use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal, RehearsedAnswer};
 use shell_effects::{Access, Simple};
 
 pub(super) fn of_touch(touch: &Touch) -> String {
@@ -26,17 +30,19 @@ pub(super) fn of_command(command: &Simple) -> String {
     }
 }
 
-pub(super) fn of_unclear(unclear: &Unclear) -> String {
+pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
     match unclear {
-        Unclear::Path { access, written } => {
+        Uncertainty::Path { access, written } => {
             format!("{} `{written}`, which is not known before it runs", access.does())
         }
-        Unclear::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
-        Unclear::Doubt(doubt) => doubt.to_string(),
-        Unclear::Named { access: Access::Link, path } => format!("may read or write `{path}`, or neither"),
-        Unclear::Named { access: Access::Read, path } => format!("may read `{path}`"),
-        Unclear::Named { path, .. } => format!("may write `{path}`"),
-        Unclear::Input { field, .. } => format!("its `{field}` is missing or cannot be read"),
+        Uncertainty::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
+        Uncertainty::Doubt(doubt) => doubt.to_string(),
+        Uncertainty::Named { access: Access::Link, path } => {
+            format!("may read or write `{path}`, or neither")
+        }
+        Uncertainty::Named { access: Access::Read, path } => format!("may read `{path}`"),
+        Uncertainty::Named { path, .. } => format!("may write `{path}`"),
+        Uncertainty::Input { field, .. } => format!("its `{field}` is missing or cannot be read"),
     }
 }
 
@@ -91,7 +97,7 @@ pub(super) fn stdout(answer: &Answer) -> Value {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|_| answer.stdout.clone().into())
 }
 
-/// What the answer says, whoever reads it.
+/// The texts of the answer, for the model and for the user.
 pub(super) fn text_of(answer: &Answer) -> Option<String> {
     let json = stdout(answer);
     let pointers = [
@@ -104,5 +110,73 @@ pub(super) fn text_of(answer: &Answer) -> Option<String> {
     let texts = pointers.into_iter().filter_map(|pointer| json.pointer(pointer));
     let found: Vec<&str> = texts.filter_map(Value::as_str).collect();
     let text = if found.is_empty() { answer.stderr.clone() } else { found.join("\n") };
-    (!text.is_empty()).then_some(text)
+    if text.is_empty() { None } else { Some(text) }
+}
+
+pub(super) struct Case {
+    /// Empty where there is only one.
+    pub(super) when: String,
+    pub(super) answered: RehearsedAnswer,
+}
+
+pub(super) fn cases(rehearsal: &Rehearsal) -> Vec<Case> {
+    let commands: Vec<&Command> = rehearsal.plan.commands().collect();
+    let first = rehearsal.answer(|_| CommandEnd::Exits(0), BlockCount::Blocks(1));
+    let is_blocked = matches!(first.word, Some(Word::Blocked));
+    if commands.is_empty() || matches!(first.word, Some(Word::Denied | Word::Asked)) {
+        let mut cases = vec![Case { when: String::new(), answered: first }];
+        if is_blocked {
+            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(0)));
+        }
+        return cases;
+    }
+    let when = if commands.len() == 1 { "if it succeeds" } else { "if all succeed" };
+    let mut cases = vec![Case { when: when.into(), answered: first }];
+    if is_blocked {
+        cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(0)));
+    }
+    for command in &commands {
+        cases.push(case(rehearsal, command, CommandEnd::Exits(1), "fails"));
+        if commands.len() == 1 && command.on_failure == Reaction::Block {
+            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(1)));
+        }
+        if command.timeout.is_some() {
+            cases.extend(timeouts(rehearsal, command));
+        }
+    }
+    if commands.len() > 1 {
+        let answered = rehearsal.answer(|_| CommandEnd::Exits(1), BlockCount::Blocks(1));
+        let is_blocked = matches!(answered.word, Some(Word::Blocked));
+        cases.push(Case { when: "if all fail".into(), answered });
+        if is_blocked {
+            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(1)));
+        }
+    }
+    cases
+}
+
+/// The first timeout, and the next one where that has another answer.
+fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
+    let first = case(rehearsal, command, CommandEnd::TimesOut, "times out");
+    let again = case(rehearsal, command, CommandEnd::TimesOutAgain, "times out again");
+    if first.answered.word == again.answered.word { vec![first] } else { vec![first, again] }
+}
+
+/// One command ends as given, and all others succeed.
+fn ends(one: &Command, end: CommandEnd) -> impl Fn(&Command) -> CommandEnd {
+    move |command| if std::ptr::eq(command, one) { end } else { CommandEnd::Exits(0) }
+}
+
+fn case(rehearsal: &Rehearsal, command: &Command, end: CommandEnd, what: &str) -> Case {
+    let when = format!("if `{}` {what}", short(&command.script));
+    Case { when, answered: rehearsal.answer(ends(command, end), BlockCount::Blocks(1)) }
+}
+
+/// The answer once the block limit is reached, if blocks are counted here.
+fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> CommandEnd) -> Option<Case> {
+    let answered = rehearsal.answer(end, BlockCount::Exhausted);
+    let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
+    let blocks = text::count(rehearsal.plan.gates.max_blocks.into(), "block");
+    let when = format!("the same after {blocks} (maxBlocks)");
+    if is_counted { Some(Case { when, answered }) } else { None }
 }

@@ -1,12 +1,14 @@
-//! What the config will be: a new one, an older one taken over, or the one that is there with more sections.
+//! The config that `init` writes: a new one, an imported older one, or the existing one with more sections.
 
 use std::io;
 use std::path::Path;
 
-use super::{Request, diff};
+use anyhow::{anyhow, bail};
+
+use super::{InitRequest, diff};
 use crate::cli::out::Out;
 use conclaude_core::config::ConclaudeConfig;
-use conclaude_engine::install::import::{self, Imported};
+use conclaude_engine::install::import::{self, ImportResult};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::starter::{self, Starter};
 use conclaude_engine::install::user_file::UserFile;
@@ -19,7 +21,7 @@ pub(super) struct Draft {
     pub(super) after: String,
     /// With all that is suggested, as if the user wanted it.
     pub(super) config: ConclaudeConfig,
-    pub(super) imported: Imported,
+    pub(super) imported: ImportResult,
     /// The files that it is based on.
     pub(super) based_on: String,
     /// What was added, so that a config of conclaude 0.2 does what it did there.
@@ -29,55 +31,66 @@ pub(super) struct Draft {
     is_live: bool,
 }
 
+/// What a new config starts from.
+struct Existing {
+    before: Option<String>,
+    imported: ImportResult,
+}
+
+impl Existing {
+    fn of(before: Option<String>) -> Existing {
+        Existing { before, imported: ImportResult::default() }
+    }
+}
+
 impl Draft {
-    pub(super) fn new(request: &Request, folder: &Path, target: &UserFile) -> io::Result<Draft> {
+    pub(super) fn new(request: &InitRequest, folder: &Path, target: &UserFile) -> anyhow::Result<Draft> {
         let before = target.read()?;
         if !request.import {
-            return Draft::starter(request, folder, target, before, Imported::default());
+            return Draft::starter(request, folder, target, Existing::of(before));
         }
         let scope = request.which.scope();
         if scope == Scope::User {
-            return Err(io::Error::other(
-                "--import takes over hooks of a project, and yours are for all of them: use it without --user, or with --local",
-            ));
+            bail!(
+                "--import takes over hooks of a project, and yours are for all of them: use it without --user, or with --local"
+            );
         }
         let hooks = duplicates::hooks(scope, folder).map(|(_, hooks)| hooks).unwrap_or_default();
         let Some(text) = before.clone().filter(|text| !text.trim().is_empty()) else {
-            let mut imported = Imported::default();
+            let mut imported = ImportResult::default();
             imported.add_hooks(hooks, None);
-            return Draft::starter(request, folder, target, before, imported);
+            return Draft::starter(request, folder, target, Existing { before, imported });
         };
         match ConclaudeConfig::parse(&text, &target.path) {
             Ok(config) => {
-                let mut imported = Imported::default();
+                let mut imported = ImportResult::default();
                 imported.add_hooks(hooks, Some(&config));
                 Draft::extended(target, text, imported)
             }
             Err(error) => {
-                let mut imported =
-                    import::original(&text).ok_or_else(|| io::Error::other(error.to_string()))?;
+                let mut imported = import::original(&text).ok_or_else(|| anyhow!("{error}"))?;
                 let taken = parse(&imported.sections().concat(), target)?;
                 imported.add_hooks(hooks, Some(&taken));
-                Draft::starter(request, folder, target, before, imported)
+                Draft::starter(request, folder, target, Existing { before, imported })
             }
         }
     }
 
     /// A new config, with what is taken over instead of suggestions.
     fn starter(
-        request: &Request,
+        request: &InitRequest,
         folder: &Path,
         target: &UserFile,
-        before: Option<String>,
-        imported: Imported,
-    ) -> io::Result<Draft> {
+        existing: Existing,
+    ) -> anyhow::Result<Draft> {
+        let Existing { before, imported } = existing;
         let kinds = starter::detect(folder);
         let writers = agents::writers(folder, Scope::Project);
         let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
-        let (after, added) = match before.as_deref().filter(|_| request.import) {
-            Some(original) => lint::taken_over(original, &after),
-            None => (after, Vec::new()),
+        let (after, added) = match before.as_deref() {
+            Some(original) if request.import => lint::taken_over(original, &after),
+            _ => (after, Vec::new()),
         };
         let config = parse(&starter::uncommented(&after), target)?;
         Ok(Draft {
@@ -93,7 +106,7 @@ impl Draft {
     }
 
     /// The config that is there, with sections more.
-    fn extended(target: &UserFile, before: String, imported: Imported) -> io::Result<Draft> {
+    fn extended(target: &UserFile, before: String, imported: ImportResult) -> anyhow::Result<Draft> {
         let line_end = if before.ends_with('\n') { "" } else { "\n" };
         let sections: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
         let (start, added) = lint::taken_over(&before, &before);
@@ -112,7 +125,7 @@ impl Draft {
     }
 
     /// What the user does now.
-    pub(super) fn next(&self, request: &Request) -> &'static str {
+    pub(super) fn next(&self, request: &InitRequest) -> &'static str {
         if self.is_live {
             "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
         } else if request.yes {
@@ -123,6 +136,6 @@ impl Draft {
     }
 }
 
-fn parse(text: &str, target: &UserFile) -> io::Result<ConclaudeConfig> {
-    ConclaudeConfig::parse(text, &target.path).map_err(|error| io::Error::other(error.to_string()))
+fn parse(text: &str, target: &UserFile) -> anyhow::Result<ConclaudeConfig> {
+    ConclaudeConfig::parse(text, &target.path).map_err(|error| anyhow!("{error}"))
 }

@@ -1,12 +1,12 @@
-//! What a replay came to, as JSON.
+//! The results of a replay as JSON.
 
 use serde_json::{Value, json};
 
-use super::{Replayed, notes, print};
+use super::{ReplaySummary, notes, print};
 use crate::replay::seen::{Hit, NotReplayed};
 use conclaude_engine::hooks::replay::Prediction;
 
-pub(super) fn of(replayed: &Replayed<'_>) -> Value {
+pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
     let seen = replayed.seen;
     let rules = print::matched(replayed).into_iter().map(|(rule, tally)| {
         json!({
@@ -69,7 +69,7 @@ fn event(hit: &Hit) -> Value {
     })
 }
 
-fn not_replayed(left_out: NotReplayed, replayed: &Replayed<'_>) -> Value {
+fn not_replayed(left_out: NotReplayed, replayed: &ReplaySummary<'_>) -> Value {
     json!({
         "gate_1_step_files": left_out.step_files, "gate_2_writes": left_out.scopes, "gate_3_stops": left_out.gated_stops,
         "permission_requests": left_out.requests, "sidechain_lines": left_out.sidechain_lines,

@@ -1,6 +1,6 @@
 //! What a replay cannot know, with numbers: nothing is left out silently.
 
-use super::Replayed;
+use super::ReplaySummary;
 use crate::replay::notes_of;
 use conclaude_core::text::count;
 
@@ -11,7 +11,7 @@ const OF_FILES: [(&str, &str); 3] = [
     ("preToolUse.preventUpdateGitIgnored", "what git ignored"),
 ];
 
-pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
+pub(super) fn of(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let mut found: Vec<String> = replayed
         .untrusted
         .iter()
@@ -21,7 +21,9 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
     found.extend(gates(replayed));
     found.extend(of_disk(replayed));
     let left_out = replayed.seen.not_replayed;
-    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", count(n, noun)));
+    let of = |n: u64, noun: &str, what: &str| {
+        if n > 0 { Some(format!("{} {what}", count(n, noun))) } else { None }
+    };
     found.extend(of(
         left_out.requests,
         "call",
@@ -46,7 +48,7 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
 }
 
 /// Sessions that hooks would not have judged with this config, or not in this folder.
-fn elsewhere(replayed: &Replayed<'_>) -> Vec<String> {
+fn elsewhere(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let kinds = [
         (
             &replayed.other_configs,
@@ -68,7 +70,7 @@ fn elsewhere(replayed: &Replayed<'_>) -> Vec<String> {
 }
 
 /// Step files and trees of that time are gone.
-fn gates(replayed: &Replayed<'_>) -> Vec<String> {
+fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let left_out = replayed.seen.not_replayed;
     let gates = [
         (
@@ -95,7 +97,7 @@ fn gates(replayed: &Replayed<'_>) -> Vec<String> {
         .collect()
 }
 
-fn of_disk(replayed: &Replayed<'_>) -> Vec<String> {
+fn of_disk(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let rules = &replayed.replayer.rules;
     let has = |key: &str| rules.iter().any(|rule| rule.key == key);
     let mut found: Vec<String> = OF_FILES

@@ -1,10 +1,10 @@
-//! What a replay came to, as text.
+//! The results of a replay as text.
 
 use std::io;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Replayed, notes};
+use super::{ReplaySummary, notes};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::replay::seen::{Hit, Tally};
@@ -23,7 +23,7 @@ const MAX_NAME: usize = 24;
 /// The start of a session's id that is enough to name it.
 const MAX_SESSION: usize = 8;
 
-pub(super) fn text(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     hits(out, replayed)?;
     summary(out, replayed)?;
     rules(out, replayed)?;
@@ -48,13 +48,13 @@ fn short(text: &str, max: usize) -> String {
 }
 
 /// All hits, in the order in which they happened.
-pub(super) fn by_time<'a>(replayed: &Replayed<'a>) -> Vec<&'a Hit> {
+pub(super) fn by_time<'a>(replayed: &ReplaySummary<'a>) -> Vec<&'a Hit> {
     let mut hits: Vec<&Hit> = replayed.seen.hits.values().collect();
     hits.sort_by(|a, b| a.at.time.cmp(&b.at.time));
     hits
 }
 
-fn hits(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+fn hits(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let hits = by_time(replayed);
     if hits.is_empty() {
         return Ok(());
@@ -104,7 +104,7 @@ fn row(hit: &Hit) -> [String; 8] {
     ]
 }
 
-fn summary(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+fn summary(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let seen = replayed.seen;
     #[expect(clippy::cast_precision_loss, reason = "no transcript is that large")]
     let megabytes = seen.counts.bytes as f64 / 1e6;
@@ -134,8 +134,8 @@ fn summary(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Rules with what they came to, those that decided most first.
-pub(super) fn matched<'a>(replayed: &Replayed<'a>) -> Vec<(&'a Rule, Tally)> {
+/// Rules with their decisions, the most frequent first.
+pub(super) fn matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a Rule, Tally)> {
     let mut found: Vec<_> = replayed.seen.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
     let key = |(rule, tally): &(&Rule, Tally)| {
         (std::cmp::Reverse((tally.decided(), tally.matched)), rule.file.clone(), rule.line, rule.to_string())
@@ -144,13 +144,13 @@ pub(super) fn matched<'a>(replayed: &Replayed<'a>) -> Vec<(&'a Rule, Tally)> {
     found
 }
 
-/// Rules of the config that nothing was matched by.
-pub(super) fn never_matched<'a>(replayed: &Replayed<'a>) -> Vec<&'a Rule> {
+/// Rules of the config that matched nothing.
+pub(super) fn never_matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<&'a Rule> {
     let rules = replayed.replayer.rules.iter();
     rules.filter(|rule| !replayed.seen.rules.contains_key(rule)).collect()
 }
 
-fn rules(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+fn rules(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let matched = matched(replayed);
     if !matched.is_empty() {
         writeln!(out, "\n{BOLD}rules that matched{BOLD:#}")?;
@@ -180,7 +180,7 @@ fn tally_words(tally: Tally) -> String {
 }
 
 /// Commands that would have run, the most frequent first.
-pub(super) fn planned<'a>(replayed: &Replayed<'a>) -> Vec<(&'a PlannedCommand, u64)> {
+pub(super) fn planned<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a PlannedCommand, u64)> {
     let mut found: Vec<(&PlannedCommand, u64)> =
         replayed.seen.commands.iter().map(|(command, n)| (command, *n)).collect();
     found.sort_by(|(a, n), (b, m)| {
@@ -189,7 +189,7 @@ pub(super) fn planned<'a>(replayed: &Replayed<'a>) -> Vec<(&'a PlannedCommand, u
     found
 }
 
-fn commands(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+fn commands(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let commands = planned(replayed);
     if commands.is_empty() {
         return Ok(());

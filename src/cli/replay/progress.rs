@@ -1,31 +1,31 @@
-//! A bar on a terminal while much is read; nothing anywhere else.
+//! A progress bar, on a terminal only.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::cli::out::Out;
 
-/// Less is read before anybody looks.
+/// Less is read without a bar.
 const FROM_BYTES: u64 = 16 << 20;
 const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: u64 = 30;
 
-pub(super) struct Progress {
+pub(super) struct ReplayProgress {
     total: u64,
     started: Instant,
     /// When it was last drawn; none where there is no terminal.
     drawn: Option<Mutex<Instant>>,
 }
 
-impl Progress {
-    pub(super) fn new(total: u64) -> Progress {
+impl ReplayProgress {
+    pub(super) fn new(total: u64) -> ReplayProgress {
         let is_shown = total >= FROM_BYTES && Out::stderr_is_terminal();
         let now = Instant::now();
-        Progress { total, started: now, drawn: is_shown.then(|| Mutex::new(now)) }
+        ReplayProgress { total, started: now, drawn: if is_shown { Some(Mutex::new(now)) } else { None } }
     }
 
     pub(super) fn show(&self, bytes: u64) {
-        // Somebody else draws at this moment.
+        // Another thread is drawing.
         let Some(mut drawn) = self.drawn.as_ref().and_then(|drawn| drawn.try_lock().ok()) else { return };
         if drawn.elapsed() < EVERY {
             return;

@@ -1,12 +1,12 @@
-//! One line for each command, with what it printed where that is shown, and a summary.
+//! Runs the commands, and prints one line for each, its output if that is shown, and a summary.
 
 use std::io;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
-use super::planned::{OneCommand, Planned};
-use crate::cli::out::{Exact, Out, Paint};
+use super::plan::{EventPlan, PlannedCommand};
+use crate::cli::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Reaction, Show};
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
@@ -24,7 +24,7 @@ const BOLD: Paint = Paint(Style::new().bold());
 /// More than anybody reads: a user sees all that a command prints.
 const MAX_SHOWN: usize = 4 << 20;
 
-pub(super) struct Report {
+pub(super) struct RunReport {
     out: Out<'static>,
     /// Whether there are several events to tell apart.
     names_events: bool,
@@ -35,12 +35,12 @@ pub(super) struct Report {
     skipped: u64,
 }
 
-impl Report {
-    pub(super) fn new(names_events: bool) -> Report {
-        Report { out: Out::stdout(), names_events, passed: 0, blocking: 0, warning: 0, skipped: 0 }
+impl RunReport {
+    pub(super) fn new(names_events: bool) -> RunReport {
+        RunReport { out: Out::stdout(), names_events, passed: 0, blocking: 0, warning: 0, skipped: 0 }
     }
 
-    pub(super) fn event(&mut self, planned: &Planned) -> io::Result<()> {
+    pub(super) fn event(&mut self, planned: &EventPlan) -> io::Result<()> {
         if self.names_events && !planned.commands.is_empty() {
             writeln!(self.out, "{BOLD}{}{BOLD:#}", planned.event.row().section)?;
         }
@@ -50,7 +50,7 @@ impl Report {
         Ok(())
     }
 
-    pub(super) fn skipped(&mut self, command: &OneCommand) -> io::Result<()> {
+    pub(super) fn skipped(&mut self, command: &PlannedCommand) -> io::Result<()> {
         self.skipped += 1;
         let why = match command.ran_at {
             Some(section) => format!("it ran at `{section}`, above"),
@@ -60,7 +60,7 @@ impl Report {
     }
 
     /// Runs a command, and prints what came of it.
-    pub(super) fn ran(&mut self, command: &Command, planned: &Planned) -> io::Result<()> {
+    pub(super) fn ran(&mut self, command: &Command, planned: &EventPlan) -> io::Result<()> {
         let keep =
             |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
         let kept =
@@ -108,7 +108,7 @@ impl Report {
     fn output(&mut self, stream: &CapturedOutput) -> io::Result<()> {
         match stream.printable() {
             // As the command itself prints it: a log or another program may read it.
-            Some(text) => writeln!(self.out, "{}", Exact(&indent(&text, "  "))),
+            Some(text) => writeln!(self.out, "{}", ExactText(&indent(&text, "  "))),
             None => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Suite;
 
-/// A file that is broken is a case with an error, since a CI may look at nothing else.
+/// An invalid file becomes a case with an error: a CI may show nothing else.
 pub(super) fn of(suites: &[Suite], broken: &[(PathBuf, String)]) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for suite in suites {

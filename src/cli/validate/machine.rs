@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Checked, contents, no_config};
+use super::{CheckedConfig, contents, no_config};
 use crate::cli::out::Out;
 use conclaude_core::config::{ConfigError, Located};
 
-pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let errors = &checked.loaded.errors;
     let error = match (&checked.path, errors.first()) {
         (None, _) => Some(no_config()),
@@ -28,8 +28,8 @@ pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     out.json(&report)
 }
 
-/// The warnings in the shape of problems; what is about no value has a message alone.
-fn warnings(checked: &Checked) -> Vec<Value> {
+/// The warnings as problems. A warning that is not about a value has only a message.
+fn warnings(checked: &CheckedConfig) -> Vec<Value> {
     let remarks = checked.warnings.iter().map(|remark| {
         let located = remark.locate(&checked.loaded.origins);
         let value = located.and_then(|(source, problem)| {
@@ -41,7 +41,7 @@ fn warnings(checked: &Checked) -> Vec<Value> {
 }
 
 /// One workflow command per problem and warning.
-pub(super) fn github(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+pub(super) fn github(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let Some(path) = &checked.path else {
         return writeln!(out, "::error::{}", escaped(&no_config()));
     };

@@ -2,7 +2,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::super::rows::{Row, RowId, plain};
+use super::super::rows::{RowId, TimelineRow, plain};
 use super::super::words::Clock;
 use super::*;
 use conclaude_core::dialect::claude::transcript;
@@ -410,7 +410,7 @@ fn memory_is_bounded_and_the_newest_stays() {
     let rows = model.rows(&clock(1_000), "");
     let sessions: Vec<&str> = rows.iter().filter(|row| row.depth == 0).map(|row| row.text.as_str()).collect();
     assert_eq!(sessions, ["session s7", "session s8", "session s9"]);
-    let lines: Vec<&Row> = rows.iter().filter(|row| matches!(row.id, RowId::Line(_))).collect();
+    let lines: Vec<&TimelineRow> = rows.iter().filter(|row| matches!(row.id, RowId::Line(_))).collect();
     assert_eq!(lines.len(), 3 * 4 * 5);
     assert!(lines.iter().all(|row| row.text.chars().count() <= MAX_TEXT + 1));
     assert_eq!(rows.iter().filter(|row| row.text.starts_with("5 earlier lines left out")).count(), 12);

@@ -56,8 +56,8 @@ fn report(info: &PanicHookInfo<'_>) {
 }
 
 /// Takes the terminal, and says so on its screen.
-fn take() -> Taken {
-    let mut taken = Taken::take(report).unwrap();
+fn take() -> TerminalSession {
+    let mut taken = TerminalSession::take(report).unwrap();
     taken
         .screen
         .draw(|frame| {

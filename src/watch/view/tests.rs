@@ -28,15 +28,8 @@ fn drawn(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key], has_colou
     let mut keys = keys.iter();
     loop {
         let rows = model.rows(clock, &app.filter);
-        let screen = Screen {
-            model,
-            rows: &rows,
-            clock,
-            project: "greeting",
-            notice: None,
-            empty: &empty,
-            has_colours,
-        };
+        let screen =
+            View { model, rows: &rows, clock, project: "greeting", notice: None, empty: &empty, has_colours };
         terminal.draw(|frame| draw(&screen, &mut app, frame.area(), frame.buffer_mut())).unwrap();
         match keys.next() {
             Some(key) => app.key(*key, &rows),
@@ -271,7 +264,7 @@ fn the_documentation_shows_a_real_screen() {
 #[test]
 fn a_long_task_is_shortened_before_what_became_of_the_agent() {
     let task = "Find all usages of the deprecated API in the whole repository";
-    let row = Row {
+    let row = TimelineRow {
         id: RowId::Thread("s1".into(), Some("a1".into())),
         depth: 1,
         task: Some(task.into()),

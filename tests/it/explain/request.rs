@@ -188,7 +188,7 @@ fn an_event_happens_in_the_folder_that_is_named() {
         .map(|wrong: &[&str; 2]| run_in(&test.root(), &[&["explain"], &event[..], &wrong[..]].concat()).2);
     assert_snapshot!(errors.concat(), @"
     conclaude: --cwd none: No such file or directory (os error 2)
-    conclaude: --cwd text is no folder
+    conclaude: --cwd text is not a folder
     ");
 }
 

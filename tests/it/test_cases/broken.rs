@@ -16,7 +16,7 @@ fn a_file_without_cases_or_a_case_without_an_expectation_is_an_error() {
       |
       = help: allowed here: `allows`, `denies`, `asks`, `blocks`, `runs`, `context`, `shows`
 
-    error: .conclaude.test.yaml is no file of cases: 1 problem
+    error: .conclaude.test.yaml is not a file of cases: 1 problem
     ");
     assert_snapshot!(project("cases: []\n").shows(&["test"]), @"
     exit 1
@@ -29,7 +29,7 @@ fn a_file_without_cases_or_a_case_without_an_expectation_is_an_error() {
       |
       = help: list at least one, or remove the key for the default
 
-    error: .conclaude.test.yaml is no file of cases: 1 problem
+    error: .conclaude.test.yaml is not a file of cases: 1 problem
     ");
 }
 
@@ -113,7 +113,7 @@ fn a_file_that_is_none_is_reported_with_every_line() {
       |
       = help: did you mean `expect`?
 
-    error: .conclaude.test.yaml is no file of cases: 10 problems
+    error: .conclaude.test.yaml is not a file of cases: 10 problems
     "#);
     assert_snapshot!(project("- a").shows(&["test"]), @"
     exit 1
@@ -126,7 +126,7 @@ fn a_file_that_is_none_is_reported_with_every_line() {
       |
       = help: remove the `-` before the keys
 
-    error: .conclaude.test.yaml is no file of cases: 1 problem
+    error: .conclaude.test.yaml is not a file of cases: 1 problem
     ");
     assert_snapshot!(Test::stop().config(CONFIG).shows(&["test"]), @"
     exit 1

@@ -6,20 +6,19 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::origin::Origin;
+use super::comparison_log::ComparisonLog;
 use super::resolve::Ground;
-use super::rules::Action;
-use super::search::Visited;
-use super::watch::Watch;
+use super::rules::{Action, RuleOrigin};
+use super::search::EntryCount;
 use crate::des::protected::ProtectedPaths;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use shell_effects::Access;
 
-/// How much of a text that cannot be parsed is shown and recorded.
+/// The part of an unparsable text that is shown and recorded, in bytes.
 const MAX_START: usize = 200;
 
-pub struct Call<'a> {
+pub struct ToolCall<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
     pub command: Option<&'a str>,
@@ -29,23 +28,23 @@ pub struct Call<'a> {
     pub is_subagent: bool,
     /// The worktree that the agent works in.
     pub worktree: Option<&'a Path>,
-    /// Our own files, and what registers us; none where something else protects them.
-    pub own: Option<Own<'a>>,
+    /// Conclaude's own files and its registration. None if a gate protects them already.
+    pub own: Option<OwnFiles<'a>>,
     /// Whether git ignores a path.
     pub is_ignored: &'a dyn Fn(&Path) -> bool,
-    pub watch: Watch<'a>,
-    /// How much was searched for it.
-    pub visited: &'a Visited,
+    pub log: ComparisonLog<'a>,
+    /// Counts the directory entries that were searched for this call.
+    pub visited: &'a EntryCount,
 }
 
-/// They are looked up on the disk by the first who asks for them.
+/// Conclaude's own files. They are looked up when they are first needed.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
+pub struct OwnFiles<'a> {
     pub found: &'a OnceCell<ProtectedPaths>,
     pub find: &'a dyn Fn() -> ProtectedPaths,
 }
 
-impl<'a> Own<'a> {
+impl<'a> OwnFiles<'a> {
     pub fn files(self) -> &'a ProtectedPaths {
         self.found.get_or_init(self.find)
     }
@@ -71,13 +70,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The start of a text that was not taken apart, which may be long.
+/// The start of a text that could not be parsed.
 pub(super) fn start(text: &str) -> &str {
     let text = text.trim();
     text.get(..text.floor_char_boundary(MAX_START)).unwrap_or(text)
 }
 
-/// A command in a message. A carriage return is no reason to show only what is behind it.
+/// A command in a message. A carriage return must not hide the text before it.
 pub(super) fn shown(command: &str) -> String {
     clean_line(command.replace('\r', " ").trim())
 }
@@ -92,7 +91,7 @@ pub(super) fn doing(access: Access) -> &'static str {
     }
 }
 
-pub(super) fn named(origin: &Origin, written: &str) -> String {
+pub(super) fn named(origin: &RuleOrigin, written: &str) -> String {
     let key = origin.key;
     match (written.is_empty(), origin.rule(written).position()) {
         (true, None) => format!("`{key}`"),

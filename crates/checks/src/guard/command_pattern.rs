@@ -1,5 +1,6 @@
-//! The pattern of a rule for commands, against one simple command in each form that it has.
+//! The command pattern of a rule. It is compared with a simple command in each of its forms.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -13,51 +14,51 @@ use shell_effects::{Given, Plain, Simple};
 #[derive(Clone, Debug)]
 pub struct CommandPattern {
     glob: Glob,
-    /// Whether anything may follow at the end of a word, for `matchMode: prefix`.
+    /// `matchMode: prefix`: further words may follow.
     is_prefix: bool,
-    /// The pattern of that, which few commands need.
+    /// The pattern for further words. Few commands need it.
     longer: OnceLock<Option<Glob>>,
     ignores_case: bool,
-    /// One of these must be given as well.
+    /// The command must have one of these as well.
     options: Option<OptionNames>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match<'a> {
-    /// In this form.
+    /// The form that matches.
     As(&'a str),
-    /// If what is unknown of it has a certain value.
+    /// It would match if the unknown parts had certain values.
     Perhaps,
 }
 
 /// A simple command in each form that patterns are compared with.
-pub struct Forms<'a> {
+pub struct CommandForms<'a> {
     pub plain: Plain<'a>,
     environment: Vec<String>,
-    /// The whole text, of which it is the only command.
+    /// The whole text, if this is its only command.
     pub whole: Option<&'a str>,
     /// How long comparing it may take.
     budget: &'a Budget,
 }
 
-impl<'a> Forms<'a> {
+impl<'a> CommandForms<'a> {
     pub fn of(
         command: &'a Simple,
         home: Option<&str>,
         whole: Option<&'a str>,
         budget: &'a Budget,
-    ) -> Forms<'a> {
+    ) -> CommandForms<'a> {
         let plain = command.plain(home);
-        Forms { environment: plain.with_environment(), plain, whole, budget }
+        CommandForms { environment: plain.with_environment(), plain, whole, budget }
     }
 
-    /// With what it deletes outside of the project by whole paths, however it got there.
-    pub fn elsewhere(mut self, ground: &Ground<'_>) -> Forms<'a> {
+    /// Adds forms with absolute paths for directories outside of the project: `cd / && rm -rf *` becomes `rm -rf /*`.
+    pub fn elsewhere(mut self, ground: &Ground<'_>) -> CommandForms<'a> {
         for directory in &self.plain.command.directories {
             let directory = normalise(&ground.cwd.join(directory));
             let is_inside = directory.starts_with(ground.root)
                 || ground.worktree.is_some_and(|worktree| directory.starts_with(worktree));
-            // Whoever has a project around the home directory does not mean all of that.
+            // A project that contains the home directory does not make the home its own.
             let is_home = ground.home.is_some_and(|home| directory == Path::new(home));
             if !is_inside || is_home {
                 self.environment.push(self.plain.command.as_if_in(&directory, ground.home));
@@ -72,13 +73,13 @@ impl CommandPattern {
         CommandPattern { glob, is_prefix, longer: OnceLock::new(), ignores_case: false, options: None }
     }
 
-    /// The pattern with anything that may follow it; none if that is too long.
+    /// The pattern with further words. None if it would be too long.
     fn longer(&self) -> Option<&Glob> {
         let longer = || Glob::new(&format!("{} *", self.glob.as_str()), Kind::Name).ok();
         if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
     }
 
-    /// The same whatever the case.
+    /// The same pattern without regard to case.
     ///
     /// # Errors
     /// Says what is wrong with the pattern.
@@ -96,52 +97,52 @@ impl CommandPattern {
         CommandPattern { options, ..self }
     }
 
-    /// Whether it is about several commands, since it has an operator of the shell.
+    /// Whether it has a shell operator, and so is about several commands.
     pub fn joins(&self) -> bool {
         joins(self.glob.as_str())
     }
 
-    /// Whether an option is written in it.
+    /// Whether the pattern names an option.
     pub fn names(&self, option: &str) -> bool {
         self.glob.as_str().split([' ', '=']).any(|word| word.trim_end_matches('*') == option)
     }
 
-    /// Whether it matches whatever command there is.
+    /// Whether it matches every command.
     pub fn is_any(&self) -> bool {
         self.glob.as_str() == "*" && self.options.is_none()
     }
 
-    /// Out of time it matches, unless that would allow the command.
+    /// `if_out_of_time` is the answer once the time is over.
     pub fn matches(&self, command: &str, if_out_of_time: bool, budget: &Budget) -> bool {
-        // Of many rules few are for the program at hand.
+        // Most rules are about other programs.
         if !self.glob.could_start(command, false, self.ignores_case) {
             return false;
         }
-        let small = self.ignores_case.then(|| command.to_ascii_lowercase());
-        let command = small.as_deref().unwrap_or(command);
+        let command =
+            if self.ignores_case { Cow::Owned(command.to_ascii_lowercase()) } else { Cow::Borrowed(command) };
         let matches = |glob: &Glob| {
-            // The clock is asked where a comparison takes time.
-            !glob.rules_out(command)
-                && if budget.is_over() { if_out_of_time } else { glob.matches_long(command) }
+            // The cheap test comes before the look at the clock.
+            !glob.rules_out(&command)
+                && if budget.is_over() { if_out_of_time } else { glob.matches_long(&command) }
         };
-        // A pattern that is too long to be made longer counts as one that cannot be compared in time.
+        // A pattern that cannot be extended counts as one that cannot be compared in time.
         matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
     }
 
-    /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the
+    /// Whether it allows a command. The command is compared as written: another program of the same name, or an option before the
     /// subcommand, may do something else.
-    pub fn allows<'f>(&self, forms: &'f Forms<'_>) -> Option<Match<'f>> {
+    pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
         let has_option = self.given(&forms.plain) == Some(Given::Surely);
-        has_option.then_some(Match::As(text))
+        if has_option { Some(Match::As(text)) } else { None }
     }
 
-    /// Whether it denies a command, in whatever form. What is unknown of it may be an option only where that is `blocked`: a
-    /// question about each `git tag $NAME` is no help.
-    pub fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
-        let Forms { plain, environment, whole, budget } = forms;
-        let matching = |text: &'f str| self.matches(text, true, budget).then_some(text);
+    /// Whether it denies a command, in any form. Only for a rule that blocks, an unknown word counts as a possible option: asking
+    /// about each `git tag $NAME` would not help.
+    pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
+        let CommandForms { plain, environment, whole, budget } = forms;
+        let matching = |text: &'f str| if self.matches(text, true, budget) { Some(text) } else { None };
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))
             .or_else(|| matching((*whole)?))
@@ -165,7 +166,7 @@ impl CommandPattern {
         if plain.command.unknown.is_empty() {
             return false;
         }
-        // Any program could be any other: it is one that is meant only if the pattern knows more of it.
+        // An unknown program could be any. It counts only if the pattern compares more than the program.
         let knows_more = |pattern: &str| {
             let program = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}'));
             let pattern = program.map_or(pattern, |(_, rest)| rest);
@@ -201,7 +202,7 @@ fn lowercase(part: &Part<'_>) -> String {
     }
 }
 
-/// Whether a pattern has an operator of the shell, which no simple command has.
+/// Whether a pattern has a shell operator. A simple command has none.
 pub fn joins(pattern: &str) -> bool {
     let is_operator = |byte| matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`');
     pattern.bytes().any(is_operator) || pattern.contains("$(")

@@ -1,11 +1,11 @@
-//! The rules of the config, ready to be compared.
+//! Compiles the rules of the config.
 
 use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
-use super::input::InputPattern;
-use super::origin::Origin;
-use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
+use super::rules::{
+    Action, AgentFilter, FileRule, FileRules, GuardRules, InputPattern, RuleOrigin, Switch, ToolRule,
+};
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
@@ -15,13 +15,13 @@ use conclaude_core::dialect::claude::tools::SHELL;
 use conclaude_core::yaml::Located;
 use shell_effects::glob::{Glob, GlobError, Kind};
 
-/// What the files of a config are called, and whose they are.
+/// The names of the config files, and the layer of each.
 pub struct Sources<'a>(pub &'a [(Arc<str>, Layer)]);
 
 impl Sources<'_> {
-    pub fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
+    pub fn origin<T>(&self, key: &'static str, at: &Located<T>) -> RuleOrigin {
         let source = self.0.get(at.source);
-        Origin {
+        RuleOrigin {
             key,
             file: source.map(|(file, _)| file.clone()),
             line: at.line,
@@ -30,21 +30,21 @@ impl Sources<'_> {
     }
 }
 
-impl Rules {
+impl GuardRules {
     /// # Errors
-    /// Names a broken pattern.
+    /// Names an invalid pattern.
     pub fn of(
         config: &PreToolUseConfig,
         sources: &Sources<'_>,
         home: Option<&str>,
-    ) -> Result<Rules, GlobError> {
+    ) -> Result<GuardRules, GlobError> {
         let files = |key, list: &Option<Vec<Located<FileRuleConfig>>>| -> Result<FileRules, GlobError> {
             let rules = list.iter().flatten().map(|rule| file_rule(key, rule, sources, home));
             Ok(FileRules(rules.collect::<Result<_, _>>()?))
         };
         let tools = config.tool_usage_validation.iter().flatten();
         let fence = config.worktree_fence.as_ref();
-        Ok(Rules {
+        Ok(GuardRules {
             uneditable: files("uneditableFiles", &config.uneditable_files)?,
             unreadable: files("unreadableFiles", &config.unreadable_files)?,
             additions: files("preventAdditions", &config.prevent_additions)?,
@@ -57,7 +57,7 @@ impl Rules {
             tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
             worktree_fence: match fence {
                 None => Some(Switch {
-                    origin: Origin { key: "worktreeFence", ..Origin::default() },
+                    origin: RuleOrigin { key: "worktreeFence", ..RuleOrigin::default() },
                     message: None,
                 }),
                 some => switch("worktreeFence", some, sources),
@@ -81,7 +81,7 @@ fn file_rule(
         outside,
         allows: fields.pattern.allows(),
         message: fields.message.clone(),
-        whom: Whom::new(fields.agent.as_ref()),
+        agents: AgentFilter::new(fields.agent.as_ref()),
         overridable: fields.overridable.unwrap_or(false),
         origin: sources.origin(key, rule),
     })
@@ -128,13 +128,13 @@ fn tool_rule(
             ToolAction::Block => Action::Block,
         },
         message: config.message.clone(),
-        whom: Whom::new(config.agent.as_ref()),
+        agents: AgentFilter::new(config.agent.as_ref()),
         overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })
 }
 
-/// The tools of a rule. A file that a tool may not touch, a shell may not touch either.
+/// The tools of a rule. A rule about files also applies to the shell, unless it allows.
 fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
     let pattern = &config.tool.pattern;
     let glob = pattern.glob()?;
@@ -145,7 +145,7 @@ fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
     Glob::new(&format!("{{{names},{SHELL}}}"), Kind::Name)
 }
 
-/// What the notation of `tool` compares, beside the pattern of commands: that is the rule's own, unless it has another one.
+/// What the notation of `tool` compares. Its command pattern is the rule's own, unless the rule has another one.
 fn input_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<InputPattern, GlobError> {
     match &config.tool.pattern.input {
         ToolInputPattern::Command { .. } if config.command_pattern.is_none() => Ok(InputPattern::Any),
@@ -153,12 +153,12 @@ fn input_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<InputPat
     }
 }
 
-/// Case never counts in SQL.
+/// SQL is compared without regard to case.
 fn sql_pattern(pattern: &CommandGlob) -> Result<CommandPattern, GlobError> {
     CommandPattern::new(pattern.glob().clone(), false).ignoring_case()
 }
 
-/// The pattern of commands of a rule; with options alone, it is for any command that has one.
+/// The command pattern of a rule. A rule with options alone is about any command that has one of them.
 fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
     let mut is_prefix = config.match_mode == Some(CommandMatch::Prefix);
     let options = config.options.clone().filter(|options| !options.as_slice().is_empty());
@@ -171,7 +171,7 @@ fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, Gl
             _ if options.is_none() => return Ok(None),
             _ => Glob::new("*", Kind::Name)?,
         },
-        // Known variables are replaced in commands, and the home directory is `~` in their plain form.
+        // In the plain form of a command the home directory is `~`.
         Some(pattern) if pattern.as_str().contains("$HOME") && config.action != ToolAction::Allow => {
             Glob::new(&pattern.as_str().replace("$HOME", "~"), Kind::Name)?
         }

@@ -1,6 +1,6 @@
 //! Commands of our own that change what conclaude watches over: like writes of our own files, they are not for subagents.
 
-use super::call::{Call, Finding};
+use super::call::{Finding, ToolCall};
 use super::resolve::Effects;
 use super::rules::Action;
 use conclaude_core::rule::Rule;
@@ -12,7 +12,7 @@ const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trus
 /// With one of these nothing is changed.
 const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
-pub(super) fn own_commands(call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     for command in effects.commands.iter().filter(|command| changes_us(&command.words)) {
         let (action, advice) = if call.is_subagent {
             (Action::Block, "leave it as it is, and report what you would have changed")

@@ -1,4 +1,4 @@
-//! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
+//! Resolves the effects of a tool call to files on this disk, with all names by which a rule may know them.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,20 +8,20 @@ use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
-use conclaude_store::root::inside_worktree;
-use shell_effects::{Access, Base, Doubt, Effect, Extent, Script, Simple, Target};
+use conclaude_store::root::{git_top_level, inside_worktree};
+use shell_effects::{Access, Base, Doubt, Effect, Extent, Outside, Script, Simple, Target};
 
-/// Directories for what is temporary: those of macOS are links to some below `/private`.
+/// Directories for temporary files. On macOS they are links to directories below `/private`.
 const TEMPORARY: [&str; 6] =
     ["/dev", "/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders"];
 
-/// Where paths of a call start.
+/// The directories that paths of a call are relative to.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
     pub root: &'a Path,
     pub cwd: &'a Path,
     pub links: &'a Links,
-    /// What `~` is.
+    /// The home directory, for `~`.
     pub home: Option<&'a str>,
     /// The root in another work tree of the repository, if the current directory is there.
     pub worktree: Option<&'a Path>,
@@ -33,11 +33,11 @@ pub struct Ground<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Touch {
     pub access: Access,
-    /// As it is named, and where its links lead if that is elsewhere.
+    /// The path as named, and the target of its links if that differs.
     pub names: Vec<Location>,
     pub path: PathBuf,
     pub exists: bool,
-    /// All that is in the directory is touched as well.
+    /// The contents of the directory are touched as well.
     pub with_contents: bool,
     /// The index of the simple command that does it.
     pub command: Option<usize>,
@@ -49,7 +49,7 @@ impl Touch {
         self.names.first().map_or("", |name| name.absolute.as_str())
     }
 
-    /// With all that is in it, if it is a directory.
+    /// The same with its contents, if it is a directory.
     fn with_contents(self) -> Touch {
         Touch { with_contents: self.path.is_dir(), ..self }
     }
@@ -58,15 +58,15 @@ impl Touch {
         self.names.iter().any(|name| name.is_directory)
     }
 
-    /// The path as it was understood.
+    /// The resolved path, for messages.
     pub fn shown(&self) -> &str {
         self.names.last().map_or("", Location::shown)
     }
 }
 
-/// Something of a call that cannot be decided.
+/// Something in a call that cannot be decided.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub enum Unclear {
+pub enum Uncertainty {
     /// A path that is not known before the command runs.
     Path {
         access: Access,
@@ -80,7 +80,7 @@ pub enum Unclear {
         extent: Extent,
     },
     Doubt(Doubt),
-    /// A file that the input of another's tool names, and what may be done to it.
+    /// A file that the input of a foreign tool names, and what the tool may do to it.
     Named {
         access: Access,
         path: String,
@@ -95,10 +95,10 @@ pub enum Unclear {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects {
     pub touches: Vec<Touch>,
-    pub unclear: Vec<Unclear>,
+    pub unclear: Vec<Uncertainty>,
     /// The simple commands of a shell tool.
     pub commands: Vec<Simple>,
-    /// The commands that hand their output to each other.
+    /// Indices of the commands of each pipeline.
     pub pipelines: Vec<Vec<usize>>,
 }
 
@@ -117,7 +117,7 @@ enum Directory {
 }
 
 impl Ground<'_> {
-    /// A file as Claude Code's own tools name it: without looking at the disk they know where `..` leads.
+    /// A file as Claude Code's own tools name it. They resolve `..` by name, without a look at the disk.
     pub fn touch(&self, access: Access, named: &str) -> Touch {
         let below_home = named.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let path = match self.home.zip(below_home) {
@@ -127,11 +127,12 @@ impl Ground<'_> {
         self.touch_at(access, &normalise(&path))
     }
 
-    /// A file as a program names it, which goes up from where a link leads.
+    /// A file as a program names it. The kernel resolves `..` from the target of a link.
     fn touch_at(&self, access: Access, path: &Path) -> Touch {
         let (named, real) = (normalise(path), self.links.real_path(path));
         let goes_up = path.components().any(|part| part == Component::ParentDir);
-        let walked = goes_up.then(|| self.links.walked_path(path)).filter(|walked| *walked != real);
+        let walked = if goes_up { Some(self.links.walked_path(path)) } else { None };
+        let walked = walked.filter(|walked| *walked != real);
         let found = std::fs::symlink_metadata(&named).ok();
         let is_directory = match &found {
             Some(found) if found.is_symlink() => named.is_dir(),
@@ -148,14 +149,14 @@ impl Ground<'_> {
         Touch { access, names, path: walked.unwrap_or(real), exists, with_contents: false, command: None }
     }
 
-    /// Whether a file is in a directory for temporary ones, in which the project is not.
+    /// Whether a file is in a directory for temporary files that does not contain the project.
     pub fn is_temporary(&self, path: &Path) -> bool {
         let root = self.links.real_path(self.root);
         let is_below = |folder: &Path| path.starts_with(folder) && !root.starts_with(folder);
         if TEMPORARY.iter().any(|folder| is_below(Path::new(folder))) {
             return true;
         }
-        // One that is all of the user's home is named by mistake.
+        // A `TMPDIR` that contains the user's home is a mistake.
         let home = files::home();
         let holds_home =
             |folder: &Path| home.as_ref().is_some_and(|home| Path::new(home).starts_with(folder));
@@ -188,10 +189,10 @@ impl Ground<'_> {
     /// The same without the commands.
     pub fn on_files(&self, script: &Script) -> Effects {
         let mut effects = Effects {
-            unclear: script.doubts.iter().cloned().map(Unclear::Doubt).collect(),
+            unclear: script.doubts.iter().cloned().map(Uncertainty::Doubt).collect(),
             ..Effects::default()
         };
-        // A long script does the same again and again; the disk is asked once.
+        // Long scripts repeat themselves. Each effect is resolved once.
         let mut known = HashMap::new();
         for effect in &script.effects {
             if effect.target == Target::WorkTree {
@@ -209,7 +210,7 @@ impl Ground<'_> {
         effects
     }
 
-    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Unclear> {
+    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Uncertainty> {
         let directory = match self.directory(&effect.base) {
             Directory::At(at) => at,
             Directory::Unknown => self.cwd.to_owned(),
@@ -217,10 +218,10 @@ impl Ground<'_> {
         };
         let extent = command.map_or_else(Extent::default, |command| Extent::of(command, effect.access));
         let command = command.map(|command| command.text.clone()).unwrap_or_default();
-        Some(Unclear::WorkTree { command, directory, extent })
+        Some(Uncertainty::WorkTree { command, directory, extent })
     }
 
-    /// `cd` goes up by name, and not from where a link leads.
+    /// `cd ..` goes up by name, and not from the target of a link.
     fn directory(&self, base: &Base) -> Directory {
         let moved = |to: &str| normalise(&self.cwd.join(to));
         match base {
@@ -231,7 +232,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The directories in which a program may run. Where none is known, the one that the whole command starts in.
+    /// The directories in which a program may run. An unknown one counts as the directory of the call.
     pub(super) fn directories(&self, bases: &[Base]) -> Vec<PathBuf> {
         let known = bases.iter().filter_map(|base| match self.directory(base) {
             Directory::At(at) => Some(at),
@@ -241,10 +242,10 @@ impl Ground<'_> {
         known.collect()
     }
 
-    fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Unclear> {
+    fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Uncertainty> {
         let formats = effect.access == Access::Format;
         let access = if formats { Access::Write } else { effect.access };
-        let unknown = |written: &str| Unclear::Path { access, written: written.to_owned() };
+        let unknown = |written: &str| Uncertainty::Path { access, written: written.to_owned() };
         let base = match self.directory(&effect.base) {
             Directory::At(at) => Some(at),
             Directory::Never => return Ok(Vec::new()),
@@ -267,7 +268,7 @@ impl Ground<'_> {
             Target::Glob(pattern) | Target::Trees(pattern) => {
                 let paths = match expand(&at("")?, pattern, self.budget) {
                     Some(paths) => paths,
-                    // Like any search through all files; a name that is asked for counts nevertheless.
+                    // A search through all files is allowed. The pattern itself is still compared.
                     None if access == Access::Read && pattern.contains("**/") => vec![at(pattern)?],
                     None => return Err(unknown(pattern)),
                 };
@@ -278,13 +279,27 @@ impl Ground<'_> {
             Target::WorkTree => return Ok(Vec::new()),
             Target::Unknown(written) => return Err(unknown(written)),
         };
-        // Written only if it is there.
+        // An update does not create the file.
         touches.retain(|touch| touch.access != Access::Update || touch.exists);
         if formats {
             touches.retain(|touch| !touch.is_directory());
-            // What does not exist is a pattern in quotes: a formatter creates nothing.
+            // A missing file is a pattern in quotes: a formatter creates no files.
             touches.iter_mut().for_each(|touch| touch.exists = true);
         }
         Ok(touches)
     }
+}
+
+/// Answers the shell parser's questions about variables and directories, for a command that starts in `cwd`.
+pub fn external_lookup(cwd: &Path, asked: Outside<'_>) -> Option<String> {
+    let found = match asked {
+        Outside::Variable(name) => variable(name)?,
+        Outside::Directory(at) => normalise(&cwd.join(at)),
+        Outside::TopLevel(at) => git_top_level(&normalise(&cwd.join(at)))?.to_owned(),
+    };
+    found.into_os_string().into_string().ok()
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -1,30 +1,32 @@
-//! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
+//! The compiled rules of `preToolUse`: what they cover, for which agents, and where they are written.
+
+use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
-use super::input::InputPattern;
-use super::origin::Origin;
-use super::watch::Watch;
-use conclaude_core::config::{Layer, NameGlob};
+use super::comparison_log::ComparisonLog;
+use conclaude_core::config::{Layer, NameGlob, PACK};
+use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::rule::Rule;
 use conclaude_os::budget::Budget;
 use conclaude_store::store;
-use shell_effects::glob::Glob;
+use shell_effects::Access;
+use shell_effects::glob::{Glob, GlobError, Kind};
 
-/// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
+/// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. None means all agents.
 #[derive(Clone, Debug, Default)]
-pub struct Whom(Option<Glob>);
+pub struct AgentFilter(Option<Glob>);
 
-impl Whom {
-    pub fn new(agent: Option<&NameGlob>) -> Whom {
-        Whom(agent.map(|agent| agent.glob().clone()))
+impl AgentFilter {
+    pub fn new(agent: Option<&NameGlob>) -> AgentFilter {
+        AgentFilter(agent.map(|agent| agent.glob().clone()))
     }
 
-    pub fn is(&self, agent: &str) -> bool {
+    pub fn include(&self, agent: &str) -> bool {
         self.0.as_ref().is_none_or(|glob| glob.matches(agent).unwrap_or(true))
     }
 
-    /// Why a rule does not count for an agent.
+    /// Why a rule does not apply to an agent.
     pub fn other(agent: &str) -> String {
         format!("is for other agents than {agent}")
     }
@@ -38,68 +40,68 @@ pub struct FileRule {
     /// `!pattern`: what it covers is free again.
     pub allows: bool,
     pub message: Option<String>,
-    pub whom: Whom,
+    pub agents: AgentFilter,
     /// The project's own files are free.
     pub outside: bool,
     /// An inner layer may free what it covers.
     pub overridable: bool,
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 impl FileRule {
-    /// Whether its exception counts against what the other one protects: not against an outer layer, unless that lets it; and one
-    /// of a pack is about that pack alone.
+    /// Whether this exception applies to what another rule protects. It does not apply to a rule of an outer layer that is not
+    /// overridable. An exception of a pack applies to that pack only.
     fn may_free(&self, held: &FileRule) -> bool {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;
         is_let && (!self.origin.is_of_pack() || self.origin.file == held.origin.file)
     }
 }
 
-/// A list of files that are protected in one way.
+/// The entries of one list, such as `uneditableFiles`.
 #[derive(Clone, Debug, Default)]
 pub struct FileRules(pub Vec<FileRule>);
 
 impl FileRules {
     pub fn is_empty(&self, agent: &str) -> bool {
-        !self.0.iter().any(|rule| !rule.allows && rule.whom.is(agent))
+        !self.0.iter().any(|rule| !rule.allows && rule.agents.include(agent))
     }
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
-    /// only what an outer one lets it.
+    /// only what an outer layer permits.
     pub fn protecting(
         &self,
         location: &Location,
         agent: &str,
-        watch: Watch<'_>,
+        log: ComparisonLog<'_>,
         budget: &Budget,
     ) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
             let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
-            // Our own folder has locks and logs that nobody means who protects such files.
+            // `.conclaude/` has locks and logs. A rule for `*.lock` or `*.log` does not mean those.
             if is_state && !rule.written.contains(store::FOLDER) {
-                watch.missed(named, subject, || {
+                log.missed(named, subject, || {
                     format!("leaves {subject} to conclaude's protection of its own files")
                 });
                 continue;
             }
-            if !rule.whom.is(agent) {
-                watch.missed(named, subject, || Whom::other(agent));
+            if !rule.agents.include(agent) {
+                log.missed(named, subject, || AgentFilter::other(agent));
                 continue;
             }
-            // Out of time, everything is protected that is not certain to be free.
+            // Out of time, a location counts as protected unless it is certainly free.
             if rule.pattern.rules_out(location) || (!budget.is_over() && !rule.pattern.covers(location)) {
-                watch.missed(named, subject, || format!("does not cover {subject}"));
+                log.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
             }
             if rule.outside && rule.pattern.leaves_to_project(location) {
-                watch.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
+                log.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
                 continue;
             }
             if rule.allows {
                 protecting.retain(|held| !rule.may_free(held));
-                watch.matched(named, subject, || match protecting.last() {
+                log.matched(named, subject, || match protecting.last() {
                     None => format!("frees {subject}"),
                     Some(held) => {
                         let is_outer = held.origin.layer < rule.origin.layer;
@@ -108,43 +110,46 @@ impl FileRules {
                     }
                 });
             } else {
-                watch.matched(named, subject, || format!("covers {subject}"));
+                log.matched(named, subject, || format!("covers {subject}"));
                 protecting.push(rule);
             }
         }
         protecting.last().copied()
     }
 
-    /// Of the rules those that may protect something below a directory with these names; none if all of it is free.
+    /// The rules that may protect something below a directory with these names. None if all of it is free.
     pub fn below(&self, names: &[Location], agent: &str) -> Option<FileRules> {
         let may_protect = |at: usize, rule: &FileRule, name: &Location| {
             let mut later = self.0.iter().skip(at + 1);
             let frees = |free: &FileRule| {
-                free.allows && free.whom.is(agent) && free.may_free(rule) && free.pattern.surely_covers(name)
+                free.allows
+                    && free.agents.include(agent)
+                    && free.may_free(rule)
+                    && free.pattern.surely_covers(name)
             };
-            rule.whom.is(agent) && !rule.pattern.rules_out_below(name) && !later.any(frees)
+            rule.agents.include(agent) && !rule.pattern.rules_out_below(name) && !later.any(frees)
         };
         let counts = |(at, rule): &(usize, &FileRule)| {
             rule.allows || names.iter().any(|name| may_protect(*at, rule, name))
         };
         let kept =
             FileRules(self.0.iter().enumerate().filter(counts).map(|(_, rule)| rule.clone()).collect());
-        (!kept.is_empty(agent)).then_some(kept)
+        if kept.is_empty(agent) { None } else { Some(kept) }
     }
 
-    /// As `protecting`, for something with several names: one protected name is enough.
+    /// As `protecting`, for a file with several names: one protected name is enough.
     pub fn protecting_any(
         &self,
         names: &[Location],
         agent: &str,
-        watch: Watch<'_>,
+        log: ComparisonLog<'_>,
         budget: &Budget,
     ) -> Option<&FileRule> {
-        names.iter().find_map(|location| self.protecting(location, agent, watch, budget))
+        names.iter().find_map(|location| self.protecting(location, agent, log, budget))
     }
 }
 
-/// Whether a path from the root is our own folder or in it.
+/// Whether a path from the root is `.conclaude` or below it.
 fn is_own_state(path: &str) -> bool {
     path.strip_prefix(store::FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -160,7 +165,7 @@ pub enum Action {
 #[derive(Clone, Debug)]
 pub struct ToolRule {
     pub tool: Glob,
-    /// What is compared of the call's input.
+    /// Compared with the call's input.
     pub input: InputPattern,
     /// None compares no file.
     pub pattern: Option<FilePattern>,
@@ -168,25 +173,25 @@ pub struct ToolRule {
     pub command: Option<CommandPattern>,
     /// None compares no SQL.
     pub sql: Option<CommandPattern>,
-    /// How it is written, for messages.
+    /// As written in the config, for messages.
     pub written: String,
     pub action: Action,
     pub message: Option<String>,
-    pub whom: Whom,
+    pub agents: AgentFilter,
     /// A rule of an inner layer may decide otherwise.
     pub overridable: bool,
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
-/// A rule that is only switched on.
+/// A rule that is only on or off.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    pub origin: Origin,
+    pub origin: RuleOrigin,
     pub message: Option<String>,
 }
 
 impl Switch {
-    /// What to do instead, about this file and tool.
+    /// The message of the config with its placeholders filled in, or the default.
     pub fn advice(&self, path: &str, tool: &str, default: &str) -> String {
         let message = self.message.as_ref();
         message.map_or_else(
@@ -197,7 +202,7 @@ impl Switch {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct GuardRules {
     pub uneditable: FileRules,
     pub unreadable: FileRules,
     pub additions: FileRules,
@@ -207,7 +212,7 @@ pub struct Rules {
     pub worktree_fence: Option<Switch>,
 }
 
-impl Rules {
+impl GuardRules {
     /// Every rule, in the order in which they are compared.
     pub fn all(&self) -> Vec<Rule> {
         let switch = |switch: &Option<Switch>| switch.iter().map(|one| one.origin.rule("")).collect();
@@ -225,14 +230,14 @@ impl Rules {
         all.into_iter().flatten().collect()
     }
 
-    /// The rules that this layer, which is an inner one, cannot relax.
-    pub fn of_outer(&self, layer: Layer) -> Rules {
+    /// The rules of outer layers that this layer cannot relax.
+    pub fn of_outer(&self, layer: Layer) -> GuardRules {
         let files = |rules: &FileRules| {
             let is_held = |rule: &&FileRule| rule.allows || (rule.origin.layer < layer && !rule.overridable);
             FileRules(rules.0.iter().filter(is_held).cloned().collect())
         };
         let switch = |one: &Option<Switch>| one.clone().filter(|one| one.origin.layer < layer);
-        Rules {
+        GuardRules {
             uneditable: files(&self.uneditable),
             unreadable: files(&self.unreadable),
             additions: files(&self.additions),
@@ -243,15 +248,81 @@ impl Rules {
         }
     }
 
-    /// Whether anything can be against a tool that reads a file.
+    /// Whether a rule could be against reading a file.
     pub fn concern_reading(&self, agent: &str) -> bool {
         !self.unreadable.is_empty(agent) || !self.tools.is_empty()
     }
 
-    /// Whether files or commands are guarded at all: only then something can be undecidable.
+    /// Whether files or commands are guarded at all. If not, nothing needs to be decided.
     pub fn has_guards(&self, agent: &str) -> bool {
         !self.uneditable.is_empty(agent)
             || !self.unreadable.is_empty(agent)
-            || self.tools.iter().any(|rule| rule.action != Action::Allow && rule.whom.is(agent))
+            || self.tools.iter().any(|rule| rule.action != Action::Allow && rule.agents.include(agent))
+    }
+}
+
+/// Where a rule is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleOrigin {
+    /// The key, such as `uneditableFiles`.
+    pub key: &'static str,
+    pub file: Option<Arc<str>>,
+    pub line: usize,
+    pub layer: Layer,
+}
+
+impl RuleOrigin {
+    pub fn is_of_pack(&self) -> bool {
+        self.file.as_deref().is_some_and(|file| file.starts_with(PACK))
+    }
+
+    pub fn rule(&self, written: &str) -> Rule {
+        let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
+        let line = self.file.as_ref().map(|_| self.line);
+        Rule {
+            key: format!("preToolUse.{}", self.key),
+            pattern,
+            file: self.file.as_deref().map(str::to_owned),
+            line,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum InputPattern {
+    Any,
+    Command(CommandPattern),
+    File { pattern: FilePattern, writes: bool },
+    Domain(Glob),
+    Field { name: &'static str, glob: Glob },
+}
+
+impl InputPattern {
+    /// # Errors
+    /// Names an invalid pattern. A config that was read has none.
+    pub fn of(input: &ToolInputPattern, home: Option<&str>) -> Result<InputPattern, GlobError> {
+        let name = |glob: &str| Glob::new(glob, Kind::Name);
+        Ok(match input {
+            ToolInputPattern::Any => InputPattern::Any,
+            ToolInputPattern::Command { glob, prefix } => {
+                InputPattern::Command(CommandPattern::new(name(glob)?, *prefix))
+            }
+            ToolInputPattern::File { pattern, writes } => {
+                InputPattern::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
+            }
+            ToolInputPattern::Domain(glob) => InputPattern::Domain(name(glob)?),
+            ToolInputPattern::Field { name: field, glob } => {
+                InputPattern::Field { name: field, glob: name(glob)? }
+            }
+        })
+    }
+}
+
+/// Whether an access is what a rule for writing, or one for reading, is about.
+pub fn is_about(access: Access, writes: bool) -> bool {
+    match access {
+        Access::Read => !writes,
+        Access::Link => true,
+        Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => writes,
     }
 }

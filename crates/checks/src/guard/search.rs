@@ -1,4 +1,4 @@
-//! What is on the disk below a directory, or by a pattern of the shell: as much as there is time to look at.
+//! Searches directories and expands shell globs on the disk, within limits of number and time.
 
 use std::cell::Cell;
 use std::fs::FileType;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, Kind};
 
-/// What a shell's glob is expanded to, at most; beyond it, it counts as unknown.
+/// A glob with more matches counts as unknown.
 const MAX_EXPANDED: usize = 1_000;
 
-/// Directory entries that one search looks at.
+/// Directory entries for one search.
 const MAX_VISITED: usize = 150_000;
 
-/// The same for all searches of one event: a pattern may name many directories.
+/// Directory entries for all searches of one event: a pattern may name many directories.
 const MAX_VISITED_TOGETHER: usize = 300_000;
 
-/// The files that a shell's pattern names; itself, if there is none. None if there are too many.
+/// The files that a shell glob matches, or the glob itself if there are none. None if there are too many.
 pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
     let mut found = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() }];
     let (mut visited, mut is_search) = (0, false);
@@ -31,14 +31,16 @@ pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<
         for folder in &found {
             if !part.contains(['*', '?', '[', '\\']) {
                 let path = folder.join(part);
-                next.extend((part == ".." || path.symlink_metadata().is_ok()).then_some(path));
+                if part == ".." || path.symlink_metadata().is_ok() {
+                    next.push(path);
+                }
                 continue;
             }
             for entry in folder.read_dir().into_iter().flatten().flatten() {
                 visited += 1;
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                // Other than the shell, `find` sees hidden files.
+                // `find` sees hidden files, a shell glob does not.
                 let is_hidden = !is_search && name.starts_with('.') && !part.starts_with(['.', '\\']);
                 if !is_hidden && glob.matches(&name).unwrap_or(true) {
                     next.push(entry.path());
@@ -62,7 +64,7 @@ pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<
     Some(found)
 }
 
-/// Folders with all that are below them, as `find` goes through them. None if there are too many.
+/// Folders with all folders below them. None if there are too many.
 fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = folders;
@@ -83,19 +85,19 @@ fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<
 
 /// Directory entries that the searches of an event have looked at.
 #[derive(Debug, Default)]
-pub struct Visited(Cell<usize>);
+pub struct EntryCount(Cell<usize>);
 
 #[cfg(test)]
-impl Visited {
-    pub(super) fn too_many() -> Visited {
-        Visited(Cell::new(MAX_VISITED_TOGETHER))
+impl EntryCount {
+    pub(super) fn too_many() -> EntryCount {
+        EntryCount(Cell::new(MAX_VISITED_TOGETHER))
     }
 }
 
-/// The first file below a directory for which this holds. None if there are too many to look at.
+/// The first wanted file below a directory. None if there are too many to search.
 pub(super) fn first_below(
     directory: &Path,
-    all: &Visited,
+    all: &EntryCount,
     budget: &Budget,
     mut is_wanted: impl FnMut(&Path, FileType) -> bool,
 ) -> Option<Option<PathBuf>> {
@@ -109,7 +111,7 @@ pub(super) fn first_below(
                 return None;
             }
             let path = entry.path();
-            // What is gone already is not touched.
+            // The file is gone already.
             let Ok(kind) = entry.file_type() else { continue };
             if is_wanted(&path, kind) {
                 return Some(Some(path));

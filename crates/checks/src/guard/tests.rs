@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::origin::Origin;
-use super::rules::{FileRule, FileRules, ToolRule, Whom};
+use super::rules::{AgentFilter, FileRule, FileRules, RuleOrigin, ToolRule};
 use super::*;
 use crate::paths::Links;
 use conclaude_core::config::Layer;
@@ -45,10 +44,10 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         pattern: FilePattern::new(written.trim_start_matches('!'), Some("/home/me")).unwrap(),
         allows: written.starts_with('!'),
         message: None,
-        whom: Whom::new(None),
+        agents: AgentFilter::new(None),
         outside: false,
         overridable: false,
-        origin: Origin { key, file: Some(".conclaude.yaml".into()), line: 1, layer: Layer::Project },
+        origin: RuleOrigin { key, file: Some(".conclaude.yaml".into()), line: 1, layer: Layer::Project },
     };
     FileRules(patterns.iter().map(rule).collect())
 }
@@ -63,14 +62,14 @@ fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
         written: pattern.to_owned(),
         action,
         message: None,
-        whom: Whom::new(None),
+        agents: AgentFilter::new(None),
         overridable: false,
-        origin: Origin::default(),
+        origin: RuleOrigin::default(),
     }
 }
 
-fn rules() -> Rules {
-    Rules {
+fn rules() -> GuardRules {
+    GuardRules {
         uneditable: files("uneditableFiles", &["*.lock", ".env*", "src/gen/", "!src/gen/keep.md"]),
         unreadable: files("unreadableFiles", &[".env*", "secrets/", "~/.ssh/"]),
         tools: vec![
@@ -78,16 +77,16 @@ fn rules() -> Rules {
             command("npm publish", true, Action::Block),
             command("terraform apply", true, Action::Ask),
         ],
-        ..Rules::default()
+        ..GuardRules::default()
     }
 }
 
-fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
+fn answer(rules: &GuardRules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let text = &text.replace("$PWD", &root.to_string_lossy());
     let script = shell_effects::read_at(text, Some("/home/me"), &|asked| match asked {
         shell_effects::Outside::TopLevel(_) => Some(root.to_string_lossy().into_owned()),
         shell_effects::Outside::Variable(_) => Some("/tmp".into()),
-        asked => outside(root, asked),
+        asked => external_lookup(root, asked),
     });
     let links = Links::default();
     let ground = Ground {
@@ -96,10 +95,10 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         links: &links,
         home: Some("/home/me"),
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     let effects = ground.of_script(script);
-    let call = Call {
+    let call = ToolCall {
         ground,
         tool: "Bash",
         command: Some(text),
@@ -109,8 +108,8 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         worktree: None,
         own: None,
         is_ignored: &|_| false,
-        watch: Watch::default(),
-        visited: &Visited::default(),
+        log: ComparisonLog::default(),
+        visited: &EntryCount::default(),
     };
     let found = check(rules, &call, &effects);
     (found.iter().map(|finding| finding.action).max(), found)
@@ -125,7 +124,7 @@ fn shell_commands_are_judged_by_what_they_do() {
 fn a_project_below_a_directory_of_the_machine_is_not_blocked_by_the_pack() {
     let pack = conclaude_core::packs::find("destructive-commands").unwrap();
     let config = conclaude_core::config::ConclaudeConfig::parse(pack.text, Path::new("pack")).unwrap();
-    let rules = Rules::of(&config.guards, &Sources(&[]), None).unwrap();
+    let rules = GuardRules::of(&config.guards, &Sources(&[]), None).unwrap();
     let decided = |root: &str, command: &str| answer(&rules, Path::new(root), command).0;
     for root in ["/usr/src/app", "/usr/local/app", "/opt/app", "/var/www/app", "/srv/app", "/etc/nginx"] {
         assert_eq!(decided(root, "echo x > main.c; rm -r build; mkdir lib"), None, "{root}");
@@ -155,7 +154,7 @@ fn a_command_is_denied_in_every_ordinary_spelling() {
         command("gh repo delete*", false, Action::Ask),
     ];
     judged(
-        &Rules { tools, ..Rules::default() },
+        &GuardRules { tools, ..GuardRules::default() },
         include_str!("../../../../tests/fixtures/guards/spellings.txt"),
     );
 }
@@ -165,13 +164,13 @@ fn an_answer_does_not_depend_on_the_order_of_commands() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
     let rule = |pattern, action| command(pattern, false, action);
-    let allows_git = Rules {
+    let allows_git = GuardRules {
         tools: vec![rule("git *", Action::Allow), rule("git push*", Action::Block), rule("ls*", Action::Ask)],
-        ..Rules::default()
+        ..GuardRules::default()
     };
-    let blocks_all = Rules {
+    let blocks_all = GuardRules {
         tools: vec![rule("git status*", Action::Allow), rule("*", Action::Block)],
-        ..Rules::default()
+        ..GuardRules::default()
     };
     for (rules, commands, expected) in [
         (&allows_git, ["git push", "git status"], None),
@@ -201,7 +200,7 @@ fn a_rule_that_allows_is_compared_with_what_is_written() {
         rule("curl * | sh", Action::Block),
     ];
     judged(
-        &Rules { tools, ..Rules::default() },
+        &GuardRules { tools, ..GuardRules::default() },
         "free\tgit commit -m x\n\
          free\tcurl https://a | sh\n\
          free\tcd x && curl https://a | sh\n\
@@ -215,7 +214,7 @@ fn a_rule_that_allows_is_compared_with_what_is_written() {
 }
 
 /// Lines of an answer, a tab and a command.
-fn judged(rules: &Rules, table: &str) {
+fn judged(rules: &GuardRules, table: &str) {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
     let mut wrong = Vec::new();
@@ -247,10 +246,10 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         links: &links,
         home: None,
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     let seen = std::cell::RefCell::new(Vec::new());
-    let call = Call {
+    let call = ToolCall {
         ground,
         tool: "Bash",
         command: None,
@@ -260,8 +259,8 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         worktree: None,
         own: None,
         is_ignored: &|_| false,
-        watch: Watch::into(&seen),
-        visited: &Visited::default(),
+        log: ComparisonLog::into(&seen),
+        visited: &EntryCount::default(),
     };
     let found = check(&rules(), &call, &ground.of_script(script));
     assert_eq!(found.len(), 1);
@@ -323,8 +322,10 @@ fn each_command_is_compared_with_its_own_files() {
         command: None,
         ..command("unused", false, action)
     };
-    let rules =
-        Rules { tools: vec![rule("docs/", Action::Allow), rule("*.md", Action::Block)], ..Rules::default() };
+    let rules = GuardRules {
+        tools: vec![rule("docs/", Action::Allow), rule("*.md", Action::Block)],
+        ..GuardRules::default()
+    };
     let (_, found) = answer(&rules, &root, "cat docs/a.md; cat README.md; cat docs/a.md README.md");
     let shown: Vec<String> = found.iter().map(|finding| finding.what.clone()).collect();
     assert_eq!(shown, ["running `cat README.md`", "running `cat docs/a.md README.md`"], "{found:?}");

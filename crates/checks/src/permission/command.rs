@@ -1,12 +1,12 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
-use super::request::Subject;
-use crate::guard::{CommandPattern, Forms, Ground, Match, pipeline};
+use super::Subject;
+use crate::guard::{CommandForms, CommandPattern, Ground, Match, pipeline};
 use conclaude_core::messages::short;
 use conclaude_os::budget::Budget;
 use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
 
-/// Shells, and what runs text as one does: code of theirs that is not known may be any command.
+/// Programs that run a text as shell commands. Unknown code of theirs may be any command.
 const SHELLS: [&str; 15] = [
     "PowerShell",
     "sh",
@@ -44,7 +44,7 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
         Doubt::UnknownScript { .. } => Some(doubt.to_string()),
         _ => None,
     });
-    // Of its code a part is known, which is among the commands.
+    // The known part of its code is among the commands.
     let partly = || {
         let runs = script.commands.iter().filter(|command| command.runs_unknown);
         let mut programs = runs.filter_map(|command| command.words.first());
@@ -57,54 +57,74 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
     })
 }
 
-/// Whether every simple command is allowed by one of the patterns; the one that allowed the last, or why not.
+/// Why a script is not allowed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotAllowed {
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("`{0}` is not a command, and may change what the others do")]
+    NotACommand(String),
+    #[error("it opens a connection by a redirection")]
+    Connection,
+    #[error("it has no command")]
+    Empty,
+    #[error("`{0}` writes to a file by a redirection")]
+    Redirection(String),
+    #[error("`{0}` evaluates a substitution in quotes")]
+    Substitution(String),
+    #[error("no rule allows `{0}`")]
+    NoRule(String),
+    #[error("`{command}` {} files by `{option}`, which the rule does not name", .access.does())]
+    UnnamedOption { command: String, access: Access, option: String },
+    #[error("no rule matches")]
+    NoMatch,
+}
+
+/// Whether each simple command is allowed by one of the patterns. Returns the index of the pattern that allowed the last one.
 pub(super) fn allowed(
     patterns: &[&CommandPattern],
     script: &Script,
     budget: &Budget,
-) -> Result<usize, String> {
+) -> Result<usize, NotAllowed> {
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
-        return Err(why);
+        return Err(NotAllowed::Unreadable(why));
     }
     if let Some(beside) = script.beside.first() {
-        return Err(format!("`{}` is no command, and may change what the others do", short(beside)));
+        return Err(NotAllowed::NotACommand(short(beside)));
     }
     let connects = |path: String| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
     if script.effects.iter().any(|effect| effect.literal().is_some_and(connects)) {
-        return Err("it opens a connection by a redirection".into());
+        return Err(NotAllowed::Connection);
     }
-    let mut by = Err("it has no command".to_owned());
+    let mut by = Err(NotAllowed::Empty);
     for (index, command) in script.commands.iter().enumerate() {
-        // Its words are part of the command before it, which is compared as a whole.
+        // Its words are part of the previous command, which is compared as a whole.
         if command.inside {
             continue;
         }
         if command.redirects_to_file {
-            return Err(format!("`{}` writes to a file by a redirection", short(&command.text)));
+            return Err(NotAllowed::Redirection(short(&command.text)));
         }
         if evaluates(command) {
-            return Err(format!("`{}` evaluates a substitution in quotes", short(&command.text)));
+            return Err(NotAllowed::Substitution(short(&command.text)));
         }
         if only_steers(command) {
             continue;
         }
         let text = as_written(command);
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
-        let found = found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?;
+        let found = found.ok_or_else(|| NotAllowed::NoRule(short(&text)))?;
         let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
         if let Some((access, option)) = unnamed {
-            let does = access.does();
-            return Err(format!(
-                "`{}` {does} files by `{option}`, which the rule does not name",
-                short(&text)
-            ));
+            let (command, option) = (short(&text), option.to_owned());
+            return Err(NotAllowed::UnnamedOption { command, access, option });
         }
         by = Ok(found);
     }
     by
 }
 
-/// The option by which a command changes a file, where the pattern does not name it.
+/// The option by which a command changes a file, unless the pattern names it.
 fn unnamed_option<'s>(
     pattern: &CommandPattern,
     script: &'s Script,
@@ -117,7 +137,7 @@ fn unnamed_option<'s>(
     options.find(|(_, option)| !pattern.names(option))
 }
 
-/// What loops and conditions are made of, and what only limits another command: it touches no file.
+/// Whether a command only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.
 fn only_steers(command: &Simple) -> bool {
     let Some((name, words)) = command.words.split_first() else { return false };
     let is_plain = command.assigned.is_empty();
@@ -131,13 +151,13 @@ fn only_steers(command: &Simple) -> bool {
                 && command.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
                 && words.iter().all(is_harmless)
         }
-        // What it runs is compared by itself.
+        // The command that it runs is compared on its own.
         "nice" | "timeout" => is_plain && command.wraps && command.unknown.is_empty(),
         _ => false,
     }
 }
 
-/// The simple command or the pipeline that a pattern denies, in whatever form.
+/// The simple command or the pipeline that a pattern denies, in any form.
 pub(super) fn denied(
     pattern: &CommandPattern,
     script: &Script,
@@ -146,7 +166,7 @@ pub(super) fn denied(
 ) -> Option<Subject> {
     let (home, budget) = (ground.home, ground.budget);
     let found = script.commands.iter().find(|command| {
-        let forms = Forms::of(command, home, None, budget);
+        let forms = CommandForms::of(command, home, None, budget);
         let declared = format!("{} {}", command.text, command.assigned.join(" "));
         matches!(pattern.denies(&forms, true), Some(Match::As(_)))
             || pattern.matches(declared.trim_end(), true, budget)
@@ -155,23 +175,28 @@ pub(super) fn denied(
     let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
         indices.iter().filter_map(|index| script.commands.get(*index)).collect()
     };
-    let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
-    let mut pipelines = pipelines.map(|indices| pipeline(&commands(indices), home));
-    Some(match found {
-        Some(command) => Subject::command(&command.text),
-        None if pattern.matches(text.trim(), true, budget) => Subject::command(text),
-        None => Subject::command(&pipelines.find(|one| pattern.matches(one, true, budget))?),
-    })
+    if let Some(command) = found {
+        return Some(Subject::command(&command.text));
+    }
+    if pattern.matches(text.trim(), true, budget) {
+        return Some(Subject::command(text));
+    }
+    if !pattern.joins() {
+        return None;
+    }
+    let mut pipelines = script.pipelines.iter().map(|indices| pipeline(&commands(indices), home));
+    Some(Subject::command(&pipelines.find(|one| pattern.matches(one, true, budget))?))
 }
 
-/// Why a pattern that does not deny could do so.
+/// Why a pattern could deny a command with unknown parts.
 pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, ground: &Ground<'_>) -> Option<String> {
     script.commands.iter().find_map(|command| {
-        let forms = Forms::of(command, ground.home, None, ground.budget);
-        matches!(pattern.denies(&forms, true), Some(Match::Perhaps)).then(|| {
-            let unknown = forms.plain.unknown();
-            format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text))
-        })
+        let forms = CommandForms::of(command, ground.home, None, ground.budget);
+        if pattern.denies(&forms, true) != Some(Match::Perhaps) {
+            return None;
+        }
+        let unknown = forms.plain.unknown();
+        Some(format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text)))
     })
 }
 
@@ -185,8 +210,7 @@ fn evaluates(command: &Simple) -> bool {
     is_evaluating && command.words.iter().any(|word| is_evaluated(word))
 }
 
-/// The command as one would write it: with the variables that are set for it, and quotes where a word has blanks, so that
-/// one word is not taken for several.
+/// The command as a user would type it: with its variables, and with quotes around words that contain spaces.
 fn as_written(command: &Simple) -> String {
     let words = command.assigned.iter().chain(&command.words);
     let quoted = |word: &String| {

@@ -1,16 +1,15 @@
-//! One rule, compiled, against one request.
+//! The compiled rules of `permissionRequest`, and how one is compared with a request.
 
 use serde_json::Value;
 
-use super::command;
-use super::request::{Examined, Request, Said, Subject};
-use crate::guard::{CommandPattern, InputPattern, Origin, Sources, Touch, Whom, is_about};
+use super::command::{self, NotAllowed};
+use super::{ExaminedRequest, PermissionRequest, RuleAnswer, Subject};
+use crate::guard::{AgentFilter, CommandPattern, InputPattern, RuleOrigin, Sources, Touch, is_about};
 use conclaude_core::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
-use conclaude_core::dialect::claude::host;
 use conclaude_core::dialect::claude::notation::ToolPattern;
-use conclaude_core::dialect::claude::tools;
+use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::FilePattern;
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
@@ -18,53 +17,53 @@ use conclaude_core::text::clean_line;
 use conclaude_core::yaml::Located;
 use shell_effects::glob::GlobError;
 
-/// What to do about a rule that says nothing itself.
+/// The advice of a rule without a message.
 const ADVICE: &str = "do it another way, or ask the user";
 
-pub struct Rules {
-    pub(super) deny: Vec<Rule>,
-    pub(super) allow: Vec<Rule>,
+pub struct PermissionRules {
+    pub(super) deny: Vec<PermissionRule>,
+    pub(super) allow: Vec<PermissionRule>,
     pub(super) default: PermissionDefault,
-    default_at: Origin,
+    default_at: RuleOrigin,
     /// An inner layer may allow what the default denies.
     default_is_overridable: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct PermissionRule {
     tool: ToolPattern,
     compared: InputPattern,
     written: String,
-    whom: Whom,
+    agents: AgentFilter,
     message: Option<String>,
     pub(super) overridable: bool,
-    pub(super) origin: Origin,
+    pub(super) origin: RuleOrigin,
 }
 
-impl Rules {
+impl PermissionRules {
     /// # Errors
-    /// Names a broken pattern, which the config would not have been read with.
+    /// Names an invalid pattern. A config that was read has none.
     pub fn of(
         config: &PermissionRequestConfig,
         sources: &Sources<'_>,
         home: Option<&str>,
-    ) -> Result<Rules, GlobError> {
+    ) -> Result<PermissionRules, GlobError> {
         let allow = |rule: &Located<AllowRuleConfig>| {
             let fields = &rule.value.0;
             let origin = sources.origin("permissionRequest.allow", rule);
-            Rule::new(&fields.pattern, fields.agent.as_ref(), origin, home)
+            PermissionRule::new(&fields.pattern, fields.agent.as_ref(), origin, home)
         };
         let deny = |rule: &Located<DenyRuleConfig>| {
             let fields = &rule.value.0;
             let origin = sources.origin("permissionRequest.deny", rule);
-            Ok(Rule {
+            Ok(PermissionRule {
                 message: fields.message.clone(),
                 overridable: fields.overridable.unwrap_or(false),
-                ..Rule::new(&fields.pattern, fields.agent.as_ref(), origin, home)?
+                ..PermissionRule::new(&fields.pattern, fields.agent.as_ref(), origin, home)?
             })
         };
         let default = config.default.as_ref();
-        Ok(Rules {
+        Ok(PermissionRules {
             allow: config.allow.iter().flatten().map(allow).collect::<Result<_, _>>()?,
             deny: config.deny.iter().flatten().map(deny).collect::<Result<_, GlobError>>()?,
             default: config.fallback(),
@@ -75,8 +74,8 @@ impl Rules {
         })
     }
 
-    /// The rules of `allow` that count: where an outer layer denies by default, an inner one allows only what it may.
-    pub(super) fn allowing(&self) -> impl Iterator<Item = &Rule> {
+    /// The rules of `allow` that apply. If an outer layer denies by default, rules of inner layers need its permission.
+    pub(super) fn allowing(&self) -> impl Iterator<Item = &PermissionRule> {
         self.allow.iter().filter(|rule| {
             self.default != PermissionDefault::Deny
                 || self.default_is_overridable
@@ -86,19 +85,19 @@ impl Rules {
 
     /// Every rule, as records name it.
     pub fn all(&self) -> Vec<record::Rule> {
-        self.deny.iter().chain(&self.allow).map(Rule::named).collect()
+        self.deny.iter().chain(&self.allow).map(PermissionRule::named).collect()
     }
 
-    pub(super) fn by_default(&self, subject: Subject) -> Said {
+    pub(super) fn by_default(&self, subject: Subject) -> RuleAnswer {
         let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };
         let rule = written_at(&self.default_at, word);
         let shown = format!("`{}` is `{word}`{}", rule.key, position(&rule));
-        Said { subject, shown, rule, advice: ADVICE.into() }
+        RuleAnswer { subject, shown, rule, advice: ADVICE.into() }
     }
 }
 
 /// A rule as records name it.
-fn written_at(origin: &Origin, written: &str) -> record::Rule {
+fn written_at(origin: &RuleOrigin, written: &str) -> record::Rule {
     let rule = record::Rule::key(origin.key).pattern(written);
     match &origin.file {
         Some(file) => rule.at(&**file, Some(origin.line)),
@@ -110,18 +109,18 @@ fn position(rule: &record::Rule) -> String {
     rule.position().map(|position| format!(" in {position}")).unwrap_or_default()
 }
 
-impl Rule {
+impl PermissionRule {
     fn new(
         text: &ToolPatternText,
         agent: Option<&NameGlob>,
-        origin: Origin,
+        origin: RuleOrigin,
         home: Option<&str>,
-    ) -> Result<Rule, GlobError> {
-        Ok(Rule {
+    ) -> Result<PermissionRule, GlobError> {
+        Ok(PermissionRule {
             tool: text.pattern.clone(),
             compared: InputPattern::of(&text.pattern.input, home)?,
             written: text.written.trim().to_owned(),
-            whom: Whom::new(agent),
+            agents: AgentFilter::new(agent),
             message: None,
             overridable: false,
             origin,
@@ -133,16 +132,16 @@ impl Rule {
         written_at(&self.origin, &self.written)
     }
 
-    pub(super) fn said(&self, subject: Subject) -> Said {
+    pub(super) fn answer(&self, subject: Subject) -> RuleAnswer {
         let rule = self.named();
         let shown = format!("`{}` has `{}`{}", rule.key, self.written, position(&rule));
-        Said { subject, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
+        RuleAnswer { subject, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
     }
 
-    /// What of the request the rule is against.
-    pub(super) fn denies(&self, examined: &Examined<'_>) -> Option<Subject> {
+    /// The part of the request that the rule denies.
+    pub(super) fn denies(&self, examined: &ExaminedRequest<'_>) -> Option<Subject> {
         let request = examined.request;
-        if !self.whom.is(request.agent) {
+        if !self.agents.include(request.agent) {
             return None;
         }
         if let (InputPattern::File { pattern, writes }, Some(_)) = (&self.compared, &examined.script) {
@@ -170,11 +169,11 @@ impl Rule {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
             }
         };
-        is_denied.then(|| self.subject(examined))
+        if is_denied { Some(self.subject(examined)) } else { None }
     }
 
-    /// What of the request it compares.
-    pub(super) fn subject(&self, examined: &Examined<'_>) -> Subject {
+    /// The part of the request that it compares.
+    pub(super) fn subject(&self, examined: &ExaminedRequest<'_>) -> Subject {
         let matched = match &self.compared {
             InputPattern::Domain(_) => host::of(examined.request.input).map(|host| host.to_string()),
             InputPattern::Field { name, .. } => field(examined.request, name).map(str::to_owned),
@@ -184,11 +183,10 @@ impl Rule {
         Subject { matched: matched.unwrap_or(subject.matched), ..subject }
     }
 
-    /// Whether the rule alone allows the request. Patterns of commands are compared for each command: see
-    /// [`command::allowed`].
-    pub(super) fn allows(&self, examined: &Examined<'_>) -> bool {
+    /// Whether the rule alone allows the request. For several command patterns together, see [`command::allowed`].
+    pub(super) fn allows(&self, examined: &ExaminedRequest<'_>) -> bool {
         let request = examined.request;
-        if !self.whom.is(request.agent) || !self.tool.names(request.tool) {
+        if !self.agents.include(request.agent) || !self.tool.names(request.tool) {
             return false;
         }
         match &self.compared {
@@ -213,14 +211,14 @@ impl Rule {
         }
     }
 
-    /// Why a rule that does not match does not, in words that follow its name.
-    pub(super) fn why_not(&self, examined: &Examined<'_>) -> String {
+    /// Why the rule does not match. The text follows the rule's name.
+    pub(super) fn why_not(&self, examined: &ExaminedRequest<'_>) -> String {
         let request = examined.request;
         let tool = clean_line(request.tool);
-        if !self.whom.is(request.agent) {
-            return Whom::other(&clean_line(request.agent));
+        if !self.agents.include(request.agent) {
+            return AgentFilter::other(&clean_line(request.agent));
         }
-        // What a shell command does to files is compared whatever tool the rule names.
+        // Files that a shell command touches are compared with all rules about files.
         let is_compared =
             self.tool.names(request.tool) || self.compares_files(request) && examined.script.is_some();
         if !is_compared {
@@ -238,10 +236,10 @@ impl Rule {
                     command::allowed(&[pattern], script, examined.request.ground.budget).err()
                 });
                 match why {
-                    Some(why) => format!(
-                        "does not allow it alone: {}",
-                        why.replace("no rule allows", "it does not match")
-                    ),
+                    Some(NotAllowed::NoRule(command)) => {
+                        format!("does not allow it alone: it does not match `{command}`")
+                    }
+                    Some(why) => format!("does not allow it alone: {why}"),
                     None => "does not match: there is no command".into(),
                 }
             }
@@ -280,11 +278,11 @@ impl Rule {
         self.origin.key.ends_with("deny")
     }
 
-    /// The pattern of commands that it allows to whoever asks.
-    pub(super) fn command_pattern(&self, request: &Request<'_>) -> Option<&CommandPattern> {
+    /// Its pattern of commands, if the rule is for the agent and the tool of the request.
+    pub(super) fn command_pattern(&self, request: &PermissionRequest<'_>) -> Option<&CommandPattern> {
         match &self.compared {
             InputPattern::Command(pattern)
-                if self.whom.is(request.agent) && self.tool.names(request.tool) =>
+                if self.agents.include(request.agent) && self.tool.names(request.tool) =>
             {
                 Some(pattern)
             }
@@ -292,22 +290,22 @@ impl Rule {
         }
     }
 
-    /// Why it could deny a command, if what is unknown of that had a certain value.
-    pub(super) fn could_deny(&self, examined: &Examined<'_>) -> Option<String> {
+    /// Why it could deny a command with unknown parts.
+    pub(super) fn could_deny(&self, examined: &ExaminedRequest<'_>) -> Option<String> {
         let (script, _) = examined.script.as_ref()?;
         let pattern = self.command_pattern(examined.request)?;
         let why = command::could_deny(pattern, script, &examined.request.ground)?;
         Some(format!("{why}, and `{}` could match it", self.written))
     }
 
-    /// The field of the input that it compares and that is no text, as only another client sends it.
-    pub(super) fn lacks(&self, examined: &Examined<'_>) -> Option<&'static str> {
+    /// The field that it compares, if the input lacks it or has something else than a text. Claude Code always sends it.
+    pub(super) fn lacks(&self, examined: &ExaminedRequest<'_>) -> Option<&'static str> {
         let request = examined.request;
         let malformed = || tools::malformed(request.tool, request.input);
         let (field, is_compared) = match &self.compared {
             InputPattern::Any | InputPattern::Domain(_) => return None,
             InputPattern::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
-            // What a shell command does to files is compared whatever tool the rule names.
+            // Files that a shell command touches are compared with all rules about files.
             InputPattern::File { .. } => {
                 let (field, access) = malformed()?;
                 (field, access.is_none() || self.tool.names(request.tool))
@@ -316,25 +314,25 @@ impl Rule {
                 (*name, field(request, name).is_none() && self.tool.names(request.tool))
             }
         };
-        (is_compared && self.whom.is(request.agent)).then_some(field)
+        if is_compared && self.agents.include(request.agent) { Some(field) } else { None }
     }
 
-    pub(super) fn compares_commands(&self, request: &Request<'_>) -> bool {
-        matches!(self.compared, InputPattern::Command(_)) && self.whom.is(request.agent)
+    pub(super) fn compares_commands(&self, request: &PermissionRequest<'_>) -> bool {
+        matches!(self.compared, InputPattern::Command(_)) && self.agents.include(request.agent)
     }
 
-    pub(super) fn compares_files(&self, request: &Request<'_>) -> bool {
-        matches!(self.compared, InputPattern::File { .. }) && self.whom.is(request.agent)
+    pub(super) fn compares_files(&self, request: &PermissionRequest<'_>) -> bool {
+        matches!(self.compared, InputPattern::File { .. }) && self.agents.include(request.agent)
     }
 
-    pub(super) fn compares_hosts(&self, request: &Request<'_>) -> bool {
+    pub(super) fn compares_hosts(&self, request: &PermissionRequest<'_>) -> bool {
         matches!(self.compared, InputPattern::Domain(_))
-            && self.whom.is(request.agent)
+            && self.agents.include(request.agent)
             && self.tool.names(request.tool)
     }
 }
 
-fn field<'a>(request: &'a Request<'_>, name: &str) -> Option<&'a str> {
+fn field<'a>(request: &'a PermissionRequest<'_>, name: &str) -> Option<&'a str> {
     request.input.get(name).and_then(Value::as_str)
 }
 

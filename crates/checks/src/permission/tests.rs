@@ -1,26 +1,26 @@
 //! Requests against rules: which rule answers, and what it compares.
 
-mod shell;
-
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::guard::Ground;
-use crate::guard::Sources;
+use crate::guard::{Ground, Sources};
 use crate::paths::Links;
 use conclaude_core::config::{ConclaudeConfig, Layer};
 
+mod shell;
+
 const ROOT: &str = "/nowhere/project";
 
-fn rules(yaml: &str) -> Rules {
+fn rules(yaml: &str) -> PermissionRules {
     let text = format!("permissionRequest: {yaml}");
     let config = ConclaudeConfig::parse(&text, Path::new("x")).unwrap_or_else(|error| panic!("{error}"));
-    Rules::of(&config.permissions, &Sources(&[("x".into(), Layer::Project)]), Some("/home/me")).unwrap()
+    PermissionRules::of(&config.permissions, &Sources(&[("x".into(), Layer::Project)]), Some("/home/me"))
+        .unwrap()
 }
 
-fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
+fn asked(rules: &PermissionRules, tool: &str, input: Value, agent: &str) -> Answer {
     let input: Map<String, Value> = input.as_object().unwrap().clone();
     let links = Links::default();
     let ground = Ground {
@@ -31,7 +31,7 @@ fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
         worktree: None,
         budget: &Budget::unlimited(),
     };
-    answer(rules, &Request { ground, tool, input: &input, agent }, Some("/home/me"))
+    answer(rules, &PermissionRequest { ground, tool, input: &input, agent }, Some("/home/me"))
 }
 
 fn word(answer: &Answer) -> &'static str {
@@ -42,7 +42,7 @@ fn word(answer: &Answer) -> &'static str {
     }
 }
 
-fn bash(rules: &Rules, command: &str) -> &'static str {
+fn bash(rules: &PermissionRules, command: &str) -> &'static str {
     word(&asked(rules, "Bash", json!({ "command": command }), "main"))
 }
 

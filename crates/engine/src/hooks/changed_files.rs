@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use conclaude_checks::guard::{Ground, Unclear};
+use conclaude_checks::guard::{Ground, Uncertainty};
 use conclaude_checks::paths::{Links, real_path};
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::fields::FILE_PATH;
@@ -146,10 +146,10 @@ impl ResolvedChanges {
         }
         for unclear in effects.unclear {
             let why = match unclear {
-                Unclear::Path { written, .. } => format!("`{written}`"),
-                Unclear::WorkTree { command, .. } => format!("`{command}`"),
-                Unclear::Doubt(doubt) => doubt.to_string(),
-                Unclear::Named { .. } | Unclear::Input { .. } => continue,
+                Uncertainty::Path { written, .. } => format!("`{written}`"),
+                Uncertainty::WorkTree { command, .. } => format!("`{command}`"),
+                Uncertainty::Doubt(doubt) => doubt.to_string(),
+                Uncertainty::Named { .. } | Uncertainty::Input { .. } => continue,
             };
             self.somewhere.push(UnknownWrites::in_all_of(work, why));
         }

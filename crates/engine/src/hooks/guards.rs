@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::context::Context;
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
-    self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
+    self, Action, ComparisonLog, Effects, EntryCount, Ground, GuardRules, OwnFiles, Sources, ToolCall, Touch,
+    Uncertainty, check,
 };
 use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
@@ -31,7 +32,7 @@ use shell_effects::glob::GlobError;
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());
-    match inspect(config, plan, context, Watch::Allowed(&allowed)) {
+    match inspect(config, plan, context, ComparisonLog::Allowed(&allowed)) {
         Some(Ok(GuardInspection { findings, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
@@ -49,7 +50,7 @@ pub(super) fn broken(error: &GlobError) -> Outcome {
 
 /// A call as the guards see it.
 pub(super) struct GuardInspection {
-    pub(super) rules: Rules,
+    pub(super) rules: GuardRules,
     pub(super) effects: Effects,
     pub(super) findings: Vec<guard::Finding>,
 }
@@ -59,11 +60,11 @@ pub(super) fn inspect(
     config: &PreToolUseConfig,
     plan: &Plan,
     context: &Context<'_>,
-    watch: Watch<'_>,
+    watch: ComparisonLog<'_>,
 ) -> Option<Result<GuardInspection, GlobError>> {
     let tool = &tool_of(&context.event)?;
     let home = files::home();
-    let rules = match Rules::of(config, &Sources(&sources(context)), home.as_deref()) {
+    let rules = match GuardRules::of(config, &Sources(&sources(context)), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
     };
@@ -73,7 +74,7 @@ pub(super) fn inspect(
     let find = || ProtectedPaths::new(root, work, &links).with(&context.config.extended, root, work);
     // Gate 2 protects them from an agent with a step.
     let found = OnceCell::new();
-    let own = (!is_gated).then_some(Own { found: &found, find: &find });
+    let own = (!is_gated).then_some(OwnFiles { found: &found, find: &find });
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
     let budget = &context.budget;
@@ -91,8 +92,8 @@ pub(super) struct Scene<'a> {
     pub(super) agent: &'a str,
     pub(super) links: &'a Links,
     /// Our own files; none where a gate protects them.
-    pub(super) own: Option<Own<'a>>,
-    /// Rules that are written in the config and cannot be used.
+    pub(super) own: Option<OwnFiles<'a>>,
+    /// GuardRules that are written in the config and cannot be used.
     pub(super) lost: &'a [Lost],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
@@ -102,10 +103,10 @@ pub(super) struct Scene<'a> {
 
 /// The call of a tool against the rules.
 pub(super) fn compare(
-    rules: &Rules,
+    rules: &GuardRules,
     tool: &PreToolUsePayload,
     scene: &Scene<'_>,
-    watch: Watch<'_>,
+    watch: ComparisonLog<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
     let Scene { root, work, agent, links, own, lost, budget, .. } = *scene;
     let home = files::home();
@@ -115,14 +116,14 @@ pub(super) fn compare(
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         ToolUse::File { access: Access::Read, .. }
-            if !watch.is_watched() && !rules.concern_reading(agent) && lost.is_empty() =>
+            if !watch.shows_all() && !rules.concern_reading(agent) && lost.is_empty() =>
         {
             return (Effects::default(), Vec::new());
         }
         ToolUse::File { access, path } => (Effects::of(ground.touch(access, path)), None),
         ToolUse::Shell(command) => {
             let script =
-                shell_effects::read_at(command, home.as_deref(), &|asked| guard::outside(cwd, asked));
+                shell_effects::read_at(command, home.as_deref(), &|asked| guard::external_lookup(cwd, asked));
             (ground.of_script(script), Some(command))
         }
         ToolUse::PowerShell(command) => {
@@ -133,8 +134,8 @@ pub(super) fn compare(
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
-    effects.unclear.extend(malformed.map(|(field, access)| Unclear::Input { field, access }));
-    let call = Call {
+    effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
+    let call = ToolCall {
         ground,
         tool: &tool.tool_name,
         command,
@@ -144,8 +145,8 @@ pub(super) fn compare(
         worktree: (work != root).then_some(work),
         own,
         is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
-        watch,
-        visited: &Visited::default(),
+        log: watch,
+        visited: &EntryCount::default(),
     };
     let mut findings = check(rules, &call, &effects);
     if !lost.is_empty() {
@@ -159,7 +160,7 @@ fn of_other(tool: &PreToolUsePayload) -> Effects {
     let access = mcp::access(&tool.tool_name).filter(|_| mcp::is_foreign(&tool.tool_name));
     let named = access.into_iter().flat_map(|access| {
         let files = mcp::named_files(&tool.tool_input).into_iter();
-        files.map(move |path| Unclear::Named { access, path: path.to_owned() })
+        files.map(move |path| Uncertainty::Named { access, path: path.to_owned() })
     });
     Effects { unclear: named.collect(), ..Effects::default() }
 }
@@ -175,7 +176,11 @@ fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Opt
     if is_read && effects.touches.iter().all(is_own) {
         return None;
     }
-    guard::lost(lost, &guard::UncheckedCall { tool: &tool.tool_name, used, effects, is_request }, root)
+    guard::unusable_rules(
+        lost,
+        &guard::UncheckedCall { tool: &tool.tool_name, used, effects, is_request },
+        root,
+    )
 }
 
 /// The use of a tool that is about to happen, or that the user is asked about.

@@ -8,7 +8,9 @@ use super::context::Context;
 use super::guards;
 use conclaude_checks::guard::{Ground, Sources};
 use conclaude_checks::paths::Links;
-use conclaude_checks::permission::{self, Answer, Permitted, Request, Rules, Said};
+use conclaude_checks::permission::{
+    self, Answer, PermissionExplanation, PermissionRequest, PermissionRules, RuleAnswer,
+};
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, PermissionRequestConfig};
 use conclaude_core::finding::{Code, Finding};
@@ -60,7 +62,10 @@ pub(super) fn outcomes(said: Option<Result<Answer, GlobError>>) -> Vec<Outcome> 
     }
 }
 
-pub(super) fn inspect(config: &PermissionRequestConfig, context: &Context<'_>) -> Option<Permitted> {
+pub(super) fn inspect(
+    config: &PermissionRequestConfig,
+    context: &Context<'_>,
+) -> Option<PermissionExplanation> {
     let mut permitted = in_context(config, context, permission::explained)?.ok()?;
     permitted.rules.extend(
         untrusted(context).into_iter().map(|rule| (rule, Some("is off: its file is not trusted".into()))),
@@ -73,7 +78,7 @@ fn untrusted(context: &Context<'_>) -> Vec<Rule> {
     let Config { settings, origins, .. } = &context.config;
     let off = settings.permissions.trusted(|source| origins.untrusted_source(source).is_some());
     let sources = guards::sources(context);
-    let rules = Rules::of(&off, &Sources(&sources), files::home().as_deref());
+    let rules = PermissionRules::of(&off, &Sources(&sources), files::home().as_deref());
     let rules = rules.map(|rules| rules.all()).unwrap_or_default().into_iter();
     rules.filter(|rule| rule.key.ends_with(".allow")).collect()
 }
@@ -81,7 +86,7 @@ fn untrusted(context: &Context<'_>) -> Vec<Rule> {
 fn in_context<T>(
     config: &PermissionRequestConfig,
     context: &Context<'_>,
-    compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
+    compare: impl FnOnce(&PermissionRules, &PermissionRequest<'_>, Option<&str>) -> T,
 ) -> Option<Result<T, GlobError>> {
     let (links, sources) = (Links::default(), guards::sources(context));
     let root = &context.root.folder;
@@ -96,18 +101,18 @@ fn in_context<T>(
 pub(super) fn with_request<T>(
     config: &PermissionRequestConfig,
     asking: &PermissionQuery<'_>,
-    compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
+    compare: impl FnOnce(&PermissionRules, &PermissionRequest<'_>, Option<&str>) -> T,
 ) -> Option<Result<T, GlobError>> {
     let PermissionQuery { event, agent, root, sources, links, budget } = *asking;
     let tool = guards::tool_of(event)?;
     let home = files::home();
-    let rules = match Rules::of(config, &Sources(sources), home.as_deref()) {
+    let rules = match PermissionRules::of(config, &Sources(sources), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
     };
     let cwd = Path::new(&tool.base.cwd);
     let other = git::root_in_worktree(root, cwd);
-    let request = Request {
+    let request = PermissionRequest {
         ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget },
         tool: &tool.tool_name,
         input: &tool.tool_input,
@@ -116,7 +121,7 @@ pub(super) fn with_request<T>(
     Some(Ok(compare(&rules, &request, home.as_deref())))
 }
 
-fn outcome(verdict: Verdict, code: Code, said: &Said) -> Outcome {
+fn outcome(verdict: Verdict, code: Code, said: &RuleAnswer) -> Outcome {
     let what = clean(&format!("{}: {}", said.subject.what, said.shown));
     let finding = Finding::new(code, what, clean(&said.advice))
         .by(Some(said.rule.clone()), said.subject.matched.clone());

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::context::Context;
 use super::run::{self, World};
 use super::{Environment, commands, config, finish, gates, guards, permissions, prompt_context};
-use conclaude_checks::guard::{Compared, Effects, Watch};
-use conclaude_checks::permission::Permitted;
+use conclaude_checks::guard::{Comparison, ComparisonLog, Effects};
+use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{
     ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source, file_name,
@@ -74,7 +74,7 @@ pub struct Rehearsal {
     pub config_error: Option<ConfigError>,
     pub not_run: Vec<SkippedCommand>,
     pub guards: Option<GuardReport>,
-    pub permissions: Option<Permitted>,
+    pub permissions: Option<PermissionExplanation>,
     /// Why no gate applies, where one could.
     pub no_gate: Option<String>,
     /// What guards and gates find, step by step.
@@ -90,7 +90,7 @@ pub struct GuardReport {
     pub effects: Effects,
     /// Every rule, in the order in which they are compared.
     pub rules: Vec<Rule>,
-    pub compared: Vec<Compared>,
+    pub compared: Vec<Comparison>,
 }
 
 pub struct RehearsedAnswer {
@@ -107,7 +107,7 @@ struct CheckResults {
     guards: OnceCell<Vec<Outcome>>,
     guarded: OnceCell<GuardReport>,
     permissions: OnceCell<Vec<Outcome>>,
-    permitted: OnceCell<Permitted>,
+    permitted: OnceCell<PermissionExplanation>,
     gate: OnceCell<Vec<Outcome>>,
     config_error: OnceCell<Vec<Outcome>>,
 }
@@ -123,7 +123,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
         let look = || {
             let seen = RefCell::new(Vec::new());
-            let inspected = match guards::inspect(config, plan, self.context, Watch::into(&seen)) {
+            let inspected = match guards::inspect(config, plan, self.context, ComparisonLog::into(&seen)) {
                 Some(Ok(inspected)) => inspected,
                 Some(Err(error)) => return vec![guards::broken(&error)],
                 None => return Vec::new(),

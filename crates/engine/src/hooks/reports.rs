@@ -35,7 +35,7 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     // What a collector did not get while it was down.
     context.export();
     let problems =
-        registration::out_of_sync(&registration::found(&context.project), settings, |scope| match scope {
+        registration::out_of_sync(&registration::current(&context.project), settings, |scope| match scope {
             Scope::User => origins.of_layer(Layer::User),
             Scope::Project => origins.of_layer(Layer::Project),
             Scope::Local => settings.clone(),

@@ -105,8 +105,8 @@ fn agent(text: &str) -> Option<Agent> {
     Some(Agent { name, can_write: has_tools && !plans })
 }
 
-/// The value of a key of the frontmatter, and the lines behind it. Only its own line is read as YAML: descriptions often are
-/// none, and Claude Code accepts them.
+/// The value of a key of the frontmatter, and the lines after it. The frontmatter is not parsed as YAML: descriptions are often
+/// invalid, and Claude Code accepts them.
 fn value<'a>(lines: &'a [&'a str], key: &str) -> Option<(&'a str, &'a [&'a str])> {
     let spelt = [key.to_owned(), format!("\"{key}\""), format!("'{key}'")];
     lines.iter().enumerate().find_map(|(at, line)| {
@@ -124,7 +124,7 @@ fn tools(lines: &[&str], key: &str) -> Option<Vec<String>> {
     // `Agent(coder)` is the tool with a rule.
     let words = words.map(|word| word.trim().trim_matches(['"', '\'']).split('(').next().unwrap_or_default());
     let tools: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-    (!tools.is_empty()).then_some(tools)
+    if tools.is_empty() { None } else { Some(tools) }
 }
 
 #[cfg(test)]

@@ -1,65 +1,64 @@
 //! What `install` and `uninstall` make of a settings file. The file as it was is kept in the user's state, so that
 //! uninstalling gives back every byte.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::backups::{Backups, Copy};
+use super::error::InstallError;
 use super::registration;
 use super::scope::{Scope, is_users_own};
-use super::settings::{self, Foreign, Refusal, Registration, Settings};
-use super::user_file::UserFile;
+use super::settings::{self, Refusal, Registration, Settings, UserHook};
+use super::user_file::{BackupKind, Backups, UserFile};
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::variables;
 use shell_effects::quoted_if_needed;
 
-/// What a settings file was before anything of ours was in it.
+/// A settings file before conclaude was registered in it.
 #[derive(Debug, PartialEq, Eq)]
-enum Original {
+enum OriginalText {
     Absent,
     Text(String),
     /// Others have changed the file since.
     Unknown,
 }
 
-/// Known only where the file is exactly what installing into the original makes of it.
-fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> Original {
+/// Known only if the file is exactly the original with our registration.
+fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> OriginalText {
     // In the order in which they are installed today, or were by an earlier version.
     let orders = [registration::in_order(ours.to_vec()), ours.to_vec()];
     let gives_now =
         |text: &str| orders.iter().any(|ours| settings::install(text, ours).is_ok_and(|made| made == now));
     match backup {
-        _ if ours.is_empty() => Original::Unknown,
-        Some(text) if gives_now(&text) => Original::Text(text),
-        None if gives_now("") => Original::Absent,
-        _ => Original::Unknown,
+        _ if ours.is_empty() => OriginalText::Unknown,
+        Some(text) if gives_now(&text) => OriginalText::Text(text),
+        None if gives_now("") => OriginalText::Absent,
+        _ => OriginalText::Unknown,
     }
 }
 
-/// The text with everything that is needed, and nothing that was needed once.
+/// The text with all needed registrations, and without outdated ones.
 fn installed(now: &str, backup: Option<String>, needed: &[Registration]) -> Result<String, Refusal> {
     let ours = settings::read(now).map(|settings| settings.registered).unwrap_or_default();
-    // Installed again into what it was: nothing of an earlier registration is left behind.
+    // Installed into the original text: nothing of an earlier registration remains.
     let start = match original(now, backup, &ours) {
-        Original::Absent => String::new(),
-        Original::Text(text) => text,
-        Original::Unknown => now.to_owned(),
+        OriginalText::Absent => String::new(),
+        OriginalText::Text(text) => text,
+        OriginalText::Unknown => now.to_owned(),
     };
     let after = settings::keep_only(&settings::install(&start, needed)?, needed)?;
-    // What could not be read or removed again must not be added.
+    // The result must be readable, and our entries removable.
     settings::read(&after)?;
     settings::uninstall(&after)?;
     Ok(after)
 }
 
-/// The text without anything of ours, none where there was no file; and whether that is exactly what it was.
+/// The text without our registration, None if there was no file; and whether that is exactly the original.
 fn uninstalled(now: &str, backup: Option<String>) -> Result<(Option<String>, bool), Refusal> {
     let ours = settings::read(now)?.registered;
     match original(now, backup, &ours) {
         _ if ours.is_empty() => Ok((Some(now.to_owned()), true)),
-        Original::Absent => Ok((None, true)),
-        Original::Text(text) => Ok((Some(text), true)),
-        Original::Unknown => Ok((Some(settings::uninstall(now)?), false)),
+        OriginalText::Absent => Ok((None, true)),
+        OriginalText::Text(text) => Ok((Some(text), true)),
+        OriginalText::Unknown => Ok((Some(settings::uninstall(now)?), false)),
     }
 }
 
@@ -68,13 +67,10 @@ struct SettingsFile {
 }
 
 impl SettingsFile {
-    fn of(scope: Scope, project: &Path) -> io::Result<SettingsFile> {
-        let no_home = || {
-            let variable = variables::CONFIG_DIR;
-            io::Error::other(format!("there is no home folder: set HOME or {variable}"))
-        };
-        let file = UserFile { path: scope.path(project).ok_or_else(no_home)? };
-        // What is registered there without asking for trust would run the commands of every repository.
+    fn of(scope: Scope, project: &Path) -> Result<SettingsFile, InstallError> {
+        let path = scope.path(project).ok_or(InstallError::NoHome(variables::CONFIG_DIR))?;
+        let file = UserFile { path };
+        // A registration there that does not ask for trust would run the commands of every repository.
         if scope != Scope::User && is_users_own(&file.path) {
             return Err(file.refused(
                 &"these are your own settings, for all projects. Go to the folder of a project, or use --user",
@@ -98,7 +94,7 @@ pub struct Change {
 
 impl Change {
     /// Reads the settings file and adds what is needed.
-    pub fn of(scope: Scope, project: &Path, config: &ConclaudeConfig) -> io::Result<Change> {
+    pub fn of(scope: Scope, project: &Path, config: &ConclaudeConfig) -> Result<Change, InstallError> {
         Change::without(scope, project, config, &[])
     }
 
@@ -107,8 +103,8 @@ impl Change {
         scope: Scope,
         project: &Path,
         config: &ConclaudeConfig,
-        taken: &[Foreign],
-    ) -> io::Result<Change> {
+        taken: &[UserHook],
+    ) -> Result<Change, InstallError> {
         let (settings_file, program) = (SettingsFile::of(scope, project)?, program()?);
         let before = settings_file.file.read()?;
         let needed = registration::needed(config, &program, scope);
@@ -135,23 +131,23 @@ impl Change {
         let calls = lookalikes.into_iter().map(|line| {
             format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")
         });
-        let is_path = self.scope == Scope::Project && self.program != "conclaude";
-        let path = is_path.then(|| {
-            format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program)
-        });
-        ignored.into_iter().chain(calls).chain(path).collect()
+        let mut warnings: Vec<String> = ignored.into_iter().chain(calls).collect();
+        if self.scope == Scope::Project && self.program != "conclaude" {
+            warnings.push(format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program));
+        }
+        warnings
     }
 
     /// Moves copies of an earlier version out of the project; where they were and are.
-    pub fn move_copies_out(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    pub fn move_copies_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         self.settings_file.backups().move_out()
     }
 
     /// Writes the file, and a copy of what it was; the copy's path, if there was a file.
-    pub fn apply(&self) -> io::Result<Option<PathBuf>> {
+    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let copy = self.before.as_ref().map(|before| {
             let has_ours = settings::read(before).is_ok_and(|settings| !settings.registered.is_empty());
-            let which = if has_ours { Copy::Previous } else { Copy::Before };
+            let which = if has_ours { BackupKind::Previous } else { BackupKind::Before };
             self.settings_file.backups().keep(which, before)
         });
         let copy = copy.transpose()?;
@@ -169,7 +165,7 @@ pub struct Removal {
 }
 
 impl Removal {
-    pub fn of(scope: Scope, project: &Path) -> io::Result<Removal> {
+    pub fn of(scope: Scope, project: &Path) -> Result<Removal, InstallError> {
         let settings_file = SettingsFile::of(scope, project)?;
         let before = settings_file.file.read()?.unwrap_or_default();
         let (after, is_exact) = uninstalled(&before, settings_file.backups().before())
@@ -187,25 +183,25 @@ impl Removal {
 
     /// Writes or removes the file. Where it is not exactly what it was before installing, the path of a copy of what it was
     /// until now.
-    pub fn apply(&self) -> io::Result<Option<PathBuf>> {
+    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let backups = self.settings_file.backups();
-        let previous = (!self.is_exact).then(|| backups.keep(Copy::Previous, &self.before)).transpose()?;
+        let previous =
+            if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
-        backups.forget(Copy::Before);
+        backups.forget(BackupKind::Before);
         if self.is_exact {
-            backups.forget(Copy::Previous);
+            backups.forget(BackupKind::Previous);
         }
         Ok(previous)
     }
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.
-fn program() -> io::Result<String> {
+fn program() -> Result<String, InstallError> {
     let own = std::env::current_exe()?.canonicalize()?;
     // By its name we recognise our own entries, when installing twice and when uninstalling.
     if own.file_name().is_none_or(|name| name != "conclaude" && name != "conclaude.exe") {
-        let what = format!("this program is {}: name it conclaude before you install it", own.display());
-        return Err(io::Error::other(what));
+        return Err(InstallError::WrongProgramName(own));
     }
     let found = registration::on_path("conclaude").and_then(|path| path.canonicalize().ok());
     Ok(if found.as_ref() == Some(&own) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::scope::{Scope, is_users_own};
 use super::scripts::{Matcher, contains};
-use super::settings::{Foreign, foreign};
+use super::settings::{UserHook, user_hooks};
 use super::user_file::MAX_BYTES;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::event::EventKind;
@@ -14,20 +14,20 @@ pub struct Duplicate {
     pub event: EventKind,
     /// The command of the config.
     pub run: String,
-    pub hook: Foreign,
+    pub hook: UserHook,
     pub scope: Scope,
     pub path: PathBuf,
 }
 
 /// The hooks of the user's in the settings files of a scope.
-pub fn hooks(scope: Scope, project: &Path) -> Option<(PathBuf, Vec<Foreign>)> {
+pub fn hooks(scope: Scope, project: &Path) -> Option<(PathBuf, Vec<UserHook>)> {
     let path = scope.path(project)?;
     // In one's home both are the same file, and it is the user's.
     if scope != Scope::User && is_users_own(&path) {
         return None;
     }
     let text = files::read_text(&path, MAX_BYTES).ok()?;
-    Some((path, foreign(&text)))
+    Some((path, user_hooks(&text)))
 }
 
 /// What would run twice with this config.
@@ -44,7 +44,7 @@ pub fn duplicates(project: &Path, config: &ConclaudeConfig) -> Vec<Duplicate> {
 }
 
 /// The command of the config that the hook runs too.
-fn same_command(hook: &Foreign, config: &ConclaudeConfig) -> Option<(EventKind, String)> {
+fn same_command(hook: &UserHook, config: &ConclaudeConfig) -> Option<(EventKind, String)> {
     let event = EventKind::named(&hook.event)?;
     let script = hook.command()?;
     let matcher = Matcher::new(hook.matcher.as_deref());
@@ -76,7 +76,7 @@ mod tests {
             ("SubagentStart", None, "npm run lint", false),
             ("Stop", None, "npm run lint", false),
         ] {
-            let hook = Foreign {
+            let hook = UserHook {
                 event: event.into(),
                 matcher: matcher.map(str::to_owned),
                 hook: json!({ "command": command }),

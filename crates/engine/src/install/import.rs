@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::scripts::{Matcher, is_same};
-use super::settings::Foreign;
+use super::settings::UserHook;
 use conclaude_core::config::{ConclaudeConfig, EventConfig};
 use conclaude_core::event::{EventKind, Subject};
 use conclaude_core::messages::short;
@@ -18,23 +18,23 @@ pub use original::original;
 
 /// What was taken over, as sections of a config, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Imported {
+pub struct ImportResult {
     config: Map<String, Value>,
     /// What was not taken over, and what to do instead.
     pub left: Vec<String>,
     /// The hooks that are in the config now, and go from the settings file.
-    pub hooks: Vec<Foreign>,
+    pub hooks: Vec<UserHook>,
     /// Those that the config had already, and that go too.
-    pub covered: Vec<Foreign>,
+    pub covered: Vec<UserHook>,
 }
 
-impl Imported {
+impl ImportResult {
     pub fn is_empty(&self) -> bool {
         self.config.is_empty()
     }
 
     /// What goes from the settings file.
-    pub fn removed(&self) -> Vec<Foreign> {
+    pub fn removed(&self) -> Vec<UserHook> {
         self.hooks.iter().chain(&self.covered).cloned().collect()
     }
 
@@ -65,7 +65,7 @@ impl Imported {
     }
 
     /// Takes hooks of a settings file over. What the config has already is only removed there.
-    pub fn add_hooks(&mut self, hooks: Vec<Foreign>, existing: Option<&ConclaudeConfig>) {
+    pub fn add_hooks(&mut self, hooks: Vec<UserHook>, existing: Option<&ConclaudeConfig>) {
         for hook in hooks {
             match fate(&hook, existing) {
                 Fate::Remove => self.covered.push(hook),
@@ -95,7 +95,7 @@ pub enum Fate {
     Leave(String),
 }
 
-pub fn fate(hook: &Foreign, existing: Option<&ConclaudeConfig>) -> Fate {
+pub fn fate(hook: &UserHook, existing: Option<&ConclaudeConfig>) -> Fate {
     let event = EventKind::named(&hook.event);
     let configured = event.zip(existing).and_then(|(event, config)| config.section(event));
     let script = hook.command().unwrap_or_default();
@@ -108,9 +108,9 @@ pub fn fate(hook: &Foreign, existing: Option<&ConclaudeConfig>) -> Fate {
     if matcher.is_covered_by(&same) {
         return Fate::Remove;
     }
-    let (event, pattern, command) = match command_of(hook) {
+    let ImportedCommand { event, pattern, command } = match command_of(hook) {
         Ok(parts) => parts,
-        Err(why) => return Fate::Leave(why),
+        Err(why) => return Fate::Leave(why.to_string()),
     };
     let section = event.row().section;
     match (configured, same.as_slice()) {
@@ -152,25 +152,43 @@ fn widened(own: &Pattern, other: &str) -> String {
 }
 
 /// What a hook is called in a message: its command, else its type.
-fn name_of(hook: &Foreign) -> String {
+fn name_of(hook: &UserHook) -> String {
     let kind = hook.hook.get("type").and_then(Value::as_str).unwrap_or("hook");
     hook.command().map_or_else(|| kind.to_owned(), short)
 }
 
-/// The event, the pattern and the command that do what the hook does, or why there is none.
-fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>), String> {
-    let event =
-        EventKind::named(&hook.event).ok_or("conclaude knows no event of this name; it stays where it is")?;
-    let run = hook.command().ok_or("it is no command; it stays where it is")?;
+/// A command of the config that does what a hook does.
+struct ImportedCommand {
+    event: EventKind,
+    pattern: String,
+    command: Map<String, Value>,
+}
+
+/// Why a hook cannot become a command of the config.
+#[derive(Debug, thiserror::Error)]
+enum ImportError {
+    #[error("conclaude knows no event of this name; it stays where it is")]
+    UnknownEvent,
+    #[error("it is not a command; it stays where it is")]
+    NotACommand,
+    #[error("it has `{0}`, which a command cannot have; it stays where it is")]
+    UnsupportedKey(&'static str),
+    #[error("its matcher is a regular expression, and patterns here are globs; it stays where it is")]
+    RegexMatcher,
+    #[error("it cannot be a command here")]
+    InvalidCommand,
+}
+
+fn command_of(hook: &UserHook) -> Result<ImportedCommand, ImportError> {
+    let event = EventKind::named(&hook.event).ok_or(ImportError::UnknownEvent)?;
+    let run = hook.command().ok_or(ImportError::NotACommand)?;
     for key in ["async", "if"] {
         if hook.hook.get(key).is_some_and(|value| *value != Value::Bool(false)) {
-            return Err(format!("it has `{key}`, which a command cannot have; it stays where it is"));
+            return Err(ImportError::UnsupportedKey(key));
         }
     }
-    let matcher = hook.matcher.as_deref().filter(|_| event.row().subject != Subject::Nothing);
-    let pattern = Matcher::new(matcher)
-        .glob()
-        .ok_or("its matcher is a regular expression, and patterns here are globs; it stays where it is")?;
+    let matcher = if event.row().subject == Subject::Nothing { None } else { hook.matcher.as_deref() };
+    let pattern = Matcher::new(matcher).glob().ok_or(ImportError::RegexMatcher)?;
     let mut command = Map::new();
     command.insert("run".into(), run.into());
     let seconds = hook.hook.get("timeout").and_then(Value::as_u64);
@@ -184,7 +202,11 @@ fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>),
         command.insert("onFailure".into(), "warn".into());
     }
     let check = json!({ event.row().section: { "commands": { pattern.as_str(): [command] } } });
-    if fits(&check) { Ok((event, pattern, command)) } else { Err("it cannot be a command here".into()) }
+    if fits(&check) {
+        Ok(ImportedCommand { event, pattern, command })
+    } else {
+        Err(ImportError::InvalidCommand)
+    }
 }
 
 /// Whether a config may have this. JSON is YAML.
@@ -196,9 +218,9 @@ fn section_text(name: &str, value: &Value) -> String {
     let Some(map) = value.as_object() else { return format!("{name}: {value}\n") };
     let mut text = format!("{name}:\n");
     for (key, value) in map {
-        match value.as_object().filter(|_| key == "commands") {
-            Some(patterns) => text.push_str(&commands_text(patterns)),
-            None => text.push_str(&format!("  {key}: {value}\n")),
+        match value.as_object() {
+            Some(patterns) if key == "commands" => text.push_str(&commands_text(patterns)),
+            _ => text.push_str(&format!("  {key}: {value}\n")),
         }
     }
     text

@@ -1,41 +1,44 @@
 //! `.conclaude.local.yaml` is the user's own: git should ignore it.
 
 use std::fmt;
-use std::io;
 use std::path::Path;
 
+use super::error::InstallError;
 use super::user_file::UserFile;
 use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
 use shell_effects::quoted_if_needed;
 
-/// A local config that git would take for one of the project's, and the command that fixes it.
-pub struct NotIgnored {
+/// A local config that git tracks or would add, and the command that fixes it.
+pub struct IgnoreProblem {
     pub what: String,
     pub fix: String,
 }
 
-impl fmt::Display for NotIgnored {
+impl fmt::Display for IgnoreProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: `{}`", self.what, self.fix)
     }
 }
 
-/// What to do where git would take the file for one of the project's.
+/// Whether git tracks or would add the local config.
 #[must_use]
-pub fn not_ignored(folder: &Path) -> Option<NotIgnored> {
+pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
     let file = folder.join(LOCAL);
-    let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
+    if file.symlink_metadata().is_err() {
+        return None;
+    }
+    let list = git::exclude_file(folder)?;
     match git::tracking(folder, &file, &Budget::unlimited()) {
         Some(Tracking::Ignored) => None,
-        Some(Tracking::Tracked) => Some(NotIgnored {
+        Some(Tracking::Tracked) => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git tracks it for everybody"),
             fix: format!("git rm --cached {LOCAL}"),
         }),
         // Without git only this list is known.
         None if is_named(&list) => None,
-        Some(Tracking::Untracked) | None => Some(NotIgnored {
+        Some(Tracking::Untracked) | None => Some(IgnoreProblem {
             what: format!("{LOCAL} is yours, and git does not ignore it"),
             fix: format!("echo {LOCAL} >> {}", quoted_if_needed(&list.to_string_lossy())),
         }),
@@ -49,11 +52,11 @@ pub struct Exclusion {
 }
 
 impl Exclusion {
-    /// What makes git ignore a local config, whether there is one already or not. None where nothing needs to be done.
+    /// The change that makes git ignore the local config. None if nothing needs to be done.
     ///
     /// # Errors
     /// When the list is not ours to change.
-    pub fn needed(folder: &Path) -> io::Result<Option<Exclusion>> {
+    pub fn needed(folder: &Path) -> Result<Option<Exclusion>, InstallError> {
         let Some(path) = git::exclude_file(folder) else { return Ok(None) };
         if is_named(&path) || git::ignores(folder, &folder.join(LOCAL), &Budget::unlimited()) {
             return Ok(None);
@@ -68,7 +71,7 @@ impl Exclusion {
         &self.list.path
     }
 
-    pub fn apply(&self) -> io::Result<()> {
+    pub fn apply(&self) -> Result<(), InstallError> {
         self.list.write(Some(&self.after))
     }
 }

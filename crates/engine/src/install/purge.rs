@@ -1,10 +1,10 @@
 //! What conclaude keeps of a project beside its registration and its config, and how that is removed.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::backups::Backups;
+use super::error::InstallError;
 use super::scope::Scope;
+use super::user_file::Backups;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_os::files;
 use conclaude_store::audit::Trail;
@@ -54,24 +54,25 @@ impl Leftovers {
     }
 
     /// Removes all of it. Never through a link: what that points to is not ours.
-    pub fn remove(&self) -> io::Result<()> {
+    pub fn remove(&self) -> Result<(), InstallError> {
         for config in self.configs() {
             trust::revoke(&config)?;
         }
         Trail::of(&self.root, None).forget();
         for folder in GatedCall::folders(&self.root) {
-            std::fs::remove_dir_all(&folder)
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+            remove_folder(&folder)?;
         }
         self.backups.iter().for_each(Backups::forget_all);
         let state = self.state();
         if files::is_real_folder(&state) {
-            std::fs::remove_dir_all(&state)
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", state.display())))?;
+            remove_folder(&state)?;
         } else if state.symlink_metadata().is_ok() {
-            let what = format!("{} is left as it is: it is not a folder", state.display());
-            return Err(io::Error::other(what));
+            return Err(InstallError::refused(&state, &"it is not a folder"));
         }
         Ok(())
     }
+}
+
+fn remove_folder(path: &Path) -> Result<(), InstallError> {
+    std::fs::remove_dir_all(path).map_err(|error| InstallError::NotRemoved { path: path.to_owned(), error })
 }

@@ -1,5 +1,5 @@
-//! The schema for editors that a config names in its first line. It is in `.conclaude/`, which git ignores, so whoever clones
-//! the project gets it from the first subcommand or session there.
+//! The schema for editors that a config names in its first line. It is in `.conclaude/`, which git ignores: in a fresh clone the first
+//! subcommand or session writes it.
 
 use std::io;
 use std::path::Path;
@@ -7,8 +7,7 @@ use std::path::Path;
 use super::starter::SCHEMA;
 use conclaude_core::config;
 use conclaude_os::files;
-use conclaude_store::root;
-use conclaude_store::store;
+use conclaude_store::{root, store};
 
 /// A schema is never this large.
 const MAX_BYTES: u64 = 4 << 20;

@@ -1,4 +1,4 @@
-//! The settings files that Claude Code reads, and whom each of them is for.
+//! The settings files that Claude Code reads, and the scope of each.
 
 use std::io;
 use std::path::{Path, PathBuf};

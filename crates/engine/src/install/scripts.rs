@@ -1,4 +1,4 @@
-//! When a hook of the user's and a command of the config are the same: for which agents, and what runs.
+//! Whether a hook of the user and a command of the config are the same: their agents and their scripts.
 
 use conclaude_core::config::{CommandConfig, Reaction};
 use conclaude_core::pattern::Pattern;
@@ -24,7 +24,7 @@ impl<'a> Matcher<'a> {
         if names.is_empty() { Matcher::All } else { Matcher::Names(names) }
     }
 
-    /// Whether an agent may be meant by both. Of a regular expression nothing is known, so it may.
+    /// Whether both may match the same agent. A regular expression may match any.
     pub(super) fn overlaps(&self, pattern: &Pattern) -> bool {
         match self {
             Matcher::Names(names) if !pattern.is_wildcard() => {
@@ -57,12 +57,16 @@ impl<'a> Matcher<'a> {
 /// Whether the script does what the command does, and nothing else.
 pub(super) fn is_same(script: &str, command: &CommandConfig) -> bool {
     let (script, run) = (words(script), words(command.run.as_str()));
-    // Commands run in the folder of the config, and a failure of one that blocks is what exit 2 is of a hook.
+    // Commands run in the folder of the config. A blocking failure is what exit code 2 is for a hook.
     let in_project = ["\"$CLAUDE_PROJECT_DIR\"", "$CLAUDE_PROJECT_DIR", "\"${CLAUDE_PROJECT_DIR}\""];
     let mut cds = in_project.iter().filter_map(|folder| script.strip_prefix(&format!("cd {folder} & & ")));
-    let core = cds.next().filter(|_| command.cwd.is_none()).unwrap_or(&script);
-    let blocks = command.on_failure == Some(Reaction::Block);
-    let core = core.strip_suffix(" | | exit 2").filter(|_| blocks).unwrap_or(core);
+    let mut core = script.as_str();
+    if command.cwd.is_none() {
+        core = cds.next().unwrap_or(core);
+    }
+    if command.on_failure == Some(Reaction::Block) {
+        core = core.strip_suffix(" | | exit 2").unwrap_or(core);
+    }
     core == run || script == run
 }
 

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::import::Imported;
+use super::import::ImportResult;
 
 mod detect;
 
-pub use detect::{Kind, detect};
+pub use detect::{ProjectKind, detect};
 
 /// The path of the schema for editors, relative to the config.
 pub const SCHEMA: &str = ".conclaude/schema.json";
@@ -58,17 +58,17 @@ const NOTIFICATIONS: &str = "\
 
 #[derive(Clone, Copy, Debug)]
 pub struct Starter<'a> {
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [ProjectKind],
     /// The agents that can change files.
     pub writers: &'a [String],
     /// The checks are switched on, not commented out.
     pub live: bool,
     /// What is taken over from hooks or an older config. It replaces what would be suggested.
-    pub imported: &'a Imported,
+    pub imported: &'a ImportResult,
 }
 
 /// One command that checks the project.
-struct Check<'a> {
+struct CheckCommand<'a> {
     run: &'a str,
     what: &'static str,
     folder: &'a str,
@@ -169,17 +169,17 @@ impl Starter<'_> {
     }
 
     /// Lints first: they are fast, and what they find often explains a test that fails.
-    fn checks(&self) -> Vec<Check<'_>> {
+    fn checks(&self) -> Vec<CheckCommand<'_>> {
         let lints = self.kinds.iter().map(|kind| (kind, kind.lint.as_deref(), "Linting failed"));
         let tests = self.kinds.iter().map(|kind| (kind, kind.test.as_deref(), "Tests failed"));
         lints
             .chain(tests)
-            .filter_map(|(kind, run, what)| Some(Check { run: run?, what, folder: &kind.folder }))
+            .filter_map(|(kind, run, what)| Some(CheckCommand { run: run?, what, folder: &kind.folder }))
             .collect()
     }
 }
 
-impl Check<'_> {
+impl CheckCommand<'_> {
     fn lines(&self, seconds: usize) -> Vec<String> {
         let mut lines = vec![format!("      - run: {}", Value::from(self.run))];
         let mut key = |line: &str| lines.push(format!("        {line}"));
@@ -200,20 +200,20 @@ impl Check<'_> {
 }
 
 /// The files that say what kinds of project there are.
-pub fn based_on(kinds: &[Kind]) -> String {
-    let path = |kind: &Kind| match kind.folder.as_str() {
+pub fn based_on(kinds: &[ProjectKind]) -> String {
+    let path = |kind: &ProjectKind| match kind.folder.as_str() {
         "" => kind.file.to_owned(),
         folder => format!("{folder}/{}", kind.file),
     };
     kinds.iter().map(path).collect::<Vec<_>>().join(", ")
 }
 
-/// A comment must not end early: names of files and agents are others' texts.
+/// Foreign names of files and agents must not end a comment early.
 fn one_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// What the user gets by uncommenting everything: what is registered now should do for that too.
+/// The config with everything uncommented: the registration should be enough for that, too.
 pub fn uncommented(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("##")).skip(1);
     lines.map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()
@@ -226,9 +226,9 @@ mod tests {
     use super::*;
     use conclaude_core::config::ConclaudeConfig;
 
-    fn kind(file: &'static str, folder: &str, lint: Option<&str>) -> Kind {
+    fn kind(file: &'static str, folder: &str, lint: Option<&str>) -> ProjectKind {
         let text = |run: &str| run.to_owned();
-        Kind { file, folder: folder.into(), lint: lint.map(text), test: Some("npm run test".into()) }
+        ProjectKind { file, folder: folder.into(), lint: lint.map(text), test: Some("npm run test".into()) }
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         for writers in [own(&[]), own(&["coder", "qa: \"strict\"", "x\n- y", "{a"]), own(&[GENERAL])] {
             for kinds in [&kinds[..], &kinds[..1], &[]] {
                 let starter =
-                    Starter { kinds, writers: &writers, live: false, imported: &Imported::default() };
+                    Starter { kinds, writers: &writers, live: false, imported: &ImportResult::default() };
                 let path = Path::new("x.yaml");
                 let parse = |text: &str| {
                     ConclaudeConfig::parse(text, path).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -259,7 +259,7 @@ mod tests {
         let kinds = [kind("Cargo.toml", "", Some("lint"))];
         let writers = ["coder".to_owned(), "bad,name".to_owned(), "tester".to_owned()];
         let starter =
-            Starter { kinds: &kinds, writers: &writers, live: true, imported: &Imported::default() };
+            Starter { kinds: &kinds, writers: &writers, live: true, imported: &ImportResult::default() };
         let config = ConclaudeConfig::parse(&starter.text(), Path::new("x")).unwrap();
         let section = config.section(conclaude_core::event::EventKind::SubagentStop).unwrap();
         let [(pattern, commands)] = section.entries() else { panic!("{:?}", section.entries()) };

@@ -1,29 +1,29 @@
-//! Lists of protected files: what a later `!pattern` frees again, and `!pattern` that frees nothing.
+//! Lists of protected files: patterns that a later `!pattern` frees again, and `!pattern` without an effect.
 
 use std::path::Path;
 
-use super::cover::{covers, is_literal};
-use super::meet::may_meet;
-use super::{World, files, names};
+use super::coverage::{covers, is_literal, may_overlap};
+use super::{LintContext, files, names};
 use conclaude_core::config::{FileRuleConfig, Layer, NameGlob, Remark};
 use conclaude_core::yaml::Located;
 use conclaude_os::budget::Budget;
 use conclaude_os::git;
 use conclaude_store::load::Loaded;
 
-type Rule = Located<FileRuleConfig>;
+type FileRule = Located<FileRuleConfig>;
 
-pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Remark>) {
     let guards = &loaded.config.guards;
     for (key, list) in [
         ("uneditableFiles", &guards.uneditable_files),
         ("unreadableFiles", &guards.unreadable_files),
         ("preventAdditions", &guards.prevent_additions),
     ] {
-        let list = List { key, loaded, rules: list.as_deref().unwrap_or_default(), root: &world.root };
+        let list =
+            FileRuleList { key, loaded, rules: list.as_deref().unwrap_or_default(), root: &context.root };
         for index in 0..list.rules.len() {
             found.extend(
-                list.names(index, world)
+                list.names(index, context)
                     .or_else(|| list.unmatched(index))
                     .or_else(|| list.dead(index))
                     .or_else(|| list.repeated(index)),
@@ -32,24 +32,24 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
     }
 }
 
-struct List<'a> {
+struct FileRuleList<'a> {
     key: &'static str,
     loaded: &'a Loaded,
-    rules: &'a [Rule],
+    rules: &'a [FileRule],
     root: &'a Path,
 }
 
-fn pattern(rule: &Rule) -> &str {
+fn pattern(rule: &FileRule) -> &str {
     rule.value.0.pattern.as_str()
 }
 
-fn freed(rule: &Rule) -> Option<&str> {
+fn freed(rule: &FileRule) -> Option<&str> {
     pattern(rule).strip_prefix('!')
 }
 
 /// Whether the first rule is for all agents that the second is for.
-fn is_for_all(first: &Rule, second: &Rule) -> bool {
-    let agent = |rule: &Rule| rule.value.0.agent.as_ref().map(NameGlob::as_str).map(str::to_owned);
+fn is_for_all(first: &FileRule, second: &FileRule) -> bool {
+    let agent = |rule: &FileRule| rule.value.0.agent.as_ref().map(NameGlob::as_str).map(str::to_owned);
     match (agent(first), agent(second)) {
         (None, _) => true,
         (Some(first), Some(second)) => covers(&first, &second),
@@ -57,8 +57,8 @@ fn is_for_all(first: &Rule, second: &Rule) -> bool {
     }
 }
 
-impl List<'_> {
-    fn layer(&self, rule: &Rule) -> Layer {
+impl FileRuleList<'_> {
+    fn layer(&self, rule: &FileRule) -> Layer {
         self.loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
     }
 
@@ -66,9 +66,9 @@ impl List<'_> {
         Remark::new(["preToolUse", self.key, &index.to_string()], title)
     }
 
-    fn names(&self, index: usize, world: &World) -> Option<Remark> {
+    fn names(&self, index: usize, context: &LintContext) -> Option<Remark> {
         let agent = self.rules.get(index)?.value.0.agent.as_ref()?;
-        let wrong = names::agent(agent.as_str(), world, true)?;
+        let wrong = names::agent(agent.as_str(), context, true)?;
         Some(wrong.remark(&["preToolUse", self.key, &index.to_string(), "agent"], self.key))
     }
 
@@ -96,7 +96,7 @@ impl List<'_> {
     }
 
     /// A pattern that a later one of the same file frees again, all of it. Of another file that is an exception on purpose.
-    fn is_freed(&self, index: usize, rule: &Rule) -> Option<Remark> {
+    fn is_freed(&self, index: usize, rule: &FileRule) -> Option<Remark> {
         let later = self.rules.iter().skip(index + 1);
         let by = later.into_iter().find(|by| {
             freed(by).is_some_and(|free| covers_files(free, pattern(rule)))
@@ -107,14 +107,14 @@ impl List<'_> {
         let remark = self.remark(index, format!("{}: `{written}` protects nothing", self.key));
         let why =
             format!("`{}` in line {} frees all of it again: the last match decides", pattern(by), by.line);
-        Some(remark.because(why).help("remove one of the two, or move this one behind it"))
+        Some(remark.because(why).help("remove one of the two, or move this one after it"))
     }
 
-    /// A pattern of which all is protected by another one of the same file, with nothing freed between them.
+    /// A pattern that another one of the same file covers, with no exception between them.
     fn repeated(&self, index: usize) -> Option<Remark> {
         let rule = self.rules.get(index)?;
         let fields = &rule.value.0;
-        let says_it = |at: usize, by: &Rule| {
+        let says_it = |at: usize, by: &FileRule| {
             let between = self.rules.iter().take(at.max(index)).skip(at.min(index) + 1);
             let other = &by.value.0;
             at != index
@@ -135,29 +135,30 @@ impl List<'_> {
         Some(self.remark(index, title).because(why).help("remove it"))
     }
 
-    fn frees_nothing(&self, index: usize, rule: &Rule, free: &str) -> Option<Remark> {
-        let earlier: Vec<&Rule> =
+    fn frees_nothing(&self, index: usize, rule: &FileRule, free: &str) -> Option<Remark> {
+        let earlier: Vec<&FileRule> =
             self.rules.iter().take(index).filter(|rule| freed(rule).is_none()).collect();
         let remark = |why: String, help: String| {
-            let title = format!("{}: `!{free}` frees nothing", self.key);
+            let title = format!("{}: `!{free}` has no effect", self.key);
             Some(self.remark(index, title).because(why).help(help))
         };
         if earlier.is_empty() {
             let later = self.rules.iter().skip(index + 1).any(|rule| freed(rule).is_none());
             let help =
-                if later { "move it behind the patterns that it is an exception to" } else { "remove it" };
+                if later { "move it after the patterns that it is an exception to" } else { "remove it" };
             return remark("no pattern before it protects anything".into(), help.into());
         }
         // In a large project it is not looked for.
         let is_directory =
             || free.ends_with('/') || files::has_folder(self.root, free) || is_ignored(self.root, free);
-        if !earlier.iter().any(|held| may_meet(pattern(held), free, false)) && !is_directory() {
+        if !earlier.iter().any(|held| may_overlap(pattern(held), free, false)) && !is_directory() {
             let help = format!("remove it, or write `!{free}/` if it is a directory");
             return remark("no pattern before it covers such a file".into(), help);
         }
-        let may_be_freed =
-            |held: &&&Rule| self.layer(held) == self.layer(rule) || held.value.0.overridable == Some(true);
-        let holds = |held: &&&Rule| {
+        let may_be_freed = |held: &&&FileRule| {
+            self.layer(held) == self.layer(rule) || held.value.0.overridable == Some(true)
+        };
+        let holds = |held: &&&FileRule| {
             !may_be_freed(held) && covers_files(pattern(held), free) && is_for_all(held, rule)
         };
         let held = match earlier.iter().find(holds) {

@@ -2,29 +2,25 @@
 
 use std::path::{Component, Path};
 
-use super::cover::{alternatives, is_literal};
-use super::{World, command_keys, commands};
+use super::coverage::{alternatives, is_literal};
+use super::{CommandEntry, LintContext, command_keys, commands};
 use conclaude_checks::paths;
 use conclaude_core::config::{ConclaudeConfig, FileGlob, Piece, Remark, pieces};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::Subject;
 use conclaude_core::file_pattern::{FilePattern, Location};
 
-/// In a larger project a pattern is not looked for.
+/// Larger projects are not searched.
 const MAX_FILES: usize = 50_000;
 
-pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
-    let with_files = || {
-        commands(config).filter_map(|(event, pattern, index, command)| {
-            Some((event, pattern, index.to_string(), command.files.as_ref()?))
-        })
-    };
-    if with_files().next().is_none() {
+pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
+    if commands(config).all(|entry| entry.command.files.is_none()) {
         return;
     }
-    let project = all_files(&world.root);
-    for (event, pattern, index, list) in with_files() {
-        let section = event.row().section;
+    let project = all_files(&context.root);
+    for CommandEntry { event, pattern, index, command } in commands(config) {
+        let Some(list) = &command.files else { continue };
+        let (section, index) = (event.row().section, index.to_string());
         let keys = command_keys(section, pattern, &index, "files");
         let is_without = |tool: &String| is_literal(tool) && !tools::may_write_files(tool);
         if event.row().subject == Subject::Field("tool_name") && alternatives(pattern).iter().all(is_without)
@@ -57,21 +53,21 @@ pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Rem
 }
 
 /// `@path` in a text for prompts.
-pub(super) fn of_prompts(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn of_prompts(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
     const SECTION: &str = "userPromptSubmit";
     for (number, rule) in config.prompts.rules() {
         for piece in pieces(rule.value.prompt.as_str()) {
             let Piece::File(path) = piece else { continue };
-            let real = paths::real_path(&world.root.join(path));
+            let real = paths::real_path(&context.root.join(path));
             let goes_up = Path::new(path).components().any(|part| part == Component::ParentDir);
-            let why = if goes_up || !real.starts_with(paths::real_path(&world.root)) || path.starts_with('~')
-            {
-                "only files of the project are, by a path without `..`"
-            } else if real.is_file() {
-                continue;
-            } else {
-                "the project has no such file"
-            };
+            let why =
+                if goes_up || !real.starts_with(paths::real_path(&context.root)) || path.starts_with('~') {
+                    "only files of the project are, by a path without `..`"
+                } else if real.is_file() {
+                    continue;
+                } else {
+                    "the project has no such file"
+                };
             let keys = [SECTION, "contextRules", &number.to_string(), "prompt"];
             let remark = Remark::new(keys, format!("{SECTION}: `@{path}` is not inserted"));
             found.push(
@@ -121,7 +117,7 @@ fn all_files(root: &Path) -> Option<Vec<Location>> {
     while let Some(folder) = pending.pop() {
         for entry in std::fs::read_dir(&folder).ok()?.flatten() {
             let path = entry.path();
-            // Links are files here: what they lead to may be without end.
+            // Links are not followed: they may form cycles.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 if entry.file_name() != ".git" {
                     pending.push(path);

@@ -1,7 +1,7 @@
-//! Names that no tool, agent or value of a payload has.
+//! Names that match no tool, no agent and no value of a payload.
 
-use super::cover::{alternatives, is_literal};
-use super::{World, command_keys, commands};
+use super::coverage::{alternatives, is_literal};
+use super::{CommandEntry, LintContext, command_keys, commands};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{ConclaudeConfig, EventConfig, Remark};
 use conclaude_core::dialect::claude::fields;
@@ -12,14 +12,14 @@ use conclaude_core::event::{EventKind, Subject};
 use conclaude_core::text::nearest;
 use shell_effects::glob::{Glob, Kind};
 
-pub(super) fn of_sections(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn of_sections(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
     for (event, section) in &config.sections {
         for (pattern, _) in section.entries() {
             let (name, pattern) = (event.row().section, pattern.as_str());
             let wrong = match event.row().subject {
                 Subject::Field("tool_name") => tool(pattern).or_else(|| server(pattern)),
                 Subject::Field(_) => value(*event, pattern),
-                Subject::Agent => agent(pattern, world, false),
+                Subject::Agent => agent(pattern, context, false),
                 _ => None,
             };
             found.extend(wrong.map(|wrong| wrong.remark(&[name, "commands", pattern], name)));
@@ -29,7 +29,7 @@ pub(super) fn of_sections(config: &ConclaudeConfig, world: &World, found: &mut V
     for (pattern, _) in slash.filter(|(pattern, _)| pattern.as_str().contains(char::is_whitespace)) {
         let pattern = pattern.as_str();
         let name = pattern.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
-        let wrong = Wrong {
+        let wrong = NameProblem {
             name: pattern.to_owned(),
             why: "the name of a slash command ends at the first space".into(),
             help: format!("write `{name}`; its arguments are in the payload"),
@@ -37,17 +37,17 @@ pub(super) fn of_sections(config: &ConclaudeConfig, world: &World, found: &mut V
         let keys = ["userPromptSubmit", "slashCommands", "commands", pattern];
         found.push(wrong.remark(&keys, "userPromptSubmit"));
     }
-    for (event, pattern, index, command) in commands(config) {
+    for CommandEntry { event, pattern, index, command } in commands(config) {
         let Some(glob) = &command.agent else { continue };
         let (name, index) = (event.row().section, index.to_string());
         let keys = command_keys(name, pattern, &index, "agent");
-        let wrong = thread(event, glob.as_str()).or_else(|| agent(glob.as_str(), world, true));
+        let wrong = thread(event, glob.as_str()).or_else(|| agent(glob.as_str(), context, true));
         found.extend(wrong.map(|wrong| wrong.remark(&keys, name)));
     }
 }
 
 /// The tools and agents of `permissionRequest`.
-pub(super) fn of_permissions(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn of_permissions(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
     const SECTION: &str = "permissionRequest";
     let allow =
         config.permissions.allow.iter().flatten().map(|rule| (&rule.value.0.pattern, &rule.value.0.agent));
@@ -62,19 +62,19 @@ pub(super) fn of_permissions(config: &ConclaudeConfig, world: &World, found: &mu
         // Rules know a tool by its old name, too.
         let wrong = if RENAMED.iter().any(|(old, _)| *old == name) { None } else { tool(name) };
         found.extend(wrong.map(|wrong| wrong.remark(&[SECTION, list, &index], SECTION)));
-        let wrong = agents.as_ref().and_then(|glob| agent(glob.as_str(), world, true));
+        let wrong = agents.as_ref().and_then(|glob| agent(glob.as_str(), context, true));
         found.extend(wrong.map(|wrong| wrong.remark(&[SECTION, list, &index, "agent"], SECTION)));
     }
 }
 
-/// A name that nothing has.
-pub(super) struct Wrong {
+/// A name that matches nothing.
+pub(super) struct NameProblem {
     name: String,
     why: String,
     help: String,
 }
 
-impl Wrong {
+impl NameProblem {
     pub(super) fn remark(self, keys: &[&str], what: &str) -> Remark {
         Remark::new(keys.iter().copied(), format!("{what}: `{}` matches nothing", self.name))
             .because(self.why)
@@ -83,9 +83,9 @@ impl Wrong {
 }
 
 /// A pattern that no tool matches. A literal name that is not known may be one of a newer Claude Code, which the help says.
-pub(super) fn tool(pattern: &str) -> Option<Wrong> {
+pub(super) fn tool(pattern: &str) -> Option<NameProblem> {
     alternatives(pattern).into_iter().find_map(|name| {
-        let wrong = |why: String, help: String| Some(Wrong { name: name.clone(), why, help });
+        let wrong = |why: String, help: String| Some(NameProblem { name: name.clone(), why, help });
         if let Some((_, new)) = RENAMED.iter().find(|(old, _)| *old == name) {
             return wrong("Claude Code has another name for this tool".into(), format!("write `{new}`"));
         }
@@ -112,13 +112,13 @@ pub(super) fn tool(pattern: &str) -> Option<Wrong> {
 }
 
 /// A server instead of its tools. In rules it stands for them, and keys of commands compare the tool's name.
-fn server(pattern: &str) -> Option<Wrong> {
+fn server(pattern: &str) -> Option<NameProblem> {
     let is_server = |name: &String| {
         is_literal(name) && name.strip_prefix(MCP).is_some_and(|server| !server.contains("__"))
     };
     let name = alternatives(pattern).into_iter().find(is_server)?;
     let help = format!("write `{name}__*`");
-    Some(Wrong { name, why: "it is a server, and its tools are compared".into(), help })
+    Some(NameProblem { name, why: "it is a server, and its tools are compared".into(), help })
 }
 
 fn matches(glob: &str, name: &str) -> bool {
@@ -126,7 +126,7 @@ fn matches(glob: &str, name: &str) -> bool {
 }
 
 /// A literal that the payload's field never has.
-fn value(event: EventKind, pattern: &str) -> Option<Wrong> {
+fn value(event: EventKind, pattern: &str) -> Option<NameProblem> {
     let (known, is_all) = fields::values(event)?;
     // A glob may match a value that is not known, unless all are.
     let is_dead =
@@ -139,7 +139,7 @@ fn value(event: EventKind, pattern: &str) -> Option<Wrong> {
         None if is_all => format!("write one of {}", quoted(known)),
         None => return None,
     };
-    Some(Wrong { name, why: format!("{event} is never about that"), help })
+    Some(NameProblem { name, why: format!("{event} is never about that"), help })
 }
 
 fn quoted(names: &[&str]) -> String {
@@ -147,7 +147,7 @@ fn quoted(names: &[&str]) -> String {
 }
 
 /// `agent` where only the main thread, or only a subagent, comes.
-fn thread(event: EventKind, glob: &str) -> Option<Wrong> {
+fn thread(event: EventKind, glob: &str) -> Option<NameProblem> {
     let is_of_subagents = event.is_of_agent();
     let is_of_main = !event.row().in_agents;
     let (why, help) = match matches(glob, MAIN) {
@@ -159,13 +159,13 @@ fn thread(event: EventKind, glob: &str) -> Option<Wrong> {
         }
         _ => return None,
     };
-    Some(Wrong { name: glob.to_owned(), why, help: help.into() })
+    Some(NameProblem { name: glob.to_owned(), why, help: help.into() })
 }
 
-/// A name that no agent has. Names with a `:` are of plugins, which are not looked at. Where no agent has a file, names come
-/// from elsewhere, so only what looks like a known one is a mistake.
-pub(super) fn agent(pattern: &str, world: &World, may_be_main: bool) -> Option<Wrong> {
-    let known = || BUILT_IN.iter().copied().chain(world.agents.iter().map(String::as_str));
+/// A name that no agent has. Names with a `:` belong to plugins, whose files are not looked for. If no agent has a file, the names
+/// come from elsewhere, so only a name similar to a known one is a mistake.
+pub(super) fn agent(pattern: &str, context: &LintContext, may_be_main: bool) -> Option<NameProblem> {
+    let known = || BUILT_IN.iter().copied().chain(context.agents.iter().map(String::as_str));
     let is_known = |name: &str| known().any(|known| known == name) || (may_be_main && name == MAIN);
     let name = alternatives(pattern)
         .into_iter()
@@ -173,14 +173,14 @@ pub(super) fn agent(pattern: &str, world: &World, may_be_main: bool) -> Option<W
     let near = nearest(&name, known());
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None if world.agents.is_empty() => return None,
+        None if context.agents.is_empty() => return None,
         None => {
-            let own: Vec<&str> = world.agents.iter().map(String::as_str).collect();
+            let own: Vec<&str> = context.agents.iter().map(String::as_str).collect();
             format!("known are {}, and those of Claude Code", quoted(&own))
         }
     };
     let why = "no agent of the project, of yours or of Claude Code is called so";
-    Some(Wrong { name, why: why.into(), help })
+    Some(NameProblem { name, why: why.into(), help })
 }
 
 /// Ids of agents are `a` and 16 hexadecimal digits.

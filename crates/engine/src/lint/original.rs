@@ -1,20 +1,22 @@
-//! What a config of conclaude 0.2 means here, where that is something else.
+//! Configs of conclaude 0.2: keys that mean something else here, `match: first`, and scripts that need bash.
 
 use std::path::Path;
 
-use super::bash;
-use super::cover::{covers, is_literal};
+use super::coverage::{covers, is_literal};
+use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::original::{Renamed, instead_of, translate};
 use conclaude_core::config::{ConclaudeConfig, EventConfig, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
-use conclaude_core::yaml::{self, Node};
+use conclaude_core::text::count;
+use conclaude_core::yaml::{self, Node, Spanned};
 use conclaude_store::load::Loaded;
+use shell_effects::placeholder::needs_bash;
 
 /// The schema that configs of 0.2 name.
 const SCHEMA: &str = "conclaude-schema.json";
 
-/// Where exit code 2 of a command blocked, and here `onFailure` decides.
+/// Events at which exit code 2 of a command blocked in 0.2. Here `onFailure` decides.
 const BLOCKED: [EventKind; 3] = [EventKind::TaskCompleted, EventKind::TeammateIdle, EventKind::ConfigChange];
 
 /// The keys that are read as others, and what means something else in such a file.
@@ -69,9 +71,9 @@ fn flat(text: &str) -> Vec<EventKind> {
     lists.filter_map(|(name, _)| EventKind::of_section(&name.value)).collect()
 }
 
-/// What this config, taken as one of conclaude 0.2, did there and does not do here.
+/// What this config did in conclaude 0.2 and does not do here.
 fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
-    let mut found = bash::remarks(config);
+    let mut found = bash_remarks(config);
     for (event, section) in &config.sections {
         let name = event.row().section;
         if ran_first_alone(section) && !flat.contains(event) {
@@ -133,7 +135,7 @@ pub fn taken_over(original: &str, text: &str) -> (String, Vec<String>) {
             added.push(format!("added `match: first` to `{}`: conclaude 0.2 ran the commands of the first pattern that matches alone", event.row().section));
         }
     }
-    let (text, shell) = bash::with_shell(&text);
+    let (text, shell) = with_shell(&text);
     added.extend(shell);
     (text, added)
 }
@@ -176,4 +178,66 @@ fn overlap(patterns: &[&str]) -> bool {
     pairs.into_iter().any(|(one, other)| {
         covers(one, other) || covers(other, one) || (!is_literal(one) && !is_literal(other))
     })
+}
+
+/// Scripts that only bash understands.
+pub(super) fn bash_remarks(config: &ConclaudeConfig) -> Vec<Remark> {
+    let remark = |entry: CommandEntry<'_>| {
+        let what = needs_bash(entry.command.run.as_str())?;
+        let (section, index) = (entry.event.row().section, entry.index.to_string());
+        let keys = command_keys(section, entry.pattern, &index, "run");
+        let remark = Remark::new(keys, format!("{section}: `/bin/sh` may not know `{what}`"));
+        Some(remark.because("conclaude 0.2 ran commands by bash").help("add `shell: bash`"))
+    };
+    commands(config).filter(|entry| entry.command.shell.is_none()).filter_map(remark).collect()
+}
+
+/// The text with `shell: bash` at each command that needs it, and what was done.
+pub(super) fn with_shell(text: &str) -> (String, Option<String>) {
+    let Ok(tree) = yaml::read(text) else { return (text.to_owned(), None) };
+    let mut starts = Vec::new();
+    find(&tree, text, &mut starts);
+    let mut changed = text.to_owned();
+    // From the last one on, so that the others stay where they are.
+    for start in starts.iter().rev() {
+        let before = changed.get(..*start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let is_block = line.chars().all(|c| matches!(c, ' ' | '-'));
+        let indent = " ".repeat(line.chars().count());
+        let added = if is_block { format!("shell: bash\n{indent}") } else { "shell: bash, ".to_owned() };
+        changed.insert_str(*start, &added);
+    }
+    let has_them = |text: &str| {
+        ConclaudeConfig::parse(text, Path::new("")).is_ok_and(|config| bash_remarks(&config).is_empty())
+    };
+    if starts.is_empty() || !has_them(&changed) {
+        return (text.to_owned(), None);
+    }
+    let commands = count(starts.len() as u64, "command");
+    (
+        changed,
+        Some(format!(
+            "added `shell: bash` to {commands}: conclaude 0.2 ran commands by bash, and here `/bin/sh` does"
+        )),
+    )
+}
+
+/// Where commands without a shell start that need bash.
+fn find(node: &Spanned<Node>, text: &str, starts: &mut Vec<usize>) {
+    match &node.value {
+        Node::List(items) => items.iter().for_each(|item| find(item, text, starts)),
+        Node::Map(entries) => {
+            let value =
+                |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
+            let script = value("run").and_then(|value| match &value.value {
+                Node::Text(script) => needs_bash(script.as_ref()),
+                _ => None,
+            });
+            if let (Some(_), None, Some((key, _))) = (script, value("shell"), entries.first()) {
+                starts.push(key.span.first_line(text).start);
+            }
+            entries.iter().for_each(|(_, value)| find(value, text, starts));
+        }
+        _ => {}
+    }
 }

@@ -1,6 +1,6 @@
-//! `permissionRequest`: rules that another one comes before, or that an outer layer keeps from counting.
+//! `permissionRequest`: rules without an effect, because another rule comes first or an outer layer does not permit them.
 
-use super::cover::{covers, covers_command};
+use super::coverage::{covers, covers_command};
 use conclaude_core::config::{Layer, NameGlob, PermissionDefault, Remark};
 use conclaude_core::dialect::claude::notation::{ToolInputPattern, ToolPattern};
 use conclaude_store::load::Loaded;
@@ -8,7 +8,7 @@ use conclaude_store::load::Loaded;
 const SECTION: &str = "permissionRequest";
 
 /// A rule of `allow` or `deny`, as far as rules are compared with each other.
-struct Rule<'a> {
+struct PermissionRule<'a> {
     list: &'static str,
     index: usize,
     pattern: &'a ToolPattern,
@@ -31,11 +31,11 @@ pub(super) fn check(loaded: &Loaded, found: &mut Vec<Remark>) {
     }
 }
 
-fn rules(loaded: &Loaded) -> Vec<Rule<'_>> {
+fn rules(loaded: &Loaded) -> Vec<PermissionRule<'_>> {
     let permissions = &loaded.config.permissions;
     let layer =
         |source: usize| loaded.origins.sources().get(source).map_or(Layer::default(), |one| one.layer);
-    let allow = permissions.allow.iter().flatten().enumerate().map(|(index, rule)| Rule {
+    let allow = permissions.allow.iter().flatten().enumerate().map(|(index, rule)| PermissionRule {
         list: "allow",
         index,
         pattern: &rule.value.0.pattern.pattern,
@@ -46,7 +46,7 @@ fn rules(loaded: &Loaded) -> Vec<Rule<'_>> {
         line: rule.line,
         source: rule.source,
     });
-    let deny = permissions.deny.iter().flatten().enumerate().map(|(index, rule)| Rule {
+    let deny = permissions.deny.iter().flatten().enumerate().map(|(index, rule)| PermissionRule {
         list: "deny",
         index,
         pattern: &rule.value.0.pattern.pattern,
@@ -60,45 +60,49 @@ fn rules(loaded: &Loaded) -> Vec<Rule<'_>> {
     allow.chain(deny).collect()
 }
 
-impl Rule<'_> {
+impl PermissionRule<'_> {
     fn remark(&self, title: String) -> Remark {
         Remark::new([SECTION, self.list, &self.index.to_string()], title)
     }
 
     /// Whether it is about all that another rule is about.
-    fn covers(&self, other: &Rule<'_>) -> bool {
+    fn covers(&self, other: &PermissionRule<'_>) -> bool {
         let whom = self.agent.is_none_or(|agent| other.agent.is_some_and(|other| covers(agent, other)));
         whom && covers_tools(self.pattern, other.pattern)
             && covers_input(&self.pattern.input, &other.pattern.input)
     }
 }
 
-/// An outer layer that denies by default lets no inner one allow anything, unless it says so.
-fn denied_by_default(rule: &Rule<'_>, loaded: &Loaded) -> Option<Remark> {
+/// If an outer layer denies by default and is not overridable, inner layers cannot allow anything.
+fn denied_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let source = loaded.origins.sources().get(default.source)?;
     let is_held =
         default.value.0.answer == PermissionDefault::Deny && default.value.0.overridable != Some(true);
-    (rule.list == "allow" && is_held && rule.layer > source.layer).then(|| {
-        let why = format!("`default` is `deny` in {}:{}, an outer file", source.path.display(), default.line);
-        let help = "remove it, or write `default: {answer: deny, overridable: true}` there";
-        rule.remark(format!("{SECTION}: `{}` can never allow anything", rule.written)).because(why).help(help)
-    })
+    if rule.list != "allow" || !is_held || rule.layer <= source.layer {
+        return None;
+    }
+    let what = format!("{SECTION}: `{}` can never allow anything", rule.written);
+    let why = format!("`default` is `deny` in {}:{}, an outer file", source.path.display(), default.line);
+    let help = "remove it, or write `default: {answer: deny, overridable: true}` there";
+    Some(rule.remark(what).because(why).help(help))
 }
 
-/// Where all is allowed by default, a rule of the same file that allows something says nothing.
-fn allowed_by_default(rule: &Rule<'_>, loaded: &Loaded) -> Option<Remark> {
+/// With `default: allow`, an `allow` rule of the same file has no effect.
+fn allowed_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let is_allowing = default.value.0.answer == PermissionDefault::Allow && default.source == rule.source;
-    (rule.list == "allow" && is_allowing).then(|| {
-        let why = format!("`default: allow` in line {} allows it anyway", default.line);
-        rule.remark(format!("{SECTION}: `{}` says nothing new", rule.written)).because(why).help("remove it")
-    })
+    if rule.list != "allow" || !is_allowing {
+        return None;
+    }
+    let what = format!("{SECTION}: `{}` says nothing new", rule.written);
+    let why = format!("`default: allow` in line {} allows it anyway", default.line);
+    Some(rule.remark(what).because(why).help("remove it"))
 }
 
 /// `deny` comes before `allow`, wherever they are written.
-fn denied(rule: &Rule<'_>, rules: &[Rule<'_>]) -> Option<Remark> {
-    let yields = |deny: &Rule<'_>| deny.overridable && rule.layer > deny.layer;
+fn denied(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>]) -> Option<Remark> {
+    let yields = |deny: &PermissionRule<'_>| deny.overridable && rule.layer > deny.layer;
     let mut denying = rules.iter().filter(|one| one.list == "deny" && rule.list == "allow");
     let deny = denying.find(|deny| deny.covers(rule) && !yields(deny))?;
     let what = format!("{SECTION}: `{}` can never allow anything", rule.written);
@@ -106,22 +110,21 @@ fn denied(rule: &Rule<'_>, rules: &[Rule<'_>]) -> Option<Remark> {
     Some(rule.remark(what).because(why).help("remove one of them"))
 }
 
-/// A rule of the same list says all of it already.
-fn repeated(rule: &Rule<'_>, rules: &[Rule<'_>], loaded: &Loaded) -> Option<Remark> {
-    let is_other = |one: &&Rule<'_>| one.list == rule.list && one.index != rule.index;
-    // Of two that say the same the later one is superfluous. What only holds for others, or may be relaxed, is not the same.
-    let says_it = |one: &&Rule<'_>| {
+/// Another rule of the same list covers this one.
+fn repeated(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>], loaded: &Loaded) -> Option<Remark> {
+    let is_other = |one: &&PermissionRule<'_>| one.list == rule.list && one.index != rule.index;
+    // Of two equal rules the later one is superfluous. Rules that differ in `agent` or `overridable` are not equal.
+    let says_it = |one: &&PermissionRule<'_>| {
         one.covers(rule)
             && one.overridable == rule.overridable
             && one.layer <= rule.layer
             && (one.index < rule.index || !rule.covers(one))
     };
     let other = rules.iter().filter(is_other).find(says_it)?;
-    let file = loaded.origins.sources().get(other.source).filter(|_| other.source != rule.source);
-    let position = file.map_or_else(
-        || format!("line {}", other.line),
-        |source| format!("{}:{}", source.path.display(), other.line),
-    );
+    let position = match loaded.origins.sources().get(other.source) {
+        Some(source) if other.source != rule.source => format!("{}:{}", source.path.display(), other.line),
+        _ => format!("line {}", other.line),
+    };
     let what = format!("{SECTION}: `{}` says nothing new", rule.written);
     let why = format!("`{}` in {position} is about all that it is about", other.written);
     Some(rule.remark(what).because(why).help("remove it"))

@@ -1,6 +1,6 @@
-//! `match: first`: patterns that an earlier one comes before.
+//! `match: first`: patterns that can never run, because an earlier one matches first.
 
-use super::cover::{alternatives, covers};
+use super::coverage::{alternatives, covers};
 use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
@@ -24,7 +24,7 @@ pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// `match: first` in an inner layer, where commands of an outer one all run.
+/// `match: first` in an inner layer has no effect if an outer layer has commands: all of them run.
 pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
@@ -37,7 +37,10 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
             let used = EventKind::of_section(&name.value).and_then(|event| loaded.config.section(event));
             let is_ignored = used.is_some_and(|section| section.mode != Some(MatchMode::First));
             let is_overridden = loaded.origins.of(&[&name.value, "match"]).is_some();
-            if let Some((_, value)) = first.filter(|_| is_ignored && !is_overridden) {
+            if is_ignored
+                && !is_overridden
+                && let Some((_, value)) = first
+            {
                 let what = format!("{}: `match: first` has no effect", name.value);
                 let why = "an outer file has commands there, and all of them run";
                 found.push(Remark::at(value.span, what).because(why).help("remove it"));
@@ -46,7 +49,7 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
     }
 }
 
-/// Switches and answers of an inner layer that an outer one does not let it relax.
+/// Values of an inner layer that would relax an outer one, which is not overridable.
 pub(super) fn held_switches(loaded: &Loaded, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
@@ -74,7 +77,7 @@ fn relaxes(value: &Spanned<Node>) -> bool {
     }
 }
 
-/// What an outer layer holds against an inner one.
+/// The keys that an inner layer cannot relax.
 const HELD: [[&str; 2]; 4] = [
     ["preToolUse", "preventRootAdditions"],
     ["preToolUse", "preventUpdateGitIgnored"],

@@ -15,8 +15,8 @@ fn remarked(config: &str) -> Vec<String> {
     let path = root.join(".conclaude.yaml");
     let loaded = load::one(&path, &Root::find(None, Path::new("/")));
     assert!(loaded.errors.is_empty(), "{config}\n{:?}", loaded.errors);
-    let world = World { agents: vec!["coder".into(), "tester".into()], root: root.to_owned() };
-    let remarks = remarks(&loaded, &world);
+    let context = LintContext { agents: vec!["coder".into(), "tester".into()], root: root.to_owned() };
+    let remarks = remarks(&loaded, &context);
     let line = |remark: &Remark| {
         let (source, problem) =
             remark.locate(&loaded.origins).unwrap_or_else(|| panic!("no position: {remark:?}"));
@@ -145,9 +145,9 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
 
     `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
 
-    `'!*.md'` uneditableFiles: `!*.md` frees nothing: no pattern before it protects anything; move it behind the patterns that it is an exception to
+    `'!*.md'` uneditableFiles: `!*.md` has no effect: no pattern before it protects anything; move it after the patterns that it is an exception to
     `codre` uneditableFiles: `codre` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
-    `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 frees all of it again: the last match decides; remove one of the two, or move this one behind it
+    `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 frees all of it again: the last match decides; remove one of the two, or move this one after it
 
     `Raed` permissionRequest: `Raed` matches nothing: no tool of Claude Code is called so; did you mean `Read`?
     `codr` permissionRequest: `codr` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?

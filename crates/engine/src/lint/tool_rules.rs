@@ -1,8 +1,8 @@
-//! `toolUsageValidation`: rules that cannot match, and rules that an earlier one comes before.
+//! `toolUsageValidation`: rules that cannot match, and rules that come after a broader one.
 
-use super::cover::{alternatives, covers, covers_command, is_literal};
+use super::coverage::{alternatives, covers, covers_command, is_literal};
 use super::permission_rules::covers_tools;
-use super::{World, names};
+use super::{LintContext, names};
 use conclaude_checks::guard::joins;
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, Layer, NameGlob, Remark, ToolAction, ToolRuleConfig,
@@ -15,22 +15,22 @@ use shell_effects::glob::{Glob, Kind};
 
 const KEY: &str = "toolUsageValidation";
 
-pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
+pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Remark>) {
     let rules: Vec<&Located<ToolRuleConfig>> =
         loaded.config.guards.tool_usage_validation.iter().flatten().collect();
     for (index, rule) in rules.iter().enumerate() {
         let at = index.to_string();
-        let dead = Dead { index: &at };
-        if let Some(remark) = dead.names(&rule.value, world).or_else(|| dead.commands(&rule.value)) {
+        let dead = RulePosition { index: &at };
+        if let Some(remark) = dead.names(&rule.value, context).or_else(|| dead.commands(&rule.value)) {
             found.push(remark);
             continue;
         }
-        // What a file decides otherwise than one that it extends is an exception on purpose.
+        // A rule that differs from an extended file is an intended exception.
         let earlier = rules.iter().take(index).filter(|earlier| earlier.source == rule.source);
         let cover = earlier.into_iter().find(|earlier| comes_before(&earlier.value, &rule.value));
         if let Some(cover) = cover {
             let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
-            // One that allows compares a command as it is written, one that denies in further forms.
+            // A rule that allows compares a command as written. A rule that denies compares further forms.
             let matches = match allows(&cover.value) && !allows(&rule.value) {
                 true if rule.value.command_pattern.is_some() => "allows all that it matches as it is written",
                 _ => "matches all that it matches",
@@ -49,16 +49,16 @@ fn layer(rule: &Located<ToolRuleConfig>, loaded: &Loaded) -> Layer {
     loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
 }
 
-struct Dead<'a> {
+struct RulePosition<'a> {
     index: &'a str,
 }
 
-impl Dead<'_> {
+impl RulePosition<'_> {
     fn remark(&self, key: &str, title: String) -> Remark {
         Remark::new(["preToolUse", KEY, self.index, key], title)
     }
 
-    /// A rule that only relaxes what an outer layer does not let it relax.
+    /// A rule that would only relax an outer layer, which is not overridable.
     fn held(&self, index: usize, rules: &[&Located<ToolRuleConfig>], loaded: &Loaded) -> Option<Remark> {
         let rule = *rules.get(index)?;
         let is_outer = |one: &&&Located<ToolRuleConfig>| layer(one, loaded) < layer(rule, loaded);
@@ -86,16 +86,16 @@ impl Dead<'_> {
         Some(self.remark("tool", what).because(why).help("write `overridable: true` there, if it is yours"))
     }
 
-    fn names(&self, rule: &ToolRuleConfig, world: &World) -> Option<Remark> {
+    fn names(&self, rule: &ToolRuleConfig, context: &LintContext) -> Option<Remark> {
         let keys = |key| ["preToolUse", KEY, self.index, key];
         let tool = names::tool(rule.tool.pattern.tool.as_str()).map(|wrong| wrong.remark(&keys("tool"), KEY));
         tool.or_else(|| {
-            let wrong = names::agent(rule.agent.as_ref()?.as_str(), world, true)?;
+            let wrong = names::agent(rule.agent.as_ref()?.as_str(), context, true)?;
             Some(wrong.remark(&keys("agent"), KEY))
         })
     }
 
-    /// What a tool without a command, or without a file, is never asked.
+    /// A command pattern for a tool without a command, or a file pattern for a tool without a file.
     fn commands(&self, rule: &ToolRuleConfig) -> Option<Remark> {
         let tool = rule.tool.pattern.tool.as_str();
         let keys = [
@@ -104,8 +104,8 @@ impl Dead<'_> {
             ("options", rule.options.is_some()),
         ];
         let command_key = keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
-        if let Some(key) =
-            command_key.filter(|_| !tools::WITH_COMMAND.iter().any(|known| matches(tool, known)))
+        if let Some(key) = command_key
+            && !tools::WITH_COMMAND.iter().any(|known| matches(tool, known))
         {
             let remark = self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(

@@ -1,6 +1,6 @@
 //! Variables in scripts that no event sets, or that this one does not.
 
-use super::{command_keys, commands};
+use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::plan::environment::{self, FILES, PREFIX};
@@ -10,7 +10,10 @@ use conclaude_core::text::nearest;
 const OWN: [&str; 2] = ["CONCLAUDE_LOG", "CONCLAUDE_NOTIFY_WAIT_MS"];
 
 pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
-    for (event, pattern, index, command) in commands(config).filter(|(event, ..)| event.is_known()) {
+    for CommandEntry { event, pattern, index, command } in commands(config) {
+        if !event.is_known() {
+            continue;
+        }
         let run = command.run.as_str();
         if !run.contains(PREFIX) {
             continue;
@@ -59,6 +62,6 @@ fn used(script: &str) -> impl Iterator<Item = &str> {
     script.match_indices(PREFIX).filter_map(|(at, _)| {
         let (before, from) = script.split_at_checked(at)?;
         let end = from.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(from.len());
-        (before.ends_with('$') || before.ends_with("${")).then(|| from.get(..end)).flatten()
+        if before.ends_with('$') || before.ends_with("${") { from.get(..end) } else { None }
     })
 }

@@ -3,8 +3,10 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use anyhow::{anyhow, bail};
+
 use super::super::filter::FilterArgs;
-use crate::cli::out::{Literal, Out};
+use crate::cli::out::{LiteralText, Out};
 use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{clean_line, count};
@@ -26,7 +28,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(15);
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct Collector {
-    /// Send them to a collector of OpenTelemetry, each once; without a URL to that of the config (telemetry.endpoint) or of
+    /// Send them to an OpenTelemetry collector, each once; without a URL to that of the config (telemetry.endpoint) or of
     /// OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     otlp: Option<String>,
@@ -44,77 +46,82 @@ impl Collector {
     }
 }
 
-pub(super) fn run(
-    collector: &Collector,
-    filter: &FilterArgs,
-    is_following: bool,
-    root: &Root,
-    trail: &Trail,
-) -> io::Result<Exit> {
+/// What is sent, and how.
+pub(super) struct OtlpExport<'a> {
+    pub(super) collector: &'a Collector,
+    pub(super) filter: &'a FilterArgs,
+    pub(super) is_following: bool,
+    pub(super) root: &'a Root,
+    pub(super) trail: &'a Trail,
+}
+
+pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
+    let OtlpExport { collector, filter, is_following, root, trail } = *export;
     if filter.has_more_than_since() {
-        return Err(io::Error::other(
-            "--otlp sends every record once, so it cannot leave out some of them: only --since is allowed",
-        ));
+        bail!("--otlp sends every record once, so it cannot leave out some of them: only --since is allowed");
     }
     let url = collector.otlp.as_deref().filter(|url| !url.is_empty());
     let target = match target(url, root, collector.background) {
         Ok(target) => target,
         Err(why) => {
             if collector.background {
-                note_failure(root, trail, &why)?;
+                note_failure(root, trail, &why.to_string())?;
             }
-            return Err(io::Error::other(why));
+            return Err(why);
         }
     };
     if collector.background {
-        return in_background(&target, trail);
+        return Ok(in_background(&target, trail)?);
     }
     let retry_for = Duration::from_secs(collector.retry_for.into());
-    let busy = || io::Error::other(format!("another process is sending to {}: try again later", target.base));
+    let busy = || anyhow!("another process is sending to {}: try again later", target.base);
     let transfer = Transfer::start(trail, &target, filter.since, retry_for)?.ok_or_else(busy)?;
     let mut transfer = transfer.retry_for(retry_for);
-    if is_following { follow(&mut transfer, &target) } else { once(&mut transfer, &target) }
+    let exit = if is_following { follow(&mut transfer, &target)? } else { once(&mut transfer, &target)? };
+    Ok(exit)
 }
 
-/// Where to, with the headers that belong to it alone.
-fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, String> {
+/// The endpoint, with its headers.
+fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Target> {
     let Loaded { config, mut origins, errors, .. } = load::all(root, Patterns::All);
-    let named = url.map(Endpoint::new).transpose()?;
+    let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
     let is_configured = match (&named, config.endpoint()) {
         (Some(named), Some(configured)) => named == configured,
         (None, Some(_)) => true,
         (_, None) => false,
     };
     if !is_configured {
-        let broken = errors.first().filter(|_| url.is_none()).map(|error| format!("{}; ", error.summary()));
-        return Target::of_environment(url).map_err(|why| format!("{}{why}", broken.unwrap_or_default()));
+        return Target::of_environment(url).map_err(|why| match errors.first() {
+            Some(error) if url.is_none() => anyhow!("{}; {why}", error.summary()),
+            _ => anyhow::Error::msg(why),
+        });
     }
-    // What a repository brings along must not decide where records go, and which variables go with them. By the same rule as hooks: where
-    // they send without asking, Claude Code has asked about the folder.
+    // A cloned repository must not decide where records go, and which variables go with them. The rule is that of hooks: if they send
+    // without asking, Claude Code has asked about the folder.
     if !is_trusted && !runs_unasked(root) {
         origins.check_trust(load::why_untrusted);
     }
     match origins.untrusted_endpoint() {
-        // Whoever types it has chosen it.
+        // The user typed it, and so has chosen it.
         Some(why) if url.is_some() => {
             if config.telemetry.is_some_and(|telemetry| telemetry.headers.is_some()) {
                 let what = format!("{why}: none of its `telemetry.headers` are sent");
-                // A closed stderr is no reason not to send.
+                // Records are sent even if stderr is closed.
                 let _ = writeln!(Out::stderr(), "conclaude: warning: {what}");
             }
-            Target::of_environment(url)
+            Target::of_environment(url).map_err(anyhow::Error::msg)
         }
-        Some(why) => Err(format!(
+        Some(why) => bail!(
             "{why}, and names the endpoint {}: `conclaude trust` shows what you agree to",
             endpoint_of(&config)
-        )),
-        None => Target::of_config(&config.telemetry.unwrap_or_default()),
+        ),
+        None => Target::of_config(&config.telemetry.unwrap_or_default()).map_err(anyhow::Error::msg),
     }
 }
 
 fn runs_unasked(root: &Root) -> bool {
     let project = session_folder(Environment::of_process().project_dir, &root.folder);
-    project.is_ok_and(|project| registration::runs_unasked(&registration::found(&project)))
+    project.is_ok_and(|project| registration::runs_unasked(&registration::current(&project)))
 }
 
 fn endpoint_of(config: &ConclaudeConfig) -> &str {
@@ -128,7 +135,7 @@ fn note_failure(root: &Root, trail: &Trail, why: &str) -> io::Result<()> {
     target.map_or(Ok(()), |target| export::note_failure(trail, &target, why))
 }
 
-/// Nobody reads what it prints: what went wrong is noted, and shown by `doctor` and when a session starts.
+/// Its output is not shown. A failure is noted; `doctor` and the start of a session report it.
 fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
     let until = Instant::now() + Budget::unlimited().at_least(background::LIMIT);
     loop {
@@ -142,7 +149,7 @@ fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
         if !report.refused.is_empty() {
             return Ok(Exit::Failure);
         }
-        // Whoever recorded something meanwhile saw that we are at work, and left it to us.
+        // A hook that recorded something meanwhile saw that we are at work, and left it to us.
         if trail.last_number() == before || Instant::now() >= until {
             return Ok(Exit::Success);
         }
@@ -150,16 +157,16 @@ fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
 }
 
 fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
-    let mut line = Progress::new();
+    let mut line = ExportProgress::new();
     let report = transfer.run(&mut |signal, sent| line.show(&target.base, signal, sent))?;
     line.clear()?;
     let is_complete = print(&report, target)?;
     Ok(if is_complete { Exit::Success } else { Exit::Failure })
 }
 
-/// Until the user stops it. A collector that is down for a while is waited for, with one line about it.
+/// Runs until the user stops it. If the collector is down, it waits, with one line about it.
 fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
-    let mut line = Progress::new();
+    let mut line = ExportProgress::new();
     let mut total = [SendCounts::default(); Signal::ALL.len()];
     let mut is_down = false;
     loop {
@@ -181,9 +188,11 @@ fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
             line.clear()?;
             writeln!(err, "conclaude: warning: {}", clean_line(note))?;
         }
-        for (signal, refused) in report.refused.iter().filter(|_| !is_down) {
-            line.clear()?;
-            writeln!(err, "conclaude: {}: {}", signal.name(), refused.what)?;
+        if !is_down {
+            for (signal, refused) in &report.refused {
+                line.clear()?;
+                writeln!(err, "conclaude: {}: {}", signal.name(), refused.what)?;
+            }
         }
         if report.refused.iter().any(|(_, refused)| !refused.is_transient) {
             return Ok(Exit::Failure);
@@ -227,28 +236,28 @@ fn print(report: &TransferReport, target: &Target) -> io::Result<bool> {
 }
 
 /// One line on a terminal that is written over.
-struct Progress {
+struct ExportProgress {
     is_shown: bool,
     is_terminal: bool,
 }
 
-impl Progress {
-    fn new() -> Progress {
-        Progress { is_shown: false, is_terminal: Out::stderr_is_terminal() }
+impl ExportProgress {
+    fn new() -> ExportProgress {
+        ExportProgress { is_shown: false, is_terminal: Out::stderr_is_terminal() }
     }
 
-    /// A terminal that does not take it is no reason to stop.
+    /// An error of the terminal does not stop the export.
     fn show(&mut self, base: &str, signal: Signal, sent: SendCounts) {
         if self.is_terminal {
             self.is_shown = true;
             let what = format!("{}: {} sent as {}", base, count(sent.records, "record"), signal.name());
-            let _ = write!(Out::stderr(), "{}{}", Literal("\r\u{1b}[K"), clean_line(&what));
+            let _ = write!(Out::stderr(), "{}{}", LiteralText("\r\u{1b}[K"), clean_line(&what));
         }
     }
 
     fn clear(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.is_shown) {
-            write!(Out::stderr(), "{}", Literal("\r\u{1b}[K"))?;
+            write!(Out::stderr(), "{}", LiteralText("\r\u{1b}[K"))?;
         }
         Ok(())
     }

@@ -59,12 +59,12 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
         links: &links,
         home: None,
         worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
+        budget: &Budget::unlimited(),
     };
     let found = OnceCell::new();
     let find = || ProtectedPaths::new(&root, &root, &links);
     let command = "rm -rf build";
-    let call = Call {
+    let call = ToolCall {
         ground,
         tool: "Bash",
         command: Some(command),
@@ -72,12 +72,12 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
         agent: "coder",
         is_subagent: true,
         worktree: None,
-        own: Some(Own { found: &found, find: &find }),
+        own: Some(OwnFiles { found: &found, find: &find }),
         is_ignored: &|_| false,
-        watch: Watch::default(),
-        visited: &Visited::too_many(),
+        log: ComparisonLog::default(),
+        visited: &EntryCount::too_many(),
     };
-    let rules = Rules { uneditable: files("uneditableFiles", &["*.lock"]), ..Rules::default() };
+    let rules = GuardRules { uneditable: files("uneditableFiles", &["*.lock"]), ..GuardRules::default() };
     let findings = check(&rules, &call, &ground.of_script(shell_effects::read(command, None)));
     let shown: Vec<String> = findings
         .iter()
@@ -94,7 +94,7 @@ fn under_the_packs_nothing_is_searched_for_in_what_was_installed() {
     for pack in ["secrets", "git-safety", "destructive-commands", "lockfiles"] {
         let pack = conclaude_core::packs::find(pack).unwrap();
         let config = conclaude_core::config::ConclaudeConfig::parse(pack.text, Path::new("pack")).unwrap();
-        let rules = Rules::of(&config.guards, &Sources(&[]), Some("/home/me")).unwrap();
+        let rules = GuardRules::of(&config.guards, &Sources(&[]), Some("/home/me")).unwrap();
         for installed in ["node_modules", ".venv", "packages/web/node_modules"] {
             let left = rules.uneditable.below(&[directory(installed)], "main").unwrap_or_default();
             let left: Vec<&String> = left.0.iter().map(|rule| &rule.written).collect();

@@ -95,14 +95,8 @@ fn expression() -> impl Strategy<Value = String> {
 /// What the real `find` names and a command does not touch.
 fn missed(root: &Path, command: &str, printed: &str) -> Vec<String> {
     let links = Links::default();
-    let ground = Ground {
-        root,
-        cwd: root,
-        links: &links,
-        home: None,
-        worktree: None,
-        budget: &conclaude_os::budget::Budget::unlimited(),
-    };
+    let ground =
+        Ground { root, cwd: root, links: &links, home: None, worktree: None, budget: &Budget::unlimited() };
     let effects = ground.of_script(shell_effects::read(command, None));
     if !effects.unclear.is_empty() {
         // What several roots hold is no word, so it is asked about.

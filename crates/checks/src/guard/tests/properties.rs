@@ -14,7 +14,7 @@ type Answers = BTreeSet<(&'static str, String)>;
 
 struct Project {
     root: std::path::PathBuf,
-    rules: Rules,
+    rules: GuardRules,
     _folder: tempfile::TempDir,
 }
 
@@ -28,8 +28,8 @@ impl Project {
             tool: Glob::new("*", Kind::Name).unwrap(),
             ..command("unused", false, action)
         };
-        let origin = Origin { key: "preventRootAdditions", ..Origin::default() };
-        let rules = Rules {
+        let origin = RuleOrigin { key: "preventRootAdditions", ..RuleOrigin::default() };
+        let rules = GuardRules {
             additions: files("preventAdditions", &["docs/", "!docs/new"]),
             root_additions: Some(rules::Switch { origin, message: None }),
             tools: vec![file_rule("docs/", Action::Allow), file_rule("*.md", Action::Ask)],
@@ -51,7 +51,7 @@ impl Project {
             links: &links,
             home: self.home(),
             worktree: None,
-            budget: &conclaude_os::budget::Budget::unlimited(),
+            budget: &Budget::unlimited(),
         };
         match tools::what(tool, input.as_object().unwrap()) {
             ToolUse::File { access, path } => {
@@ -69,13 +69,13 @@ impl Project {
             links: &links,
             home: self.home(),
             worktree: None,
-            budget: &conclaude_os::budget::Budget::unlimited(),
+            budget: &Budget::unlimited(),
         };
         self.check("Bash", Some(text), ground, &ground.of_script(shell_effects::read(text, self.home())))
     }
 
     fn check(&self, tool: &str, command: Option<&str>, ground: Ground<'_>, effects: &Effects) -> Answers {
-        let call = Call {
+        let call = ToolCall {
             ground,
             tool,
             command,
@@ -85,8 +85,8 @@ impl Project {
             worktree: None,
             own: None,
             is_ignored: &|_| false,
-            watch: Watch::default(),
-            visited: &Visited::default(),
+            log: ComparisonLog::default(),
+            visited: &EntryCount::default(),
         };
         let word = |action| match action {
             Action::Block => "deny",

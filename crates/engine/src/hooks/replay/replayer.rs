@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::rules::{self, EVENTS};
-use conclaude_checks::guard::{Rules, Sources};
+use conclaude_checks::guard::{GuardRules, Sources};
 use conclaude_checks::permission;
 use conclaude_core::config::{DesConfig, Layer, file_name};
 use conclaude_core::event::EventKind;
@@ -15,7 +15,7 @@ use conclaude_store::load::Loaded;
 /// A config, ready to be compared with many events.
 pub struct Replayer {
     pub(super) loaded: Loaded,
-    pub(super) guards: Rules,
+    pub(super) guards: GuardRules,
     /// What the files of the config are called, and whose they are.
     pub(super) sources: Vec<(Arc<str>, Layer)>,
     /// What the files of the config are named relative to.
@@ -36,9 +36,10 @@ impl Replayer {
             used.map(|source| (file_name(&source.path, Some(root)).into(), source.layer)).collect();
         let broken = |error| format!("a rule cannot be evaluated: {error}");
         let home = files::home();
-        let guards = Rules::of(&loaded.config.guards, &Sources(&sources), home.as_deref()).map_err(broken)?;
+        let guards =
+            GuardRules::of(&loaded.config.guards, &Sources(&sources), home.as_deref()).map_err(broken)?;
         let permissions =
-            permission::Rules::of(&loaded.config.permissions, &Sources(&sources), home.as_deref())
+            permission::PermissionRules::of(&loaded.config.permissions, &Sources(&sources), home.as_deref())
                 .map_err(broken)?;
         let rules = rules::all(&loaded, &guards, &permissions, root);
         let des = loaded.config.des.clone().unwrap_or_default();

@@ -21,8 +21,8 @@ pub(super) const EVENTS: [EventKind; 5] = [
 
 pub(super) fn all(
     loaded: &Loaded,
-    guards: &guard::Rules,
-    permissions: &permission::Rules,
+    guards: &guard::GuardRules,
+    permissions: &permission::PermissionRules,
     base: &Path,
 ) -> Vec<Rule> {
     // Nobody wrote what has no line.

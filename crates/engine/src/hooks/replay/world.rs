@@ -12,7 +12,7 @@ use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, CallRequest};
 use conclaude_checks::des::markers::Markers;
 use conclaude_checks::des::protected::ProtectedPaths;
-use conclaude_checks::guard::{Own, Watch};
+use conclaude_checks::guard::{ComparisonLog, OwnFiles};
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
@@ -43,7 +43,7 @@ impl World for PastWorld<'_> {
         let Stage { root, work, links, protected } = stage;
         let loaded = &self.replayer.loaded;
         let find = || ProtectedPaths::new(root, work, links).with(&loaded.extended, root, work);
-        let own = Some(Own { found: protected, find: &find });
+        let own = Some(OwnFiles { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
         let scene = guards::Scene {
             root,
@@ -56,7 +56,8 @@ impl World for PastWorld<'_> {
             budget: &self.budget,
         };
         let seen = RefCell::new(Vec::new());
-        let (_, findings) = guards::compare(&self.replayer.guards, &tool, &scene, Watch::Matches(&seen));
+        let (_, findings) =
+            guards::compare(&self.replayer.guards, &tool, &scene, ComparisonLog::Matches(&seen));
         self.matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }

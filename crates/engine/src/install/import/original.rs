@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Imported, fits};
+use super::{ImportResult, fits};
 use conclaude_core::config::original::{At, instead};
 use conclaude_core::event::EventKind;
 use conclaude_core::yaml;
 
-/// What a config of the original has that a config here may have, and what not. None if it is no mapping at all.
-pub fn original(text: &str) -> Option<Imported> {
+/// Splits a config of the original into what is valid here and what is not. None if it is not a mapping.
+pub fn original(text: &str) -> Option<ImportResult> {
     let Value::Object(config) = yaml::read_value(text)? else { return None };
-    let mut imported = Imported::default();
+    let mut imported = ImportResult::default();
     for (section, value) in &config {
         match value {
             Value::Object(map) => of_section(section, map, &mut imported),
@@ -24,14 +24,16 @@ pub fn original(text: &str) -> Option<Imported> {
     Some(imported)
 }
 
-fn of_section(section: &str, map: &Map<String, Value>, imported: &mut Imported) {
+fn of_section(section: &str, map: &Map<String, Value>, imported: &mut ImportResult) {
     for (key, value) in map.iter().filter(|(_, value)| !says_nothing(value)) {
         let is_event = EventKind::of_section(section).is_some();
         if fits(&json!({ section: { key.as_str(): value } })) {
             imported.add(section, key, value.clone());
         } else if key == "commands" && is_event {
             commands(section, value, imported);
-        } else if let Some(names) = value.as_array().filter(|_| key == "hooks") {
+        } else if key == "hooks"
+            && let Some(names) = value.as_array()
+        {
             some_of(section, key, names, imported);
         } else {
             imported.left.push(left(&format!("{section}.{key}"), At::Section(section), key));
@@ -40,7 +42,7 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut Imported) 
 }
 
 /// Those entries of a list that may be there.
-fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut Imported) {
+fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut ImportResult) {
     let (good, bad): (Vec<&Value>, Vec<&Value>) =
         entries.iter().partition(|entry| fits(&json!({ section: { key: [entry] } })));
     imported.left.extend(bad.iter().map(|entry| format!("`{section}.{key}`: {entry} is not known here")));
@@ -50,9 +52,9 @@ fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut Imported)
 }
 
 /// Commands by pattern, or a plain list; each without the keys that are not known here.
-fn commands(section: &str, value: &Value, imported: &mut Imported) {
+fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
     let all = json!({ "*": value });
-    let patterns = value.as_object().or_else(|| all.as_object().filter(|_| value.is_array()));
+    let patterns = if value.is_array() { all.as_object() } else { value.as_object() };
     let mut is_left = patterns.is_none();
     for (pattern, list) in patterns.into_iter().flatten() {
         for command in list.as_array().into_iter().flatten() {
@@ -77,7 +79,7 @@ fn commands(section: &str, value: &Value, imported: &mut Imported) {
     }
 }
 
-/// An empty list, `false`, nothing: it makes no difference.
+/// Whether a value makes no difference: an empty list, `false`, null.
 fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,

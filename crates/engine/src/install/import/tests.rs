@@ -1,9 +1,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::install::settings::foreign;
+use crate::install::settings::user_hooks;
 
-fn sections(imported: &Imported) -> String {
+fn sections(imported: &ImportResult) -> String {
     let left: String = imported.left.iter().map(|what| format!("left: {what}\n")).collect();
     format!("{}{left}", imported.sections().concat())
 }
@@ -23,8 +23,8 @@ fn a_hook_becomes_a_command_for_the_same_agents() {
         "Stop": [{"hooks": [{"type": "command", "command": "make"}]}],
         "Unheard": [{"hooks": [{"type": "command", "command": "x"}]}],
     }});
-    let mut imported = Imported::default();
-    imported.add_hooks(foreign(&settings.to_string()), None);
+    let mut imported = ImportResult::default();
+    imported.add_hooks(user_hooks(&settings.to_string()), None);
     insta::assert_snapshot!(sections(&imported), @r#"
     subagentStop:
       commands:
@@ -43,11 +43,11 @@ fn a_hook_becomes_a_command_for_the_same_agents() {
           - run: "make"
             onFailure: "warn"
     left: the hook `regex` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
-    left: the hook `prompt` of SubagentStop: it is no command; it stays where it is
+    left: the hook `prompt` of SubagentStop: it is not a command; it stays where it is
     left: the hook `bg` of SubagentStop: it has `async`, which a command cannot have; it stays where it is
     left: the hook `x` of Unheard: conclaude knows no event of this name; it stays where it is
     "#);
-    let taken: Vec<&str> = imported.hooks.iter().filter_map(Foreign::command).collect();
+    let taken: Vec<&str> = imported.hooks.iter().filter_map(UserHook::command).collect();
     assert_eq!(taken, ["npm run lint", "test -e x || exit 2", "echo \"hi\"", "make"]);
 }
 
@@ -56,8 +56,8 @@ fn a_hook_that_the_config_has_is_removed_and_another_one_named() {
     let settings = json!({"hooks": {"SubagentStop": [{"hooks": [{"command": "npm run lint"}, {"command": "npm test"}]}]}});
     let text = "subagentStop: {commands: {'*': [{run: npm run lint}]}}";
     let config = ConclaudeConfig::parse(text, Path::new("x")).unwrap();
-    let mut imported = Imported::default();
-    imported.add_hooks(foreign(&settings.to_string()), Some(&config));
+    let mut imported = ImportResult::default();
+    imported.add_hooks(user_hooks(&settings.to_string()), Some(&config));
     assert_eq!((imported.hooks.len(), imported.covered.len()), (0, 1));
     assert!(imported.is_empty());
     insta::assert_snapshot!(sections(&imported), @r#"left: the hook `npm test` of SubagentStop: the config has a section `subagentStop` already: add `- {"run":"npm test"}` to "*" under its `commands`, then `conclaude init --import` removes the hook"#);

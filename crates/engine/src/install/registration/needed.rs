@@ -2,15 +2,15 @@
 
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
-use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns};
+use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
 use conclaude_core::dialect::claude::{mcp, tools, watched};
 use conclaude_core::event::{self, EventKind, RegistrationRule, Subject};
-use conclaude_core::pattern::Pattern;
+use conclaude_core::pattern::{MatchMode, Pattern};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
 
-/// The part of the config that the settings of a scope are for: those for all projects the user's own, those that a project shares the
-/// project's, and the user's own in this project all of it.
+/// The part of the config that the settings of a scope register for: the user's config for all projects, the project's config for
+/// shared settings, and all of it for local settings.
 pub fn config_for(scope: Scope, root: &Root) -> Loaded {
     match scope {
         Scope::User => load::of_user(root, Patterns::All),
@@ -19,7 +19,7 @@ pub fn config_for(scope: Scope, root: &Root) -> Loaded {
     }
 }
 
-/// What must be registered for a config. That for all projects is the user's own: no project has a say in what another gets.
+/// The registrations that a config needs. Settings for all projects depend on the user's config only.
 pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
@@ -48,14 +48,14 @@ pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Regi
         .collect()
 }
 
-/// Whether commands of the event may have something to show that nobody sees there. After a session's end nobody would see it
-/// later, either.
+/// Whether commands of the event may print something that Claude Code does not show there. After the end of a session there is no
+/// later event to show it.
 fn is_unseen(event: EventKind) -> bool {
     let is_seen = event.is_shown() && !event.row().in_agents;
     !is_seen && event != EventKind::SessionEnd
 }
 
-/// With a prompt of the user the blocks of the main thread's stop are counted from one again.
+/// A prompt of the user resets the block count of the main thread's stop.
 fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
     event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
 }
@@ -122,7 +122,7 @@ pub fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration> {
 /// What the event is registered for; none for everything.
 fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notified: bool) -> Option<String> {
     let is_watching = matches!(event.row().subject, Subject::File(_));
-    // Notifications are about everything; but without a list of files Claude Code watches none.
+    // Notifications need every event. Without a list of files Claude Code watches none.
     if is_notified && !is_watching {
         return None;
     }
@@ -131,8 +131,13 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             let reading: Vec<&str> = tools::reading().collect();
             let writing: Vec<&str> = tools::writing().collect();
             let guarded = config.guards.tools(&reading, &writing, mcp::MATCHER)?;
-            let gated = [tools::AGENT].into_iter().chain(writing).filter(|_| gates_on);
-            gated.map(str::to_owned).chain(guarded).collect()
+            let mut ours: Vec<String> = Vec::new();
+            if gates_on {
+                ours.push(tools::AGENT.to_owned());
+                ours.extend(writing.iter().map(|name| (*name).to_owned()));
+            }
+            ours.extend(guarded);
+            ours
         }
         EventKind::PostToolUse => vec![tools::AGENT.into()],
         EventKind::PermissionRequest => config.permissions.tools()?,
@@ -160,14 +165,16 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     if is_watching {
         return watched::matcher(&names);
     }
-    (!names.is_empty()).then(|| joined(&names))
+    if names.is_empty() { None } else { Some(joined(&names)) }
 }
 
 /// The tools that a pattern is about, as far as its commands can run. None for all.
 fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>> {
-    let writing = || tools::writing().map(str::to_owned).collect();
     let is_for_files = commands.iter().all(|command| command.files.is_some());
-    pattern.alternatives().or_else(|| is_for_files.then(writing))
+    match pattern.alternatives() {
+        None if is_for_files => Some(tools::writing().map(str::to_owned).collect()),
+        names => names,
+    }
 }
 
 /// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.
@@ -177,8 +184,8 @@ fn joined(names: &[String]) -> String {
     if names.iter().all(is_name) { list } else { format!("^({list})$") }
 }
 
-/// As much as Claude Code gives the event, whatever the config: the commands' own limits are what counts, and a committed
-/// registration must not change with them.
+/// The longest timeout of the event, whatever the config. The commands have their own limits, and a committed registration must not
+/// change with them.
 pub(super) fn timeout(event: EventKind) -> u64 {
     event.row().max_timeout
 }
@@ -191,5 +198,44 @@ fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
         return Some(format!("conclaude: {section}"));
     }
     let commands = if runs_scripts(event, config) { " commands" } else { "" };
-    has_commands(event, config).then(|| format!("conclaude: {section}{commands}"))
+    if has_commands(event, config) { Some(format!("conclaude: {section}{commands}")) } else { None }
+}
+
+/// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
+pub fn over_limit(config: &ConclaudeConfig) -> Vec<Remark> {
+    let of_event = |event: EventKind| vec![event.row().section, "commands"];
+    let sections = config.sections.iter().map(|(event, section)| (*event, of_event(*event), section));
+    let slash = config.prompts.slash_commands.iter().map(|section| {
+        (EventKind::UserPromptSubmit, vec!["userPromptSubmit", "slashCommands", "commands"], section)
+    });
+    sections.chain(slash).flat_map(|(event, keys, section)| of_section(event, &keys, section)).collect()
+}
+
+fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Remark> {
+    let limit = timeout(event);
+    let name = keys.strip_suffix(&["commands"]).unwrap_or(keys).join(".");
+    let is_all = section.mode != Some(MatchMode::First);
+    let wildcards = section.entries().iter().filter(|(pattern, _)| pattern.is_wildcard());
+    let for_all: u64 = wildcards.map(|(_, commands)| seconds(commands)).sum();
+    let mut warnings = Vec::new();
+    for (pattern, commands) in section.entries() {
+        let own = seconds(commands);
+        let also = if is_all && !pattern.is_wildcard() { for_all } else { 0 };
+        // If those of `*` are too long already, only they are reported.
+        if own + also > limit && also <= limit {
+            let with = if also > 0 { " and `*`" } else { "" };
+            let what = format!("{name}: the timeouts of `{pattern}`{with} add up to {} s", own + also);
+            let why = format!(
+                "Claude Code stops {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked"
+            );
+            let remark = Remark::new(keys.iter().copied().chain([pattern.as_str()]), what);
+            warnings.push(remark.because(why).help("use shorter timeouts"));
+        }
+    }
+    warnings
+}
+
+/// How long commands may take, as far as the config limits them.
+fn seconds(commands: &[CommandConfig]) -> u64 {
+    commands.iter().filter_map(|command| command.timeout).map(|timeout| u64::from(timeout.get())).sum()
 }

@@ -1,11 +1,11 @@
-//! Whether what is registered is what the config needs.
+//! Whether the registrations are what the config needs.
 
 use std::cell::LazyCell;
 
-use super::found::{Found, covers, locations, satisfies};
+use super::current::{ScopeSettings, covers, locations, satisfies};
 use super::needed::needed;
 use crate::install::scope::Scope;
-use crate::install::settings::{self, IF_TRUSTED, Line, Registration};
+use crate::install::settings::{self, CommandLine, IF_TRUSTED, Registration};
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::watched;
 use conclaude_core::event::{EventKind, Subject};
@@ -20,7 +20,7 @@ pub struct Problem {
 /// How far the registrations are out of sync with the config, whose parts belong to the settings of a scope. Nothing where none is
 /// found: then Claude Code has them from elsewhere, such as a plugin.
 pub fn out_of_sync(
-    found: &[Found],
+    found: &[ScopeSettings],
     config: &ConclaudeConfig,
     part: impl Fn(Scope) -> ConclaudeConfig,
 ) -> Vec<Problem> {
@@ -35,7 +35,7 @@ pub fn out_of_sync(
         let here = effective(&locations, need);
         let wrong = wrong(need, &here).map(|what| {
             let of_event = |one: &&Registration| one.event == need.event;
-            let parts = Parts {
+            let parts = NeedsByOwner {
                 of_user: of_user.iter().find(of_event),
                 of_project: of_project.iter().find(of_event),
             };
@@ -57,10 +57,10 @@ pub fn fixes(problems: &[Problem]) -> Vec<&str> {
     found
 }
 
-/// What is wrong with all that a file registers: one problem, and not one for each event.
-fn of_file(file: &Found) -> Option<Problem> {
+/// Problems of all registrations of a file: reported once, not for each event.
+fn of_file(file: &ScopeSettings) -> Option<Problem> {
     let path = file.path.display();
-    let asks = |one: &Registration| Line::parse(&one.command).is_some_and(|line| line.if_trusted);
+    let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
     let what = if file.scope != Scope::User && file.registered().iter().any(asks) {
         format!(
             "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs"
@@ -77,11 +77,12 @@ fn of_file(file: &Found) -> Option<Problem> {
 
 /// Whether an earlier version has registered it.
 fn is_outdated(one: &Registration) -> bool {
-    Line::parse(&one.command).is_some_and(|line| line.is_original || !cfg!(windows) && !line.is_guarded)
+    CommandLine::parse(&one.command)
+        .is_some_and(|line| line.is_original || !cfg!(windows) && !line.is_guarded)
 }
 
 /// The registrations that Claude Code acts on: one for all projects defers to that of the project.
-fn effective<'a>(locations: &[&'a Found], need: &Registration) -> Vec<(Scope, &'a Registration)> {
+fn effective<'a>(locations: &[&'a ScopeSettings], need: &Registration) -> Vec<(Scope, &'a Registration)> {
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
     let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
     let is_own = |(scope, one): &&(Scope, &Registration)| {
@@ -119,7 +120,7 @@ fn is_alive(event: EventKind, matcher: Option<&str>) -> bool {
 }
 
 /// What the parts of a config need at an event.
-struct Parts<'a> {
+struct NeedsByOwner<'a> {
     of_user: Option<&'a Registration>,
     of_project: Option<&'a Registration>,
 }
@@ -129,13 +130,13 @@ struct Parts<'a> {
 fn fix(
     need: &Registration,
     here: &[(Scope, &Registration)],
-    locations: &[&Found],
-    parts: &Parts<'_>,
+    locations: &[&ScopeSettings],
+    parts: &NeedsByOwner<'_>,
 ) -> String {
     let own = || here.iter().filter(|(scope, _)| *scope != Scope::User).copied();
     let with_user: Vec<_> = own().chain(parts.of_user.map(|one| (Scope::User, one))).collect();
     let user_is_enough = wrong(need, &with_user).is_none();
-    let lacks = |file: &&Found| {
+    let lacks = |file: &&ScopeSettings| {
         let own = file.registered().iter().filter(|one| one.event == need.event);
         let own: Vec<_> = own.map(|one| (file.scope, one)).collect();
         file.scope == Scope::User && parts.of_user.is_some_and(|of_user| wrong(of_user, &own).is_some())
@@ -154,9 +155,9 @@ fn fix(
 }
 
 /// The same command line is run once, however often it is registered; two that differ are both run.
-fn registered_twice(locations: &[&Found], event: EventKind) -> Option<Problem> {
+fn registered_twice(locations: &[&ScopeSettings], event: EventKind) -> Option<Problem> {
     let own = locations.iter().filter(|file| file.scope != Scope::User);
-    let lines: Vec<(&Found, &str)> = own
+    let lines: Vec<(&ScopeSettings, &str)> = own
         .flat_map(|file| file.registered().iter().map(move |one| (*file, one)))
         .filter(|(_, one)| one.event == event)
         .map(|(file, one)| (file, one.command.as_str()))

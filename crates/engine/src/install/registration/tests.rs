@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::found::covers;
+use super::current::covers;
 use super::*;
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, Settings};
@@ -11,11 +11,11 @@ fn config(yaml: &str) -> ConclaudeConfig {
     ConclaudeConfig::parse(yaml, Path::new("x")).unwrap()
 }
 
-fn file(scope: Scope, path: &str, registered: Vec<Registration>) -> Found {
-    Found { scope, path: path.into(), settings: Ok(Settings { registered, ..Settings::default() }) }
+fn file(scope: Scope, path: &str, registered: Vec<Registration>) -> ScopeSettings {
+    ScopeSettings { scope, path: path.into(), settings: Ok(Settings { registered, ..Settings::default() }) }
 }
 
-fn one_file(registered: Vec<Registration>) -> Vec<Found> {
+fn one_file(registered: Vec<Registration>) -> Vec<ScopeSettings> {
     vec![file(Scope::Local, "x", registered)]
 }
 
@@ -23,7 +23,7 @@ fn one_file(registered: Vec<Registration>) -> Vec<Found> {
 const PROGRAM: &str = "/bin/sh";
 
 /// Where the user has a config of their own that says nothing.
-fn out_of_sync(found: &[Found], config: &ConclaudeConfig) -> Vec<Problem> {
+fn out_of_sync(found: &[ScopeSettings], config: &ConclaudeConfig) -> Vec<Problem> {
     super::out_of_sync(found, config, |scope| {
         if scope == Scope::User { ConclaudeConfig::default() } else { config.clone() }
     })
@@ -167,7 +167,8 @@ fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let small = |scope| needed(&config(""), PROGRAM, scope);
     let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|mcp__.*)$""#;
     let part = |scope| if scope == Scope::User { own() } else { config("") };
-    let problems = |found: &[Found], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));
+    let problems =
+        |found: &[ScopeSettings], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));
     let user = file(Scope::User, "u", small(Scope::User));
     let project = file(Scope::Project, "p", small(Scope::Project));
     let fixed = [format!("{missing} → conclaude install --user")];

@@ -6,7 +6,7 @@ use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::entry::Refusal;
+use super::read::Refusal;
 
 pub(super) struct Document<'a> {
     text: &'a str,
@@ -69,7 +69,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text with a member more at the end of the container, laid out like the members before it.
+    /// The text with one more member at the end of the container, laid out like the members before it.
     pub(super) fn append(&self, container: &Container, addition: &str) -> String {
         match container.members.last() {
             Some(last) => self.append_after(container.range.start, *last, addition),
@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
 
     fn append_after(&self, open: usize, last: Range, addition: &str) -> String {
         let comma = self.comma_after(last.end);
-        // A comment behind the last member stays with it.
+        // A comment after the last member stays with it.
         let at = self.after_comments(comma.map_or(last.end, |comma| comma.end));
         let line_comment = self.token_before(at).is_some_and(|token| is_line_comment(&token.token));
         let added = if self.line_start(last.start) > open || line_comment {
@@ -200,7 +200,7 @@ impl<'a> Document<'a> {
 
     fn comma_after(&self, at: usize) -> Option<Range> {
         let next = self.tokens.iter().skip(self.index_at(at)).find(|token| !is_comment(&token.token))?;
-        (next.token == Token::Comma).then_some(next.range)
+        if next.token == Token::Comma { Some(next.range) } else { None }
     }
 
     /// The end of the comments that follow on the same line, if there are any.

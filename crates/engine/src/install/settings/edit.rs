@@ -4,8 +4,7 @@ use jsonc_parser::ast::{Array, Object, Value as Node};
 use serde_json::{Value, json};
 
 use super::document::{Container, Document};
-use super::entry::{BOM, Refusal, Registration};
-use super::read::{hooks_of, is_ours};
+use super::read::{BOM, Refusal, Registration, hooks_of, is_ours};
 
 /// The text with all registrations in it. One that is there already in the same form stays; one of ours in another form is
 /// replaced in its place.
@@ -122,7 +121,7 @@ pub(super) fn hooks_member<'o, 'a>(
     }
 }
 
-/// With a duplicate key nobody knows which of the two counts.
+/// With a duplicate key it is not known which of the two counts.
 fn check_duplicates(object: &Object<'_>, what: &str) -> Result<(), Refusal> {
     let mut names: Vec<&str> = object.properties.iter().map(|property| property.name.as_str()).collect();
     names.sort_unstable();

@@ -1,11 +1,12 @@
 //! What a settings file has: which hooks are ours, whether they can work, and who else calls us.
 
-use jsonc_parser::parse_to_ast;
-use serde_json::Value;
+use std::fmt;
 
+use jsonc_parser::parse_to_ast;
+use serde_json::{Value, json};
+
+use super::command_line::{CommandLine, ORIGINAL};
 use super::document::options;
-use super::entry::{BOM, Refusal, Registration};
-use super::line::{Line, ORIGINAL};
 use conclaude_core::event::EventKind;
 
 /// The variable that switches every event off.
@@ -95,7 +96,7 @@ fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
 
 /// Whether a command line is one of ours, for this event.
 fn is_own_command(command: &str, event: &str) -> bool {
-    Line::parse(command).is_some_and(|line| line.is_ours(event))
+    CommandLine::parse(command).is_some_and(|line| line.is_ours(event))
 }
 
 pub(super) fn is_ours(hook: &Value, event: &str) -> bool {
@@ -105,3 +106,45 @@ pub(super) fn is_ours(hook: &Value, event: &str) -> bool {
 pub(super) fn hooks_of(group: &Value) -> impl Iterator<Item = &Value> {
     group.get("hooks").and_then(Value::as_array).into_iter().flatten()
 }
+
+pub(super) const BOM: char = '\u{feff}';
+
+/// A hook that is or should be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    pub event: EventKind,
+    /// What Claude Code compares before it calls; none calls always.
+    pub matcher: Option<String>,
+    pub command: String,
+    pub timeout: u64,
+    /// What Claude Code shows while it runs.
+    pub status: Option<String>,
+    /// Something in the entry that keeps it from working, in words.
+    pub flaw: Option<&'static str>,
+}
+
+impl Registration {
+    /// The entry of the list of an event.
+    pub(super) fn value(&self) -> Value {
+        let mut hook = json!({ "type": "command", "command": self.command, "timeout": self.timeout });
+        if let (Some(status), Some(hook)) = (&self.status, hook.as_object_mut()) {
+            hook.insert("statusMessage".into(), status.as_str().into());
+        }
+        match &self.matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
+            None => json!({ "hooks": [hook] }),
+        }
+    }
+}
+
+/// Why a settings file is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}

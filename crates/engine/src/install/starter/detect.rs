@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use conclaude_os::files;
 
-mod targets;
-mod toml;
+mod manifests;
 mod workspaces;
 
 /// A build file is never this large.
@@ -19,7 +18,7 @@ const MAX_MEMBERS: usize = 20;
 
 /// A kind of project that was found, and how one checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct ProjectKind {
     pub file: &'static str,
     /// Where it is, relative to the root; empty for the root itself.
     pub folder: String,
@@ -49,9 +48,9 @@ impl Package<'_> {
 }
 
 /// What is in the folder, and in the workspaces that its files name.
-pub fn detect(root: &Path) -> Vec<Kind> {
+pub fn detect(root: &Path) -> Vec<ProjectKind> {
     let package = Package { root, folder: "" };
-    let mut all: Vec<Kind> = [
+    let mut all: Vec<ProjectKind> = [
         node_and_members(&package),
         rust_and_members(&package),
         python_and_members(&package),
@@ -60,28 +59,28 @@ pub fn detect(root: &Path) -> Vec<Kind> {
     .into_iter()
     .flatten()
     .collect();
-    let has = |wanted: fn(&Kind) -> bool| all.iter().any(wanted);
+    let has = |wanted: fn(&ProjectKind) -> bool| all.iter().any(wanted);
     let runner = runner(&package, has(|kind| kind.lint.is_some()), has(|kind| kind.test.is_some()));
     all.extend(runner);
     if all.is_empty() { in_subfolders(root) } else { all }
 }
 
 /// A frontend beside a backend, say, which no file in the root names.
-fn in_subfolders(root: &Path) -> Vec<Kind> {
+fn in_subfolders(root: &Path) -> Vec<ProjectKind> {
     let one_of_each = |folder: String| {
         let package = Package { root, folder: &folder };
         let kinds = [node(&package), rust_in(&package), python(&package), go(&package)];
-        let kinds = kinds.into_iter().flatten().filter(Kind::has_checks);
-        kinds.map(|kind| Kind { folder: folder.clone(), ..kind }).collect::<Vec<_>>()
+        let kinds = kinds.into_iter().flatten().filter(ProjectKind::has_checks);
+        kinds.map(|kind| ProjectKind { folder: folder.clone(), ..kind }).collect::<Vec<_>>()
     };
     let mut folders = workspaces::subfolders(root, "");
     folders.sort_unstable();
     folders.into_iter().flat_map(one_of_each).take(MAX_MEMBERS).collect()
 }
 
-fn rust_in(package: &Package<'_>) -> Option<Kind> {
+fn rust_in(package: &Package<'_>) -> Option<ProjectKind> {
     let text = package.read("Cargo.toml")?;
-    Some(cargo(if toml::has_table(&text, "workspace") { " --workspace" } else { "" }))
+    Some(cargo(if manifests::has_table(&text, "workspace") { " --workspace" } else { "" }))
 }
 
 /// The kind of each member that has the file.
@@ -89,17 +88,17 @@ fn members(
     root: &Path,
     patterns: &[String],
     file: &str,
-    kind: fn(&Package<'_>) -> Option<Kind>,
-) -> Vec<Kind> {
+    kind: fn(&Package<'_>) -> Option<ProjectKind>,
+) -> Vec<ProjectKind> {
     let folders = workspaces::folders(root, patterns, file).into_iter();
     let kinds = folders.filter_map(|folder| {
         let kind = kind(&Package { root, folder: &folder })?;
-        Some(Kind { folder, ..kind })
+        Some(ProjectKind { folder, ..kind })
     });
     kinds.collect()
 }
 
-fn node_and_members(package: &Package<'_>) -> Vec<Kind> {
+fn node_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let Some(root) = node(package) else { return Vec::new() };
     let patterns =
         workspaces::of_node(&package_json(package), package.read("pnpm-workspace.yaml").as_deref());
@@ -107,9 +106,9 @@ fn node_and_members(package: &Package<'_>) -> Vec<Kind> {
     // A script of the root that checks all workspaces is better than one command for each.
     let json = package_json(package);
     let (lints, tests) = (covers_members(&json, "lint"), covers_members(&json, "test"));
-    let members = members.into_iter().map(|kind| Kind {
-        lint: kind.lint.filter(|_| !lints),
-        test: kind.test.filter(|_| !tests),
+    let members = members.into_iter().map(|kind| ProjectKind {
+        lint: if lints { None } else { kind.lint },
+        test: if tests { None } else { kind.test },
         ..kind
     });
     std::iter::once(root).chain(members).filter(|kind| kind.folder.is_empty() || kind.has_checks()).collect()
@@ -132,7 +131,7 @@ fn covers_members(json: &Value, script: &str) -> bool {
     script.is_some_and(|script| words.iter().any(|word| script.contains(word)))
 }
 
-impl Kind {
+impl ProjectKind {
     fn has_checks(&self) -> bool {
         self.lint.is_some() || self.test.is_some()
     }
@@ -164,7 +163,7 @@ fn node_manager(package: &Package<'_>, json: &Value) -> (&'static str, &'static 
     }
 }
 
-fn node(package: &Package<'_>) -> Option<Kind> {
+fn node(package: &Package<'_>) -> Option<ProjectKind> {
     package.read("package.json")?;
     let json = package_json(package);
     let (manager, execute) = node_manager(package, &json);
@@ -180,31 +179,31 @@ fn node(package: &Package<'_>) -> Option<Kind> {
         known.iter().find(|(name, _)| depends(name)).map(|(_, command)| format!("{execute} {command}"))
     };
     let lint = script("lint").map(|_| format!("{manager} run lint")).or_else(linter);
-    // What `npm init` writes is no test.
+    // The script that `npm init` writes is not a test.
     let test = script("test").filter(|script| !script.contains("no test specified"));
     // `bun test` is another thing than the script of that name.
     let test = test.map(|_| format!("{manager} run test"));
-    Some(Kind { file: "package.json", lint, test, folder: String::new() })
+    Some(ProjectKind { file: "package.json", lint, test, folder: String::new() })
 }
 
-fn rust_and_members(package: &Package<'_>) -> Vec<Kind> {
+fn rust_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let Some(text) = package.read("Cargo.toml") else { return Vec::new() };
     let patterns = workspaces::of_toml(&text, "workspace");
     let members = members(package.root, &patterns, "Cargo.toml", rust);
     if members.is_empty() || members.len() > MAX_MEMBERS {
-        let all = if toml::has_table(&text, "workspace") { " --workspace" } else { "" };
+        let all = if manifests::has_table(&text, "workspace") { " --workspace" } else { "" };
         return vec![cargo(all)];
     }
-    let root = toml::has_table(&text, "package").then(|| cargo(""));
+    let root = if manifests::has_table(&text, "package") { Some(cargo("")) } else { None };
     root.into_iter().chain(members).collect()
 }
 
-fn rust(_: &Package<'_>) -> Option<Kind> {
+fn rust(_: &Package<'_>) -> Option<ProjectKind> {
     Some(cargo(""))
 }
 
-fn cargo(all: &str) -> Kind {
-    Kind {
+fn cargo(all: &str) -> ProjectKind {
+    ProjectKind {
         file: "Cargo.toml",
         lint: Some(format!("cargo clippy{all} --all-targets -- -D warnings")),
         test: Some(format!("cargo test{all}")),
@@ -212,15 +211,15 @@ fn cargo(all: &str) -> Kind {
     }
 }
 
-fn python_and_members(package: &Package<'_>) -> Vec<Kind> {
+fn python_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let text = package.read("pyproject.toml").unwrap_or_default();
     let patterns = workspaces::of_toml(&text, "tool.uv.workspace");
     let members = members(package.root, &patterns, "pyproject.toml", python);
-    let members = members.into_iter().filter(Kind::has_checks);
+    let members = members.into_iter().filter(ProjectKind::has_checks);
     python(package).into_iter().chain(members).collect()
 }
 
-fn python(package: &Package<'_>) -> Option<Kind> {
+fn python(package: &Package<'_>) -> Option<ProjectKind> {
     // Any of them may name the tools.
     let known = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "requirements-dev.txt"];
     let found: Vec<_> = known.iter().filter_map(|name| Some((*name, package.read(name)?))).collect();
@@ -247,20 +246,20 @@ fn python(package: &Package<'_>) -> Option<Kind> {
         () => None,
     };
     let command = |tool: &str| format!("{run}{tool}");
-    Some(Kind { file, lint: lint.map(command), test: test.map(command), folder: String::new() })
+    Some(ProjectKind { file, lint: lint.map(command), test: test.map(command), folder: String::new() })
 }
 
-fn go_and_members(package: &Package<'_>) -> Vec<Kind> {
+fn go_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let patterns = package.read("go.work").map(|text| workspaces::of_go(&text)).unwrap_or_default();
     go(package).into_iter().chain(members(package.root, &patterns, "go.mod", go)).collect()
 }
 
-fn go(package: &Package<'_>) -> Option<Kind> {
+fn go(package: &Package<'_>) -> Option<ProjectKind> {
     package.read("go.mod")?;
     let configs = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"];
     let has_config = configs.iter().any(|name| package.has_lock(name));
     let lint = if has_config { "golangci-lint run" } else { "go vet ./..." };
-    Some(Kind {
+    Some(ProjectKind {
         file: "go.mod",
         lint: Some(lint.into()),
         test: Some("go test ./...".into()),
@@ -269,15 +268,15 @@ fn go(package: &Package<'_>) -> Option<Kind> {
 }
 
 /// A Makefile or a justfile, for what nothing else gave a command for.
-fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
+fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<ProjectKind> {
     type Read = fn(&str) -> Vec<&str>;
     let known: [(&'static str, &str, Read); 6] = [
-        ("justfile", "just", targets::of_just),
-        ("Justfile", "just", targets::of_just),
-        (".justfile", "just", targets::of_just),
-        ("GNUmakefile", "make", targets::of_make),
-        ("Makefile", "make", targets::of_make),
-        ("makefile", "make", targets::of_make),
+        ("justfile", "just", manifests::of_just),
+        ("Justfile", "just", manifests::of_just),
+        (".justfile", "just", manifests::of_just),
+        ("GNUmakefile", "make", manifests::of_make),
+        ("Makefile", "make", manifests::of_make),
+        ("makefile", "make", manifests::of_make),
     ];
     // The first of them that helps.
     known.into_iter().find_map(|(file, program, read)| {
@@ -288,10 +287,14 @@ fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<Kind>
         };
         let (lint, test) = (target(&["lint"]), target(&["test", "tests"]));
         // `check` usually means all of it.
-        let check = target(&["check"]).filter(|_| lint.is_none() && test.is_none() && !has_test);
-        let (lint, test) = (lint.filter(|_| !has_lint), test.filter(|_| !has_test).or(check));
-        let kind = Kind { file, lint, test, folder: String::new() };
-        kind.has_checks().then_some(kind)
+        let check = if lint.is_none() && test.is_none() { target(&["check"]) } else { None };
+        let kind = ProjectKind {
+            file,
+            lint: if has_lint { None } else { lint },
+            test: if has_test { None } else { test.or(check) },
+            folder: String::new(),
+        };
+        if kind.has_checks() { Some(kind) } else { None }
     })
 }
 

@@ -1,10 +1,10 @@
 use super::*;
 
-type Found<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+type DetectedCommands<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
 
 /// What is found in a folder with these files, as folder, lint and test.
 #[track_caller]
-fn check(files: &[(&str, &str)], expected: &[Found<'_>]) {
+fn check(files: &[(&str, &str)], expected: &[DetectedCommands<'_>]) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -12,7 +12,7 @@ fn check(files: &[(&str, &str)], expected: &[Found<'_>]) {
         std::fs::write(path, text).unwrap();
     }
     let kinds = detect(folder.path());
-    let found: Vec<Found<'_>> =
+    let found: Vec<DetectedCommands<'_>> =
         kinds.iter().map(|kind| (kind.folder.as_str(), kind.lint.as_deref(), kind.test.as_deref())).collect();
     assert_eq!(found, expected, "{files:?}");
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::toml;
+use super::manifests;
 use conclaude_core::yaml;
 use conclaude_os::files;
 use shell_effects::glob::{self, Glob};
@@ -26,8 +26,8 @@ pub(super) fn of_node(json: &Value, pnpm: Option<&str>) -> Vec<String> {
 
 /// The patterns of a table with `members` and `exclude`, as Cargo and uv have one.
 pub(super) fn of_toml(text: &str, table: &str) -> Vec<String> {
-    let excluded = toml::list(text, table, "exclude").into_iter().map(|pattern| format!("!{pattern}"));
-    toml::list(text, table, "members").into_iter().chain(excluded).collect()
+    let excluded = manifests::list(text, table, "exclude").into_iter().map(|pattern| format!("!{pattern}"));
+    manifests::list(text, table, "members").into_iter().chain(excluded).collect()
 }
 
 /// The folders that `go.work` uses.

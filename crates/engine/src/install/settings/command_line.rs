@@ -5,8 +5,8 @@ use conclaude_core::event::EventKind;
 /// The argument with which a registration for all projects of a user asks whether a project is trusted.
 pub const IF_TRUSTED: &str = "--if-trusted";
 
-/// What somebody reads whose project has a registration, and whose machine has no conclaude. The shell prints it: no
-/// single quotes and no backslashes.
+/// Shown if a project registers conclaude and the machine does not have it. The shell prints it, so it has no single quotes and no
+/// backslashes.
 const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."}"#;
 
 /// The subcommand with which conclaude 0.2 was registered.
@@ -22,12 +22,12 @@ const THEN: &str = "; exec ";
 
 /// A command line that calls us, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct CommandLine<'a> {
     /// The program, without quotes.
     pub program: &'a str,
     pub event: &'a str,
     pub if_trusted: bool,
-    /// Where the program is missing, it is no error.
+    /// A missing program is not an error.
     pub is_guarded: bool,
     /// The form of conclaude 0.2.
     pub is_original: bool,
@@ -35,8 +35,8 @@ pub struct Line<'a> {
     pub call: &'a str,
 }
 
-/// The command line to register. A settings file is shared with people who do not have the program: without it every
-/// event would be an error, so only the start of a session says it. On Windows the shell may not be one that knows `command`.
+/// The command line to register. Users of a shared settings file may not have the program: only the start of a session reports that,
+/// all other events are silent. On Windows the shell may not know `command`.
 pub fn make(program: &str, event: EventKind, if_trusted: bool) -> String {
     let flag = if if_trusted { format!(" {IF_TRUSTED}") } else { String::new() };
     let call = format!("{program} {}{flag}", event.name());
@@ -50,14 +50,13 @@ pub fn make(program: &str, event: EventKind, if_trusted: bool) -> String {
     format!("{LOOK}{program}{OR}{missing}{THEN}{call}")
 }
 
-impl<'a> Line<'a> {
-    /// Takes a command line apart, in the form of today, in the plain one or in that of conclaude 0.2. Whatever else it may be
-    /// belongs to the user.
-    pub fn parse(command: &'a str) -> Option<Line<'a>> {
-        Line::own(command.trim()).or_else(|| Line::original(command.trim()))
+impl<'a> CommandLine<'a> {
+    /// Parses a command line in the current form, in the plain form or in that of conclaude 0.2. Any other form belongs to the user.
+    pub fn parse(command: &'a str) -> Option<CommandLine<'a>> {
+        CommandLine::own(command.trim()).or_else(|| CommandLine::original(command.trim()))
     }
 
-    fn own(command: &'a str) -> Option<Line<'a>> {
+    fn own(command: &'a str) -> Option<CommandLine<'a>> {
         let (guard, call) = match command.rsplit_once(THEN) {
             Some((guard, call)) => (Some(guard), call),
             None => (None, command),
@@ -71,11 +70,18 @@ impl<'a> Line<'a> {
             return None;
         }
         let program = word(program.trim())?;
-        Some(Line { program, event, if_trusted, is_guarded: guard.is_some(), is_original: false, call })
+        Some(CommandLine {
+            program,
+            event,
+            if_trusted,
+            is_guarded: guard.is_some(),
+            is_original: false,
+            call,
+        })
     }
 
     /// `conclaude Hooks Stop`, and in the file of an agent `conclaude Hooks Stop --agent coder`.
-    fn original(command: &'a str) -> Option<Line<'a>> {
+    fn original(command: &'a str) -> Option<CommandLine<'a>> {
         let last = |text: &'a str| text.trim_end().rsplit_once(char::is_whitespace);
         let call = match last(command).and_then(|(rest, name)| Some((last(rest)?, name))) {
             Some(((call, AGENT), name)) => word(name).and(Some(call))?,
@@ -84,7 +90,14 @@ impl<'a> Line<'a> {
         let (rest, event) = last(call)?;
         let (program, _) = last(rest).filter(|(_, subcommand)| *subcommand == ORIGINAL)?;
         let program = word(program.trim_end())?;
-        Some(Line { program, event, if_trusted: false, is_guarded: false, is_original: true, call: command })
+        Some(CommandLine {
+            program,
+            event,
+            if_trusted: false,
+            is_guarded: false,
+            is_original: true,
+            call: command,
+        })
     }
 
     /// Whether this calls a program of our name for the event.
@@ -96,7 +109,7 @@ impl<'a> Line<'a> {
 
 /// A command line of ours in few words.
 pub fn short(command: &str) -> &str {
-    Line::parse(command).map_or(command, |line| line.call)
+    CommandLine::parse(command).map_or(command, |line| line.call)
 }
 
 /// Whether a text is our guard for this program. What it says of a missing one differs between versions.
@@ -113,16 +126,16 @@ fn is_guard(guard: &str, program: &str) -> bool {
     missing.is_some_and(|text| text == SILENT || says(text))
 }
 
-/// The one word that a shell would read, if it is one and means itself.
+/// The word without its quotes. None if a shell would read several words, or expand it.
 fn word(text: &str) -> Option<&str> {
     for quote in ['\'', '"'] {
         if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
-            return (!inner.contains(quote) && (quote == '\'' || !inner.contains(['$', '`'])))
-                .then_some(inner);
+            let is_expanded = quote == '"' && inner.contains(['$', '`']);
+            return if inner.contains(quote) || is_expanded { None } else { Some(inner) };
         }
     }
     let special = |c: char| c.is_whitespace() || "\"'$`;|&<>()*?[#~={}!".contains(c);
-    (!text.is_empty() && !text.contains(special)).then_some(text)
+    if text.is_empty() || text.contains(special) { None } else { Some(text) }
 }
 
 #[cfg(test)]
@@ -135,7 +148,7 @@ mod tests {
             for event in conclaude_core::event::ALL {
                 for if_trusted in [false, true] {
                     let made = make(program, *event, if_trusted);
-                    let line = Line::parse(&made).unwrap_or_else(|| panic!("{made}"));
+                    let line = CommandLine::parse(&made).unwrap_or_else(|| panic!("{made}"));
                     assert!(line.is_ours(event.name()), "{made}");
                     let expected = (program.trim_matches('\''), if_trusted, !cfg!(windows));
                     assert_eq!((line.program, line.if_trusted, line.is_guarded), expected, "{made}");
@@ -155,7 +168,7 @@ mod tests {
             ("conclaude Hooks Stop --agent \"coder\"", "conclaude"),
             ("'/my Hooks Stop/conclaude' Hooks Stop", "/my Hooks Stop/conclaude"),
         ] {
-            let line = Line::parse(command).unwrap_or_else(|| panic!("{command}"));
+            let line = CommandLine::parse(command).unwrap_or_else(|| panic!("{command}"));
             assert!(line.is_ours("Stop") && line.is_original && !line.is_guarded, "{command}");
             assert_eq!(line.program, program);
         }
@@ -169,7 +182,7 @@ mod tests {
             "--agent x",
             "",
         ] {
-            assert_eq!(Line::parse(not).filter(|line| line.is_ours("Stop")), None, "{not}");
+            assert_eq!(CommandLine::parse(not).filter(|line| line.is_ours("Stop")), None, "{not}");
         }
     }
 
@@ -183,7 +196,7 @@ mod tests {
             "log; exec conclaude Stop",
             "command -v conclaude >/dev/null || exit 0; exec conclaude Stop || true",
         ] {
-            assert_eq!(Line::parse(not), None, "{not}");
+            assert_eq!(CommandLine::parse(not), None, "{not}");
         }
     }
 

@@ -1,45 +1,45 @@
-//! What was compared with what, for whoever explains a decision. In a hook nobody watches, and nothing is noted.
+//! Records which rule was compared with what, for explanations. A hook records only what it needs for its audit record.
 
 use std::cell::RefCell;
 
-use super::origin::Origin;
+use super::rules::RuleOrigin;
 use conclaude_core::rule::Rule;
 
 /// One comparison of a rule with something that a call does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
+pub struct Comparison {
     pub rule: Rule,
     /// The path, the simple command or the tool.
     pub subject: String,
     pub is_match: bool,
-    /// In words that follow the rule.
+    /// Follows the rule's name in a sentence.
     pub why: String,
 }
 
 #[derive(Clone, Copy, Default)]
-pub enum Watch<'a> {
+pub enum ComparisonLog<'a> {
     #[default]
     Nothing,
     /// Every comparison, with its reason.
-    All(&'a RefCell<Vec<Compared>>),
+    All(&'a RefCell<Vec<Comparison>>),
     /// The rules that match, each once.
     Matches(&'a RefCell<Vec<Rule>>),
     /// The rules that allow something, and what.
     Allowed(&'a RefCell<Vec<(Rule, String)>>),
 }
 
-impl<'a> Watch<'a> {
-    pub fn into(seen: &'a RefCell<Vec<Compared>>) -> Watch<'a> {
-        Watch::All(seen)
+impl<'a> ComparisonLog<'a> {
+    pub fn into(seen: &'a RefCell<Vec<Comparison>>) -> ComparisonLog<'a> {
+        ComparisonLog::All(seen)
     }
 
-    /// Whether also what decides nothing is compared.
-    pub fn is_watched(self) -> bool {
-        matches!(self, Watch::All(_))
+    /// Whether comparisons that decide nothing are recorded, too.
+    pub fn shows_all(self) -> bool {
+        matches!(self, ComparisonLog::All(_))
     }
 
-    pub fn matched(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
-        if let Watch::Matches(seen) = self {
+    pub fn matched(self, rule: (&RuleOrigin, &str), subject: &str, why: impl FnOnce() -> String) {
+        if let ComparisonLog::Matches(seen) = self {
             let rule = rule.0.rule(rule.1);
             let mut seen = seen.borrow_mut();
             if !seen.contains(&rule) {
@@ -50,9 +50,9 @@ impl<'a> Watch<'a> {
         self.note(rule, subject, true, why);
     }
 
-    /// A rule decided, and allows.
-    pub fn allowed(self, (origin, written): (&Origin, &str), subject: &str) {
-        if let Watch::Allowed(seen) = self {
+    /// Records a rule that decided and allows.
+    pub fn allowed(self, (origin, written): (&RuleOrigin, &str), subject: &str) {
+        if let ComparisonLog::Allowed(seen) = self {
             let found = (origin.rule(written), subject.to_owned());
             let mut seen = seen.borrow_mut();
             if !seen.contains(&found) {
@@ -61,20 +61,20 @@ impl<'a> Watch<'a> {
         }
     }
 
-    pub fn missed(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
+    pub fn missed(self, rule: (&RuleOrigin, &str), subject: &str, why: impl FnOnce() -> String) {
         self.note(rule, subject, false, why);
     }
 
     fn note(
         self,
-        (origin, written): (&Origin, &str),
+        (origin, written): (&RuleOrigin, &str),
         subject: &str,
         is_match: bool,
         why: impl FnOnce() -> String,
     ) {
-        let Watch::All(seen) = self else { return };
+        let ComparisonLog::All(seen) = self else { return };
         let compared =
-            Compared { rule: origin.rule(written), subject: subject.to_owned(), is_match, why: why() };
+            Comparison { rule: origin.rule(written), subject: subject.to_owned(), is_match, why: why() };
         let mut seen = seen.borrow_mut();
         if !seen.contains(&compared) {
             seen.push(compared);

@@ -1,10 +1,11 @@
-//! Whether today's config would decide so again, as far as the record tells what happened.
+//! Plays a recorded event with today's config, as far as the record has its fields.
 
 use std::collections::BTreeSet;
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 
-use crate::cli::explain::{Asked, explain, json as explained};
+use crate::cli::explain::{ExplainEvent, explain, json as explain_json};
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
@@ -18,14 +19,14 @@ use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
 use shell_effects::quoted_if_needed;
 
-/// What of an explanation is known of an event that is only recorded: its other fields are those of a sample.
+/// The parts of an explanation that a record determines. The others would describe a sample.
 const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "not_run"];
 
 /// The key of rules that compare the start of a prompt.
 const SLASH_COMMANDS: &str = "userPromptSubmit.slashCommands.commands";
 
 /// What today's config would make of a recorded event.
-pub(super) enum Today {
+pub(super) enum Reassessment {
     /// Decided as before, or otherwise, for these reasons.
     Decided {
         decision: &'static str,
@@ -38,17 +39,17 @@ pub(super) enum Today {
     Unknown(String),
 }
 
-impl Today {
+impl Reassessment {
     pub(super) fn json(&self) -> Value {
         match self {
-            Today::Decided { decision, is_same, why, command, rehearsal } => {
-                let mut considered = explained::of_rehearsal(rehearsal);
+            Reassessment::Decided { decision, is_same, why, command, rehearsal } => {
+                let mut considered = explain_json::of_rehearsal(rehearsal);
                 if let Some(fields) = considered.as_object_mut() {
                     fields.retain(|name, _| CONSIDERED.contains(&name.as_str()));
                 }
                 json!({ "decision": decision, "same": is_same, "why": why, "explain": command, "considered": considered })
             }
-            Today::Unknown(missing) => json!({ "missing": missing }),
+            Reassessment::Unknown(missing) => json!({ "missing": missing }),
         }
     }
 }
@@ -57,43 +58,43 @@ fn text<'a>(record: &'a Value, name: &str) -> Option<&'a str> {
     recorded_text(record, name).filter(|text| !text.is_empty())
 }
 
-pub(super) fn today(record: &Value) -> Today {
+pub(super) fn today(record: &Value) -> Reassessment {
     match judged(record) {
         Ok(today) => today,
-        Err(missing) => Today::Unknown(missing),
+        Err(missing) => Reassessment::Unknown(missing.to_string()),
     }
 }
 
-fn judged(record: &Value) -> Result<Today, String> {
+fn judged(record: &Value) -> anyhow::Result<Reassessment> {
     let name = text(record, "event").unwrap_or_default();
     let event = EventKind::named(name)
-        .ok_or_else(|| format!("`{name}` is a subcommand, which decides nothing by the config"))?;
+        .ok_or_else(|| anyhow!("`{name}` is a subcommand, which decides nothing by the config"))?;
     if let Some(step) = text(record, "step") {
         let check = format!("conclaude des check {}", quoted_if_needed(step));
         let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
-        return Err(format!("a gate judges the step as it is: `{check}` judges it as it is now"));
+        bail!("a gate judges the step as it is: `{check}` judges it as it is now");
     }
     if event == EventKind::UserPromptSubmit && compared_prompt(record) {
-        return Err("the prompt, which patterns compare, is not recorded".into());
+        bail!("the prompt, which patterns compare, is not recorded");
     }
     let mut skipped = list(record, "skipped").filter_map(|skip| text(skip, "why"));
     if skipped.any(|why| why.starts_with(STILL_RUN)) {
-        return Err("the checks waited for background agents, and run at the stop after that".into());
+        bail!("the checks waited for background agents, and run at the stop after that");
     }
     let has = |code: Code| list(record, "findings").any(|one| text(one, "code") == Some(code.as_str()));
     if has(Code::PayloadInvalid) {
-        return Err("the payload, which could not be read, is not recorded".into());
+        bail!("the payload, which could not be read, is not recorded");
     }
     if has(Code::PromptNotFound) {
-        return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
+        bail!("the transcript, in which the agent's prompt is looked for, is not recorded");
     }
-    let known = Known::of(event, record)?;
+    let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
-    let changed = compares_changes(event).then(|| known.changed.clone());
-    let asked = Asked { changed, ..Asked::sample(&known.sample()) };
-    let explained = explain(asked).map_err(|error| error.to_string())?;
+    let changed = if compares_changes(event) { Some(known.changed.clone()) } else { None };
+    let asked = ExplainEvent { changed, ..ExplainEvent::sample(&known.sample()) };
+    let explained = explain(asked)?;
     let Some(rehearsal) = explained.rehearsal else {
-        return Err("conclaude has nothing to do with it any more".into());
+        bail!("conclaude has nothing to do with it any more");
     };
     unknown_files(record, &rehearsal)?;
     let recorded = text(record, "decision").unwrap_or_default();
@@ -103,7 +104,7 @@ fn judged(record: &Value) -> Result<Today, String> {
         "allowed_despite_failure" => BlockCount::Exhausted,
         _ => BlockCount::Blocks(blocks.unwrap_or(1)),
     };
-    let ends = Ends::of(record);
+    let ends = CommandEnds::of(record);
     let answered = rehearsal.answer(|command| ends.of_command(command), count);
     let decision = answered.word.map_or("failed", Word::as_str);
     let mut why = ends.new_commands(&rehearsal);
@@ -111,7 +112,7 @@ fn judged(record: &Value) -> Result<Today, String> {
     why.extend(guards_now(record, &rehearsal));
     why.extend(without_files(&rehearsal));
     let (is_same, command) = (decision == recorded, known.explain());
-    Ok(Today::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
+    Ok(Reassessment::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
 }
 
 /// Whether a rule of `contextRules` or `slashCommands` took part.
@@ -134,21 +135,20 @@ fn changed(event: EventKind, record: &Value) -> Vec<String> {
     files.into_iter().map(str::to_owned).collect()
 }
 
-/// Of the files that had changed those are not recorded for which no command ran: one that did not run then would not run now.
-fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
+/// Changed files are recorded only for commands that ran. A command that was skipped then is skipped now.
+fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
     let was_skipped = |script: &str| {
         let named = format!("`{}`", script.trim());
         list(record, "skipped").any(|skip| text(skip, "what") == Some(&named))
     };
     let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     if needs.any(|one| !was_skipped(&one.script)) {
-        Err("not all files that had changed are recorded, and a command has `files`".into())
-    } else {
-        Ok(())
+        bail!("not all files that had changed are recorded, and a command has `files`");
     }
+    Ok(())
 }
 
-/// Commands that did not run for want of a file, as far as that is known.
+/// Commands that are taken not to run, because no changed file of theirs is recorded.
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     let not_run = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     let line = |script: &str| {
@@ -160,8 +160,8 @@ fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     not_run.map(|one| line(&one.script)).collect()
 }
 
-/// What a record tells of its event.
-struct Known<'a> {
+/// The event of a record.
+struct RecordedEvent<'a> {
     event: EventKind,
     agent: Option<&'a str>,
     tool: Option<&'a str>,
@@ -172,14 +172,14 @@ struct Known<'a> {
     changed: Vec<String>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> RecordedEvent<'a> {
     /// # Errors
     /// Says what is missing.
-    fn of(event: EventKind, record: &'a Value) -> Result<Known<'a>, String> {
+    fn of(event: EventKind, record: &'a Value) -> anyhow::Result<RecordedEvent<'a>> {
         let tool = record.get("tool");
         let name = tool.and_then(|tool| text(tool, "name"));
         if fields::has_tool(event) && name.is_none() {
-            return Err("the record has no tool call; it may be one of an older version".into());
+            bail!("the record has no tool call; it may be one of an older version");
         }
         let input = match tool {
             Some(tool) => input(tool)?,
@@ -188,7 +188,7 @@ impl<'a> Known<'a> {
         let here = || std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned());
         let cwd = match tool.and_then(|tool| text(tool, "cwd")) {
             Some(cwd) if std::path::Path::new(cwd).is_dir() => cwd.to_owned(),
-            Some(cwd) => return Err(format!("its folder {cwd} is gone")),
+            Some(cwd) => bail!("its folder {cwd} is gone"),
             None => crate::cli::root()
                 .map(|root| root.folder.to_string_lossy().into_owned())
                 .or_else(|_| here())
@@ -202,12 +202,12 @@ impl<'a> Known<'a> {
         {
             let matched = record.pointer("/commands/0/matched").and_then(Value::as_str);
             let matched =
-                matched.ok_or_else(|| format!("`{field}`, which patterns compare, is not recorded"))?;
+                matched.ok_or_else(|| anyhow!("`{field}`, which patterns compare, is not recorded"))?;
             given.insert(field.to_owned(), matched.into());
         }
-        Ok(Known {
+        Ok(RecordedEvent {
             event,
-            agent: text(record, "agent").filter(|_| event.row().in_agents),
+            agent: if event.row().in_agents { text(record, "agent") } else { None },
             tool: name,
             input,
             cwd,
@@ -234,7 +234,8 @@ impl<'a> Known<'a> {
         let mut words = vec![format!("conclaude explain {}", self.event)];
         let mut add = |flag: &str, value: &str| words.push(format!("{flag} {}", quoted_if_needed(value)));
         let here = std::env::current_dir();
-        let elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd)).then_some(self.cwd.as_str());
+        let is_elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd));
+        let elsewhere = if is_elsewhere { Some(self.cwd.as_str()) } else { None };
         let mode = self.mode.filter(|mode| *mode != "default");
         let flags = [
             ("--agent", self.agent),
@@ -253,8 +254,8 @@ impl<'a> Known<'a> {
             None => {}
         }
         let command = words.join(" ");
-        (self.fields.keys().all(|name| name == "permission_mode") && is_shown_as_it_is(&command))
-            .then_some(command)
+        let has_other_fields = self.fields.keys().any(|name| name != "permission_mode");
+        if has_other_fields || !is_shown_as_it_is(&command) { None } else { Some(command) }
     }
 }
 
@@ -264,14 +265,14 @@ fn is_shown_as_it_is(text: &str) -> bool {
 }
 
 /// The input of the tool, as far as guards look at it.
-fn input(tool: &Value) -> Result<Map<String, Value>, String> {
+fn input(tool: &Value) -> anyhow::Result<Map<String, Value>> {
     let name = text(tool, "name").unwrap_or_default();
     let mut input = Map::new();
     if tool.get("cut").and_then(Value::as_bool) == Some(true) {
-        return Err("only the start and the end of its long command are recorded".into());
+        bail!("only the start and the end of its long command are recorded");
     }
     if tools::starts_agent(name) {
-        return Err("the prompt of the call is not recorded".into());
+        bail!("the prompt of the call is not recorded");
     }
     if let Some(command) = text(tool, "command") {
         input.insert("command".into(), command.into());
@@ -282,10 +283,10 @@ fn input(tool: &Value) -> Result<Map<String, Value>, String> {
 }
 
 /// How the recorded commands ended.
-struct Ends<'a>(Vec<(&'a str, CommandEnd)>);
+struct CommandEnds<'a>(Vec<(&'a str, CommandEnd)>);
 
-impl<'a> Ends<'a> {
-    fn of(record: &'a Value) -> Ends<'a> {
+impl<'a> CommandEnds<'a> {
+    fn of(record: &'a Value) -> CommandEnds<'a> {
         let commands = record.get("commands").and_then(Value::as_array).into_iter().flatten();
         let end = |command: &'a Value| {
             let code =
@@ -298,7 +299,7 @@ impl<'a> Ends<'a> {
             };
             Some((text(command, "run")?, end))
         };
-        Ends(commands.filter_map(end).collect())
+        CommandEnds(commands.filter_map(end).collect())
     }
 
     fn find(&self, command: &Command) -> Option<CommandEnd> {

@@ -1,10 +1,10 @@
-//! What a line of a transcript says of its thread.
+//! A line of a transcript changes its thread, and may be worth a line of its own.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::line::{Details, Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
-use super::thread::{OpenCall, Thread};
+use super::line::{ActivityLine, Details, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
+use super::thread::{AgentThread, OpenCall};
 use super::words::{inside, named};
 use conclaude_core::dialect::claude::prompt;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -13,17 +13,22 @@ use conclaude_store::transcript::fate::{self, Sign};
 
 /// What follows from a line beside the state of its thread.
 #[derive(Default)]
-pub(super) struct Said {
-    pub(super) line: Option<Line>,
+pub(super) struct EntryUpdate {
+    pub(super) line: Option<ActivityLine>,
     /// The session is about this now.
     pub(super) title: Option<String>,
     /// What became of an agent in the background.
     pub(super) of_agent: Option<(String, Sign)>,
 }
 
-impl Thread {
-    pub(super) fn take_entry(&mut self, number: u64, time: Timestamp, entry: &TranscriptEntry<'_>) -> Said {
-        let line = |mark: Mark, text: String| Line {
+impl AgentThread {
+    pub(super) fn take_entry(
+        &mut self,
+        number: u64,
+        time: Timestamp,
+        entry: &TranscriptEntry<'_>,
+    ) -> EntryUpdate {
+        let line = |mark: Mark, text: String| ActivityLine {
             number,
             time,
             mark,
@@ -34,7 +39,7 @@ impl Thread {
             call: None,
             is_said: true,
         };
-        let mut said = Said::default();
+        let mut said = EntryUpdate::default();
         if let Some(attachment) = &entry.attachment {
             let is_block = fate::is_blocked_stop(attachment);
             if is_block {
@@ -66,8 +71,8 @@ impl Thread {
         &mut self,
         text: &str,
         time: Timestamp,
-        line: &dyn Fn(Mark, String) -> Line,
-        said: &mut Said,
+        line: &dyn Fn(Mark, String) -> ActivityLine,
+        said: &mut EntryUpdate,
     ) {
         if let Some((agent, sign)) = fate::notified(text) {
             said.of_agent = Some((agent.to_owned(), sign));
@@ -95,20 +100,21 @@ impl Thread {
         }
         let details = Details::Known(vec![("prompt", cut_lines(text, MAX_DETAIL))]);
         said.title = Some(cut(text, MAX_TEXT));
-        said.line = Some(Line { details, ..line(Mark::None, format!("prompt: {}", cut(text, MAX_TEXT))) });
+        said.line =
+            Some(ActivityLine { details, ..line(Mark::None, format!("prompt: {}", cut(text, MAX_TEXT))) });
     }
 
     fn take_answer(
         &mut self,
         entry: &TranscriptEntry<'_>,
         time: Timestamp,
-        line: &dyn Fn(Mark, String) -> Line,
-    ) -> Option<Line> {
+        line: &dyn Fn(Mark, String) -> ActivityLine,
+    ) -> Option<ActivityLine> {
         if entry.is_api_error_message.is_true() {
             let text = entry.blocks().iter().find_map(MessageBlock::text).unwrap_or("no message".into());
             self.change(Sign::Unfinished(fate::API_ERROR.into()), time);
             let details = Details::Known(vec![("error", cut_lines(&text, MAX_DETAIL))]);
-            return Some(Line {
+            return Some(ActivityLine {
                 details,
                 ..line(Mark::Bad, format!("error of the API: {}", cut(&text, MAX_TEXT)))
             });
@@ -120,8 +126,8 @@ impl Thread {
     fn take_result(
         &mut self,
         result: &MessageBlock<'_>,
-        line: &dyn Fn(Mark, String) -> Line,
-    ) -> Option<Line> {
+        line: &dyn Fn(Mark, String) -> ActivityLine,
+    ) -> Option<ActivityLine> {
         let id = result.tool_use_id.text()?;
         let at = self.open.iter().position(|call| call.id == id)?;
         let call = self.open.remove(at);
@@ -132,7 +138,7 @@ impl Thread {
         let what = named(&call.tool, &call.detail);
         let text = format!("{what} denied by a hook: {}", cut(&why, MAX_TEXT));
         let details = Details::Known(vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))]);
-        Some(Line { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
+        Some(ActivityLine { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
     }
 }
 
@@ -146,7 +152,10 @@ fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> Strin
 }
 
 /// A stop that another hook blocked. Our own blocks are in the trail.
-fn block_of_others(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
+fn block_of_others(
+    attachment: &Attachment<'_>,
+    line: &dyn Fn(Mark, String) -> ActivityLine,
+) -> Option<ActivityLine> {
     let error: Value = serde_json::from_str(attachment.blocking_error?).ok()?;
     let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let (command, reason) = (text("command"), text("blockingError"));
@@ -156,11 +165,14 @@ fn block_of_others(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> L
     let event = attachment.hook_event.text().unwrap_or_default();
     let details = vec![("hook", cut_lines(command, MAX_DETAIL)), ("reason", cut_lines(reason, MAX_DETAIL))];
     let text = cut(&format!("{event} blocked by another hook: {reason}"), MAX_TEXT);
-    Some(Line { details: Details::Known(details), ..line(Mark::Bad, text) })
+    Some(ActivityLine { details: Details::Known(details), ..line(Mark::Bad, text) })
 }
 
-/// A hook that failed, which Claude Code shows nobody.
-fn failed_hook(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
+/// A hook that failed. Claude Code does not show that.
+fn failed_hook(
+    attachment: &Attachment<'_>,
+    line: &dyn Fn(Mark, String) -> ActivityLine,
+) -> Option<ActivityLine> {
     let what = match attachment.kind.text()? {
         "hook_non_blocking_error" | "hook_error_during_execution" => match attachment.exit_code.number() {
             Some(code) => format!("exited with code {code}, which blocks nothing"),
@@ -180,5 +192,5 @@ fn failed_hook(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line)
     let details = Details::Known(details.into_iter().filter(|(_, value)| !value.is_empty()).collect());
     #[expect(clippy::cast_possible_truncation, reason = "a number of milliseconds")]
     let took = attachment.duration_ms.number().map(|ms| ms as i64);
-    Some(Line { details, took, ..line(Mark::Warning, cut(&format!("hook {name} {what}"), MAX_TEXT)) })
+    Some(ActivityLine { details, took, ..line(Mark::Warning, cut(&format!("hook {name} {what}"), MAX_TEXT)) })
 }

@@ -1,9 +1,9 @@
-//! What is registered, and the programs that are called by it.
+//! The current registrations, and the programs that they call.
 
 use std::path::{Path, PathBuf};
 
 use crate::install::scope::{Scope, is_users_own};
-use crate::install::settings::{self, Line, Refusal, Registration, Settings};
+use crate::install::settings::{self, CommandLine, Refusal, Registration, Settings};
 use crate::install::user_file::MAX_BYTES;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
@@ -11,14 +11,14 @@ use conclaude_core::pattern::Pattern;
 use conclaude_os::files;
 
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ScopeSettings {
     pub scope: Scope,
     pub path: PathBuf,
     /// What it says about us, or why that cannot be read.
     pub settings: Result<Settings, Refusal>,
 }
 
-impl Found {
+impl ScopeSettings {
     /// Whether we are registered in it, and Claude Code ignores that.
     pub fn is_ignored(&self) -> bool {
         let is = |settings: &Settings| settings.ignored.is_some() && !settings.registered.is_empty();
@@ -35,13 +35,13 @@ impl Found {
 }
 
 /// The settings files that exist, for all scopes.
-pub fn found(project: &Path) -> Vec<Found> {
+pub fn current(project: &Path) -> Vec<ScopeSettings> {
     let existing = Scope::ALL.into_iter().filter_map(|scope| {
         let path = scope.path(project).filter(|path| path.symlink_metadata().is_ok())?;
         // In one's home both are the same file, and it is the user's.
-        (scope == Scope::User || !is_users_own(&path)).then_some((scope, path))
+        if scope == Scope::User || !is_users_own(&path) { Some((scope, path)) } else { None }
     });
-    existing.map(|(scope, path)| Found { scope, settings: read(&path), path }).collect()
+    existing.map(|(scope, path)| ScopeSettings { scope, settings: read(&path), path }).collect()
 }
 
 fn read(path: &Path) -> Result<Settings, Refusal> {
@@ -50,32 +50,33 @@ fn read(path: &Path) -> Result<Settings, Refusal> {
 }
 
 /// The files in which conclaude is registered.
-pub fn locations(found: &[Found]) -> Vec<&Found> {
+pub fn locations(found: &[ScopeSettings]) -> Vec<&ScopeSettings> {
     found.iter().filter(|file| !file.registered().is_empty()).collect()
 }
 
-/// Whether only registrations for all projects of the user call us here, and they ask whether this one is trusted.
-pub fn asks_for_trust(found: &[Found]) -> bool {
+/// Whether only the user's own settings register us here, and they ask for trust.
+pub fn asks_for_trust(found: &[ScopeSettings]) -> bool {
     let locations = locations(found);
-    let asks = |one: &Registration| Line::parse(&one.command).is_some_and(|line| line.if_trusted);
+    let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
     locations.iter().all(|file| file.scope == Scope::User)
         && locations.iter().flat_map(|file| file.registered()).any(asks)
 }
 
-/// Whether some registration calls us here without asking for trust, such as the project's own: then hooks run and send what the config
-/// says, since Claude Code has asked about the folder itself.
-pub fn runs_unasked(found: &[Found]) -> bool {
-    let is_unasked = |one: &Registration| Line::parse(&one.command).is_some_and(|line| !line.if_trusted);
+/// Whether a registration calls us here without asking for trust, such as the project's own. Then hooks run and send what the config
+/// says: Claude Code itself has asked about the folder.
+pub fn runs_unasked(found: &[ScopeSettings]) -> bool {
+    let is_unasked =
+        |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted);
     found.iter().any(|file| file.registered().iter().any(is_unasked))
 }
 
-/// Whether the project itself has registered us for this event and for what a matcher compares of it, such as the tool, so that
-/// the registration for all projects defers to it.
+/// Whether the project itself has registered us for this event and its subject, such as the tool. Then the registration for all
+/// projects defers to it.
 pub fn project_has(project: &Path, event: EventKind, compared: Option<&str>) -> bool {
     let own =
         [Scope::Project, Scope::Local].into_iter().filter_map(|scope| Some((scope, scope.path(project)?)));
     own.filter(|(_, path)| !is_users_own(path)).any(|(scope, path)| {
-        let file = Found { scope, settings: read(&path), path };
+        let file = ScopeSettings { scope, settings: read(&path), path };
         file.registered().iter().any(|one| one.event == event && satisfies(one, compared))
     })
 }
@@ -83,13 +84,13 @@ pub fn project_has(project: &Path, event: EventKind, compared: Option<&str>) -> 
 /// Whether a registration of a project does what is needed, so that the user's own defers to it. One with `--if-trusted`
 /// is the user's own, wherever it is: two that deferred to each other would both do nothing.
 pub(super) fn satisfies(one: &Registration, matcher: Option<&str>) -> bool {
-    Line::parse(&one.command).is_some_and(|line| !line.if_trusted)
+    CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted)
         && covers(&[one.matcher.as_deref()], matcher)
         && one.flaw.is_none()
         && program_of(&one.command).is_some()
 }
 
-/// Whether matchers together call us for all that another one names.
+/// Whether the matchers together cover another one.
 pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     let all = |matcher: Option<&str>| matcher.is_none_or(|text| matches!(text.trim(), "" | "*"));
     if has.iter().any(|matcher| all(*matcher)) {
@@ -105,7 +106,7 @@ pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
         .all(|name| is_named(name) || tools::former_name(name).is_some_and(is_named))
 }
 
-/// What a matcher of ours was made from: names, and where it is a regular expression also patterns.
+/// The names and patterns from which a matcher of ours was made.
 fn alternatives(matcher: &str) -> Vec<&str> {
     let list = regular_expression(matcher).unwrap_or(matcher);
     list.split(['|', ',']).map(str::trim).collect()
@@ -128,7 +129,7 @@ pub(super) fn program_of(command: &str) -> Option<PathBuf> {
 
 /// The same for a shell that starts in a folder.
 pub fn program_in(folder: &Path, command: &str) -> Option<PathBuf> {
-    let program = Line::parse(command)?.program;
+    let program = CommandLine::parse(command)?.program;
     if program.contains('/') {
         Some(folder.join(program)).filter(|path| files::is_program(path))
     } else {

@@ -6,27 +6,26 @@ use serde_json::Value;
 
 use super::document::{Container, Document, options};
 use super::edit::{edit, hooks_member, list_of};
-use super::entry::{BOM, Refusal};
-use super::read::{calls_us, hooks_of, is_ours};
+use super::read::{BOM, Refusal, calls_us, hooks_of, is_ours};
 
 /// One hook that is not ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreign {
+pub struct UserHook {
     pub event: String,
     pub matcher: Option<String>,
     pub hook: Value,
 }
 
-impl Foreign {
+impl UserHook {
     /// What it runs, if it is a command.
     pub fn command(&self) -> Option<&str> {
         let kind = self.hook.get("type").and_then(Value::as_str).unwrap_or("command");
-        self.hook.get("command").and_then(Value::as_str).filter(|_| kind == "command")
+        if kind == "command" { self.hook.get("command").and_then(Value::as_str) } else { None }
     }
 }
 
 /// The hooks of the user's, in the order of the file; none where it cannot be read.
-pub fn foreign(text: &str) -> Vec<Foreign> {
+pub fn user_hooks(text: &str) -> Vec<UserHook> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let parsed = parse_to_ast(text, &Default::default(), &options(true));
     let json = parsed.ok().and_then(|parsed| parsed.value).map(Value::from).unwrap_or_default();
@@ -38,7 +37,7 @@ pub fn foreign(text: &str) -> Vec<Foreign> {
             let theirs =
                 hooks_of(group).filter(|hook| !is_ours(hook, event) && !calls_us(&command(hook), event));
             let matcher = group.get("matcher").and_then(Value::as_str);
-            found.extend(theirs.map(|hook| Foreign {
+            found.extend(theirs.map(|hook| UserHook {
                 event: event.clone(),
                 matcher: matcher.map(str::to_owned),
                 hook: hook.clone(),
@@ -49,7 +48,7 @@ pub fn foreign(text: &str) -> Vec<Foreign> {
 }
 
 /// The text without these hooks. What becomes empty by that goes too.
-pub fn without(text: &str, hooks: &[Foreign]) -> Result<String, Refusal> {
+pub fn without(text: &str, hooks: &[UserHook]) -> Result<String, Refusal> {
     edit(text, |mut text| {
         for hook in hooks {
             text = without_one(&text, hook)?;
@@ -58,7 +57,7 @@ pub fn without(text: &str, hooks: &[Foreign]) -> Result<String, Refusal> {
     })
 }
 
-fn without_one(text: &str, gone: &Foreign) -> Result<String, Refusal> {
+fn without_one(text: &str, gone: &UserHook) -> Result<String, Refusal> {
     let document = Document::parse(text)?;
     let Some((hooks_index, hooks)) = hooks_member(&document)? else { return Ok(text.to_owned()) };
     let mut events = hooks.properties.iter().enumerate();
@@ -74,9 +73,11 @@ fn without_one(text: &str, gone: &Foreign) -> Result<String, Refusal> {
         else {
             continue;
         };
+        if value.get("matcher").and_then(Value::as_str) != gone.matcher.as_deref() {
+            continue;
+        }
         let at = inner.elements.iter().position(|hook| Value::from(hook.clone()) == gone.hook);
-        let is_group = value.get("matcher").and_then(Value::as_str) == gone.matcher.as_deref();
-        let Some(at) = at.filter(|_| is_group) else { continue };
+        let Some(at) = at else { continue };
         let levels = [
             (Container::object(&document.root), hooks_index),
             (Container::object(hooks), event_index),
@@ -90,16 +91,14 @@ fn without_one(text: &str, gone: &Foreign) -> Result<String, Refusal> {
 
 /// Removes the innermost member, and each container that has nothing else; but no comments, which are not ours.
 fn outermost(document: &Document<'_>, levels: &[(Container, usize)]) -> String {
-    let mut gone = None;
+    let mut gone: Option<(_, bool)> = None;
     for (container, index) in levels.iter().rev() {
-        let range = container.member(*index);
-        let becomes_empty = match gone {
-            None => true,
-            Some((inner, is_only)) => {
-                is_only && range.is_some_and(|range| !document.has_comments_around(range, inner))
-            }
-        };
-        let Some(range) = range.filter(|_| becomes_empty) else { break };
+        let Some(range) = container.member(*index) else { break };
+        if let Some((inner, is_only)) = gone
+            && (!is_only || document.has_comments_around(range, inner))
+        {
+            break;
+        }
         gone = Some((range, container.only_member().is_some()));
     }
     let level = levels.iter().find(|(container, index)| {
@@ -132,7 +131,7 @@ mod tests {
 
     #[test]
     fn hooks_of_the_user_are_not_taken_for_ours() {
-        let found: Vec<(String, Option<String>)> = foreign(TEXT)
+        let found: Vec<(String, Option<String>)> = user_hooks(TEXT)
             .iter()
             .map(|one| (one.command().unwrap().to_owned(), one.matcher.clone()))
             .collect();
@@ -141,13 +140,13 @@ mod tests {
             found,
             [("npm run lint".into(), coder.clone()), ("npm test".into(), coder), ("make".into(), None)]
         );
-        assert_eq!(foreign("[]"), []);
-        assert_eq!(foreign("{"), []);
+        assert_eq!(user_hooks("[]"), []);
+        assert_eq!(user_hooks("{"), []);
     }
 
     #[test]
     fn what_is_taken_over_is_removed_and_the_rest_stays_as_it_is() {
-        let all = foreign(TEXT);
+        let all = user_hooks(TEXT);
         insta::assert_snapshot!(without(TEXT, &all[..1]).unwrap(), @r#"
         {
           "model": "opus",
@@ -176,6 +175,6 @@ mod tests {
         }
         "#);
         let only = r#"{"hooks": {"Stop": [{"hooks": [{"command": "make"}]}]}, "model": "opus"}"#;
-        assert_eq!(without(only, &foreign(only)).unwrap(), r#"{"model": "opus"}"#);
+        assert_eq!(without(only, &user_hooks(only)).unwrap(), r#"{"model": "opus"}"#);
     }
 }

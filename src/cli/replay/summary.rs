@@ -1,11 +1,11 @@
-//! What all transcripts came to.
+//! The results of a replay.
 
 use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;
 use conclaude_engine::hooks::replay::Replayer;
 use conclaude_store::transcript::listing::SkippedFiles;
 
-pub(super) struct Replayed<'a> {
+pub(super) struct ReplaySummary<'a> {
     pub(super) replayer: &'a Replayer,
     pub(super) seen: &'a Seen,
     pub(super) sessions: u64,

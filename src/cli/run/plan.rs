@@ -1,12 +1,11 @@
-//! The plan of an event that nobody has sent: the same as at a hook, with a payload that has what is known.
+//! The plan of an event without a session: the same as at a hook, with a payload of what is known.
 
-use std::io;
 use std::path::Path;
 
+use anyhow::{anyhow, bail};
 use serde_json::{Map, json};
 
-use super::Request;
-use super::files::{self, Given};
+use super::{InputFiles, RunRequest, input_files};
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConclaudeConfig, Origins};
 use conclaude_core::dialect::claude::{self, fields};
@@ -20,71 +19,76 @@ use conclaude_store::root::Root;
 /// The session and the agent, where a payload must name some.
 const NOBODY: &str = "conclaude-run";
 
-/// A subagent or a tool that nobody has named.
+/// A subagent or a tool without a name.
 const UNKNOWN: &str = "unknown";
 
 const TOOL_NAME: &str = "CONCLAUDE_TOOL_NAME";
 
-pub(super) struct Planned {
+pub(super) struct EventPlan {
     pub(super) event: EventKind,
     /// What commands read.
     pub(super) payload: Vec<u8>,
-    pub(super) commands: Vec<OneCommand>,
+    pub(super) commands: Vec<PlannedCommand>,
     pub(super) warnings: Vec<String>,
     /// Why some of it may not run.
     pub(super) untrusted: Option<String>,
 }
 
-/// A command of the config, and what is run for it: nothing where none of its files has changed, several scripts where these are many.
-pub(super) struct OneCommand {
+/// A command of the config, and the scripts that run for it: none if none of its files has changed, several if there are many files.
+pub(super) struct PlannedCommand {
     pub(super) run: String,
     pub(super) parts: Vec<Command>,
     /// The section at which the same has run before.
     pub(super) ran_at: Option<&'static str>,
 }
 
-/// Whose plan it is.
+/// The project that the plan is for.
 #[derive(Clone, Copy)]
-struct Project<'a> {
-    root: &'a Root,
-    config: &'a ConclaudeConfig,
-    origins: &'a Origins,
+pub(super) struct ProjectConfig<'a> {
+    pub(super) root: &'a Root,
+    pub(super) config: &'a ConclaudeConfig,
+    pub(super) origins: &'a Origins,
+}
+
+/// An event with all commands that it selects, whatever has changed.
+struct SelectedEvent {
+    event: EventKind,
+    payload: Vec<u8>,
+    plan: Plan,
 }
 
 pub(super) fn plan(
-    request: &Request,
+    request: &RunRequest,
     events: &[EventKind],
-    root: &Root,
-    config: &ConclaudeConfig,
-    origins: &Origins,
-) -> io::Result<Vec<Planned>> {
+    project: ProjectConfig<'_>,
+) -> anyhow::Result<Vec<EventPlan>> {
+    let ProjectConfig { root, config, .. } = project;
     let agent = request.agent.as_deref();
-    let project = Project { root, config, origins };
-    let with_all = Project { config: &without_files(config), ..project };
-    let selected = events.iter().map(|event| {
-        let payload = payload(*event, agent, &root.work)?;
-        let plan = with_all.plan(*event, &payload, agent, &[])?;
-        Ok((*event, payload, plan))
-    });
-    let selected: Vec<(EventKind, Vec<u8>, Plan)> = selected.collect::<io::Result<_>>()?;
-    // Git runs filters that a repository configures: nothing is asked of it for a config that may not run.
-    let is_trusted = selected.iter().all(|(_, _, plan)| plan.untrusted.is_none());
+    let with_all = ProjectConfig { config: &without_files(config), ..project };
+    let mut selected = Vec::new();
+    for event in events.iter().copied() {
+        let payload = payload(event, agent, &root.work)?;
+        let plan = with_all.plan(event, &payload, agent, &[])?;
+        selected.push(SelectedEvent { event, payload, plan });
+    }
+    // Git runs filters that a repository configures, so git is not called for an untrusted config.
+    let is_trusted = selected.iter().all(|one| one.plan.untrusted.is_none());
     let changed = if is_trusted && asks_for_files(request, events, config) {
-        files::given(request, &root.work)?
+        input_files(request, &root.work)?
     } else {
-        Given::default()
+        InputFiles::default()
     };
-    let planned = selected.into_iter().map(|(event, payload, selected)| {
+    let mut planned = Vec::new();
+    for SelectedEvent { event, payload, plan: selected } in selected {
         let plan = project.plan(event, &payload, agent, &changed.files)?;
-        Ok(Planned {
+        planned.push(EventPlan {
             event,
             commands: selected.commands().map(|one| one_command(one, &plan)).collect(),
             warnings: plan.warnings.clone(),
             untrusted: selected.untrusted.map(|untrusted| untrusted.why),
             payload,
-        })
-    });
-    let mut planned = planned.collect::<io::Result<Vec<Planned>>>()?;
+        });
+    }
     once(&mut planned);
     if let Some(first) = planned.first_mut() {
         first.warnings.splice(0..0, changed.warnings);
@@ -92,8 +96,8 @@ pub(super) fn plan(
     Ok(planned)
 }
 
-/// What several events run in the same way runs at the first of them, and fails there as at the strictest.
-fn once(planned: &mut [Planned]) {
+/// A command that several events run in the same way runs once, at the first of them, with the strictest reaction.
+fn once(planned: &mut [EventPlan]) {
     for at in 1..planned.len() {
         let (before, after) = planned.split_at_mut(at);
         let Some(later) = after.first_mut() else { continue };
@@ -115,7 +119,7 @@ fn once(planned: &mut [Planned]) {
     }
 }
 
-/// Whether they do the same: a script that looks at its event may not.
+/// Whether they do the same. A script that reads variables of its event may not.
 fn is_same(some: &[Command], others: &[Command]) -> bool {
     let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout);
     some.len() == others.len()
@@ -125,11 +129,11 @@ fn is_same(some: &[Command], others: &[Command]) -> bool {
             .all(|(one, other)| how(one) == how(other) && !one.script.contains("CONCLAUDE_"))
 }
 
-fn asks_for_files(request: &Request, events: &[EventKind], config: &ConclaudeConfig) -> bool {
+fn asks_for_files(request: &RunRequest, events: &[EventKind], config: &ConclaudeConfig) -> bool {
     !request.files.is_empty() || events.iter().any(|event| config.asks_for_files(*event))
 }
 
-/// The same config, in which commands run whatever has changed.
+/// The same config without `files`.
 fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
     let mut config = config.clone();
     let maps = config.sections.iter_mut().filter_map(|(_, section)| section.commands.as_mut());
@@ -139,13 +143,13 @@ fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
     config
 }
 
-fn one_command(selected: &Command, plan: &Plan) -> OneCommand {
+fn one_command(selected: &Command, plan: &Plan) -> PlannedCommand {
     let is_same = |one: &&Command| one.rule == selected.rule && one.run == selected.run;
     let parts = plan.commands().filter(is_same).cloned().map(with_tool).collect();
-    OneCommand { run: selected.run.clone(), parts, ran_at: None }
+    PlannedCommand { run: selected.run.clone(), parts, ran_at: None }
 }
 
-/// The variable says a tool that the pattern names, since the payload can name none.
+/// Sets the variable to a tool that the pattern names: the payload has none.
 fn with_tool(mut command: Command) -> Command {
     let named = command.rule.pattern.as_deref().and_then(named_tool).map(str::to_owned);
     let tool = command.env.iter_mut().find(|(name, value)| name == TOOL_NAME && value.is_some());
@@ -160,10 +164,10 @@ fn named_tool(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let first = inner.and_then(|inner| inner.split(',').next()).unwrap_or(pattern);
     let is_name = !first.is_empty() && first.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    is_name.then_some(first)
+    if is_name { Some(first) } else { None }
 }
 
-fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec<u8>> {
+fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> anyhow::Result<Vec<u8>> {
     let mut payload = Map::new();
     let common = json!({
         "session_id": NOBODY,
@@ -186,33 +190,30 @@ fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec
     }
     if event.is_of_agent() || agent.is_some() {
         if !event.row().in_agents {
-            return Err(io::Error::other(format!(
-                "{event} never comes from a subagent: leave --agent out, or name another event"
-            )));
+            bail!("{event} never comes from a subagent: leave --agent out, or name another event");
         }
         payload.insert("agent_id".into(), NOBODY.into());
         payload.insert("agent_type".into(), agent.unwrap_or(UNKNOWN).into());
     }
-    serde_json::to_vec(&payload).map_err(io::Error::other)
+    serde_json::to_vec(&payload).map_err(anyhow::Error::msg)
 }
 
-impl Project<'_> {
+impl ProjectConfig<'_> {
     fn plan(
         self,
         event: EventKind,
         payload: &[u8],
         agent: Option<&str>,
         changed: &[Location],
-    ) -> io::Result<Plan> {
-        let parsed: Event =
-            claude::parse(event, payload).map_err(|error| io::Error::other(error.to_string()))?;
+    ) -> anyhow::Result<Plan> {
+        let parsed: Event = claude::parse(event, payload).map_err(|error| anyhow!("{error}"))?;
         let is_agents = event.is_of_agent();
         let named = agent.map(|name| Agent {
             kind: Some(name.to_owned()),
             id: Some(NOBODY.to_owned()),
             ..Agent::named(name)
         });
-        let unnamed = is_agents.then(|| Agent::named(UNKNOWN));
+        let unnamed = Agent::named(UNKNOWN);
         let facts = Facts {
             select: match (is_agents, agent) {
                 (true, Some(_)) => Selection::Matching,
@@ -220,13 +221,13 @@ impl Project<'_> {
                 // Which tool it would be is not known, and which of the files it would write.
                 (false, _) => Selection::All,
             },
-            agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
-            caller: named.as_ref().filter(|_| !is_agents),
+            agent: if is_agents { Some(named.as_ref().unwrap_or(&unnamed)) } else { None },
+            caller: if is_agents { None } else { named.as_ref() },
             changed,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&hooks::inherited_variables()),
             ..Facts::of(&parsed, self.config, self.origins, &self.root.folder, &self.root.work)
         };
-        plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
+        plan::plan(&facts).map_err(|error| anyhow!("{error}"))
     }
 }

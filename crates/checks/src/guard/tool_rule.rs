@@ -1,34 +1,33 @@
-//! What one rule for tools decides: a simple command, several that are joined, or the call itself.
+//! Compares a rule of `toolUsageValidation` with a simple command, a pipeline, the whole text, or the call itself.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::call::{Call, start};
-use super::command_pattern::{CommandPattern, Forms, Match};
-use super::input::{InputPattern, is_about};
+use super::call::{ToolCall, start};
+use super::command_pattern::{CommandForms, CommandPattern, Match};
 use super::resolve::{Effects, Touch};
-use super::rules::{Action, ToolRule, Whom};
+use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::{host, tools};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use shell_effects::Simple;
 
-pub(super) struct Unit<'a> {
-    pub(super) kind: Kind<'a>,
+pub(super) struct RuleTarget<'a> {
+    pub(super) kind: TargetKind<'a>,
     touched: &'a [&'a Touch],
 }
 
-pub(super) enum Kind<'a> {
-    Command(Box<Forms<'a>>),
-    /// A pipeline, or the whole text of several commands: only patterns with an operator of the shell are about it.
+pub(super) enum TargetKind<'a> {
+    Command(Box<CommandForms<'a>>),
+    /// A pipeline, or the whole text of several commands. Only patterns with a shell operator are compared with it.
     Joined {
         shown: String,
-        /// As it is written, for what allows it.
+        /// As written, for rules that allow.
         written: String,
     },
-    /// Without a simple command.
+    /// A call without simple commands.
     Call,
 }
 
@@ -42,7 +41,7 @@ pub(super) enum Mismatch {
     Input,
 }
 
-/// By the simple command that touches them.
+/// The touched files, by the index of the simple command.
 pub(super) type Touches<'a> = BTreeMap<Option<usize>, Vec<&'a Touch>>;
 
 pub(super) fn touches(effects: &Effects) -> Touches<'_> {
@@ -53,56 +52,60 @@ pub(super) fn touches(effects: &Effects) -> Touches<'_> {
     touches
 }
 
-impl<'a> Unit<'a> {
+impl<'a> RuleTarget<'a> {
     /// A simple command with the files that it touches.
     pub(super) fn command(
         (index, command): (usize, &'a Simple),
-        call: &Call<'a>,
+        call: &ToolCall<'a>,
         is_only: bool,
         touches: &'a Touches<'a>,
-    ) -> Unit<'a> {
-        let whole = call.command.map(str::trim).filter(|_| is_only);
-        let forms = Forms::of(command, call.ground.home, whole, call.ground.budget).elsewhere(&call.ground);
-        Unit { kind: Kind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
+    ) -> RuleTarget<'a> {
+        let whole = if is_only { call.command.map(str::trim) } else { None };
+        let forms =
+            CommandForms::of(command, call.ground.home, whole, call.ground.budget).elsewhere(&call.ground);
+        RuleTarget { kind: TargetKind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
     }
 
-    pub(super) fn call(touches: &'a Touches<'a>) -> Unit<'a> {
-        Unit { kind: Kind::Call, touched: touched(touches, None) }
+    pub(super) fn call(touches: &'a Touches<'a>) -> RuleTarget<'a> {
+        RuleTarget { kind: TargetKind::Call, touched: touched(touches, None) }
     }
 
-    /// Commands that hand their output to each other.
-    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> Unit<'a> {
+    /// A pipeline.
+    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> RuleTarget<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
-        Unit { kind: Kind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
+        RuleTarget { kind: TargetKind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
     }
 
-    pub(super) fn whole(text: &str) -> Unit<'a> {
+    pub(super) fn whole(text: &str) -> RuleTarget<'a> {
         let text = text.trim();
-        Unit { kind: Kind::Joined { shown: text.to_owned(), written: text.to_owned() }, touched: &[] }
-    }
-
-    pub(super) fn subject<'b>(&'b self, call: &'b Call<'_>) -> &'b str {
-        match &self.kind {
-            Kind::Command(forms) => &forms.plain.command.text,
-            Kind::Joined { shown, .. } => shown,
-            // Such as a text that cannot be parsed.
-            Kind::Call => call.command.map_or(call.tool, start),
+        RuleTarget {
+            kind: TargetKind::Joined { shown: text.to_owned(), written: text.to_owned() },
+            touched: &[],
         }
     }
 
-    /// How a rule matches that is for this tool and agent; whoever watches is shown others, too.
-    pub(super) fn compare(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'_>, Mismatch> {
+    pub(super) fn subject<'b>(&'b self, call: &'b ToolCall<'_>) -> &'b str {
+        match &self.kind {
+            TargetKind::Command(forms) => &forms.plain.command.text,
+            TargetKind::Joined { shown, .. } => shown,
+            // An unparsable text, for example.
+            TargetKind::Call => call.command.map_or(call.tool, start),
+        }
+    }
+
+    /// How a rule matches. It is for this tool and agent, except in an explanation, which shows all rules.
+    pub(super) fn compare(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
-        if call.watch.is_watched() {
+        if call.log.shows_all() {
             is_for(rule, call)?;
         }
-        if let Kind::Joined { shown, written } = &self.kind {
+        if let TargetKind::Joined { shown, written } = &self.kind {
             return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
             let covers = |name: &Location| pattern.covers(name);
-            // Every file must be allowed by each of its names, any file can be blocked.
+            // To allow, the pattern must cover each name of each file. To block, one name is enough.
             if is_allowing {
                 !self.touched.is_empty() && self.touched.iter().all(|touch| touch.names.iter().all(covers))
             } else {
@@ -118,11 +121,11 @@ impl<'a> Unit<'a> {
         let by_input = self.has_input(rule, call)?;
         let Some(pattern) = &rule.command else { return Ok(by_input) };
         let found = match (&self.kind, call.command) {
-            (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
-            (Kind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
-            // Nothing is known of it but its text.
-            (_, Some(text)) => {
-                pattern.matches(text.trim(), !is_allowing, call.ground.budget).then_some(Match::As(""))
+            (TargetKind::Command(forms), _) if is_allowing => pattern.allows(forms),
+            (TargetKind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
+            // Only its text is known.
+            (_, Some(text)) if pattern.matches(text.trim(), !is_allowing, call.ground.budget) => {
+                Some(Match::As(""))
             }
             _ => None,
         };
@@ -131,17 +134,17 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl Unit<'_> {
+impl RuleTarget<'_> {
     /// How the notation of a rule matches the call's input.
-    fn has_input(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'static>, Mismatch> {
+    fn has_input(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'static>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
         let certainly = |is_match: bool| if is_match { Ok(Match::As("")) } else { Err(Mismatch::Input) };
         match (&rule.input, &self.kind) {
             (InputPattern::Any, _) => Ok(Match::As("")),
-            (InputPattern::Command(pattern), Kind::Command(forms)) if is_allowing => {
+            (InputPattern::Command(pattern), TargetKind::Command(forms)) if is_allowing => {
                 certainly(pattern.allows(forms).is_some())
             }
-            (InputPattern::Command(pattern), Kind::Command(forms)) => {
+            (InputPattern::Command(pattern), TargetKind::Command(forms)) => {
                 match pattern.denies(forms, rule.action == Action::Block) {
                     Some(Match::Perhaps) => Ok(Match::Perhaps),
                     found => certainly(found.is_some()),
@@ -160,7 +163,7 @@ impl Unit<'_> {
             }
             (InputPattern::Domain(glob), _) => match host::of(call.input) {
                 Some(host) => certainly(glob.matches_long(&host)),
-                // What two readers could understand differently may be that host.
+                // A URL that two parsers read differently may have that host.
                 None if !is_allowing => Ok(Match::Perhaps),
                 None => Err(Mismatch::Input),
             },
@@ -171,7 +174,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The file that a rule denies or asks about, as its path was understood.
+    /// The resolved path of the file that a rule denies or asks about.
     pub(super) fn file(&self, rule: &ToolRule) -> Option<&str> {
         let (pattern, writes) = match (&rule.pattern, &rule.input) {
             (Some(pattern), _) => (pattern, None),
@@ -185,9 +188,9 @@ impl Unit<'_> {
         self.touched.iter().find(is_meant).map(|touch| touch.shown())
     }
 
-    /// Whether the pattern matches a statement of SQL; to allow, it must match each.
+    /// Whether the pattern matches an SQL statement. To allow, it must match all statements.
     fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool, budget: &Budget) -> Result<(), Mismatch> {
-        let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
+        let TargetKind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
         let matches = |statement: &String| pattern.matches(statement, !is_allowing, budget);
         let is_match = match is_allowing {
@@ -198,18 +201,18 @@ impl Unit<'_> {
     }
 }
 
-/// The plain forms of commands that hand their output to each other, without those that only run another one.
+/// The plain forms of the commands of a pipeline, without wrappers such as `env`.
 pub fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
     let run = commands.iter().filter(|command| !command.wraps && !command.text.is_empty());
     run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
 }
 
 /// Whether a rule is for this tool and agent.
-pub(super) fn is_for(rule: &ToolRule, call: &Call<'_>) -> Result<(), Mismatch> {
+pub(super) fn is_for(rule: &ToolRule, call: &ToolCall<'_>) -> Result<(), Mismatch> {
     if !rule.is_for_tool(call.tool) {
         return Err(Mismatch::Tool);
     }
-    if rule.whom.is(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
+    if rule.agents.include(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
 }
 
 fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch] {
@@ -228,7 +231,7 @@ impl ToolRule {
         self.pattern.is_some() || matches!(self.input, InputPattern::File { .. })
     }
 
-    /// Whether it is about pipelines and the whole text: it allows all, or has a pattern for them.
+    /// Whether it is compared with pipelines and the whole text: it allows everything, or its pattern has a shell operator.
     pub(super) fn is_for_joined(&self) -> bool {
         if !matches!(self.input, InputPattern::Any) {
             return false;
@@ -241,7 +244,7 @@ impl ToolRule {
     }
 }
 
-/// Whether a rule for them matches what is joined.
+/// Compares a rule with a pipeline or a whole text.
 fn joined<'u>(
     rule: &ToolRule,
     shown: &'u str,
@@ -255,10 +258,10 @@ fn joined<'u>(
 }
 
 impl Mismatch {
-    pub(super) fn describe(self, rule: &ToolRule, call: &Call<'_>, subject: &str) -> String {
+    pub(super) fn describe(self, rule: &ToolRule, call: &ToolCall<'_>, subject: &str) -> String {
         match self {
             Mismatch::Tool => format!("is for other tools than {}", call.tool),
-            Mismatch::Agent => Whom::other(call.agent),
+            Mismatch::Agent => AgentFilter::other(call.agent),
             Mismatch::File if rule.action == Action::Allow => {
                 format!("does not cover all files of {subject}")
             }

@@ -1,9 +1,28 @@
-//! The slash command that starts a step: a user has no Agent tool, Claude has.
+//! The files that `conclaude init` writes beside the config.
 
-/// Where Claude Code looks for it.
-pub const PATH: &str = ".claude/commands/step.md";
+/// The first cases for `conclaude test`. They hold whatever the config says.
+pub const FIRST_CASES: &str = r#"# yaml-language-server: $schema=./.conclaude/test.schema.json
+# What conclaude should do in this project: `conclaude test` plays these cases, without running anything.
+cases:
+  - name: subagents do not change the rules
+    event: PreToolUse
+    agent: coder
+    tool: Write
+    input: {file_path: .conclaude.yaml}
+    expect: {denies: "conclaude's own config"}
 
-pub const TEXT: &str = r#"---
+# - name: the coder is linted
+#   event: SubagentStop
+#   agent: coder
+#   results: {"npm run lint": 1}          # not executed: this is its exit code; 0 by default
+#   expect: {runs: ["npm run lint"], blocks: "Linting failed"}
+"#;
+
+/// Where Claude Code looks for the slash command.
+pub const STEP_COMMAND_PATH: &str = ".claude/commands/step.md";
+
+/// The slash command that starts a step: a user has no Agent tool, Claude has.
+pub const STEP_COMMAND: &str = r#"---
 description: Start a gated step (conclaude) with a subagent, such as /step 01
 argument-hint: STEP [AGENT]
 allowed-tools: Bash(conclaude des status:*), Bash(conclaude des prompt:*), Bash(conclaude des check:*), Agent, Task

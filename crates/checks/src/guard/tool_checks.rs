@@ -1,0 +1,242 @@
+//! `toolUsageValidation`: each simple command, each pipeline, or the call itself, is decided by one rule.
+
+use std::collections::BTreeMap;
+
+use super::call::{Finding, ToolCall, named, shown, start};
+use super::command_pattern::Match;
+use super::comparison_log::ComparisonLog;
+use super::resolve::{Effects, Touch};
+use super::rules::{Action, GuardRules, ToolRule};
+use super::tool_rule::{RuleTarget, TargetKind, Touches, is_for, touches};
+use conclaude_core::config::Layer;
+use conclaude_core::dialect::claude::mcp;
+use conclaude_core::text::clean_line;
+use shell_effects::{Access, Simple};
+
+/// Shorter scripts are not searched for repeated commands.
+const SHORT_SCRIPT: usize = 32;
+
+pub(super) fn tools(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+    // An explanation shows every rule.
+    let applies = |rule: &&ToolRule| call.log.shows_all() || is_for(rule, call).is_ok();
+    let rules = &LayeredRules::of(rules.tools.iter().filter(applies));
+    if rules.0.is_empty() {
+        return;
+    }
+    let compares_files = rules.0.iter().any(|rule| rule.compares_files());
+    let named: Vec<Touch> = if compares_files { named_files(call) } else { Vec::new() };
+    let mut touches = if compares_files { touches(effects) } else { Touches::new() };
+    if !named.is_empty() {
+        touches.entry(None).or_default().extend(&named);
+    }
+    let is_only = effects.commands.len() == 1;
+    if effects.commands.is_empty() {
+        found.extend(judged(rules, call, &RuleTarget::call(&touches)));
+    }
+    let is_long = effects.commands.len() > SHORT_SCRIPT;
+    let mut seen = BTreeMap::new();
+    for (index, command) in effects.commands.iter().enumerate() {
+        // Long scripts repeat themselves.
+        if is_long && !compares_files && seen.insert(command.text.as_str(), command) == Some(command) {
+            continue;
+        }
+        found.extend(judged(rules, call, &RuleTarget::command((index, command), call, is_only, &touches)));
+    }
+    if is_only {
+        return;
+    }
+    let rules = LayeredRules::of(rules.0.iter().copied().filter(|rule| rule.is_for_joined()));
+    if rules.0.iter().any(|rule| rule.action != Action::Allow) {
+        joined(&rules, call, effects, found);
+    }
+}
+
+/// The layer whose rule allows a call that runs no command.
+pub(super) fn allowing_layer(rules: &GuardRules, call: &ToolCall<'_>) -> Option<Layer> {
+    let rules = LayeredRules::of(rules.tools.iter().filter(|rule| is_for(rule, call).is_ok()));
+    if !rules.0.iter().any(|rule| rule.action == Action::Allow) {
+        return None;
+    }
+    let named = named_files(call);
+    let touches = Touches::from([(None, named.iter().collect())]);
+    // An explanation shows these rules elsewhere.
+    let call = &ToolCall { log: ComparisonLog::default(), ..*call };
+    let decided = deciding(&rules, call, &RuleTarget::call(&touches))?;
+    if decided.action == Action::Allow { Some(decided.rule.origin.layer) } else { None }
+}
+
+/// The files that the input of an MCP server's tool names.
+fn named_files(call: &ToolCall<'_>) -> Vec<Touch> {
+    if !call.tool.starts_with(mcp::PREFIX) {
+        return Vec::new();
+    }
+    mcp::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, path)).collect()
+}
+
+/// Pipelines, and the whole text.
+fn joined(rules: &LayeredRules<'_>, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+    let before = found.len();
+    for pipeline in &effects.pipelines {
+        let commands: Vec<&Simple> =
+            pipeline.iter().filter_map(|index| effects.commands.get(*index)).collect();
+        found.extend(judged(rules, call, &RuleTarget::pipeline(&commands, call.ground.home)));
+    }
+    let whole = call.command.and_then(|text| judged(rules, call, &RuleTarget::whole(text)));
+    // A finding about a pipeline is repeated by the whole text.
+    let is_new = |one: &Finding| !found.iter().skip(before).any(|known| known.origin == one.origin);
+    let whole = whole.filter(is_new);
+    found.extend(whole);
+}
+
+/// Whether a rule allows a pipeline of this command, or the whole text.
+pub(super) fn allows(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, command: usize) -> bool {
+    let is_for_it = |rule: &&ToolRule| is_for(rule, call).is_ok() && rule.is_for_joined();
+    let rules = LayeredRules::of(rules.tools.iter().filter(is_for_it));
+    let is_allowed = |target: &RuleTarget<'_>| {
+        deciding(&rules, call, target).is_some_and(|decided| decided.action == Action::Allow)
+    };
+    let mut pipelines = effects.pipelines.iter().filter(|pipeline| pipeline.contains(&command));
+    let of_pipeline = |pipeline: &Vec<usize>| {
+        let commands: Vec<&Simple> =
+            pipeline.iter().filter_map(|index| effects.commands.get(*index)).collect();
+        is_allowed(&RuleTarget::pipeline(&commands, call.ground.home))
+    };
+    pipelines.any(of_pipeline) || call.command.is_some_and(|text| is_allowed(&RuleTarget::whole(text)))
+}
+
+/// Rules in the order of their layers, outer layers first.
+struct LayeredRules<'a>(Vec<&'a ToolRule>);
+
+impl<'a> LayeredRules<'a> {
+    fn of(rules: impl Iterator<Item = &'a ToolRule>) -> LayeredRules<'a> {
+        let mut rules: Vec<&ToolRule> = rules.collect();
+        rules.sort_by_key(|rule| rule.origin.layer);
+        LayeredRules(rules)
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {
+        self.0.chunk_by(|one, other| one.origin.layer == other.origin.layer)
+    }
+}
+
+/// The decision of a rule, and whether it is certain.
+#[derive(Clone, Copy)]
+struct ToolDecision<'a> {
+    rule: &'a ToolRule,
+    action: Action,
+    is_certain: bool,
+}
+
+impl<'a> ToolDecision<'a> {
+    fn by(rule: &'a ToolRule) -> ToolDecision<'a> {
+        ToolDecision { rule, action: rule.action, is_certain: true }
+    }
+
+    /// The rule would match if unknown parts of the command had certain values.
+    fn perhaps(rule: &'a ToolRule) -> ToolDecision<'a> {
+        ToolDecision { rule, action: Action::Ask, is_certain: false }
+    }
+}
+
+fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>) -> Option<Finding> {
+    let ToolDecision { rule, action, is_certain } = deciding(rules, call, target)?;
+    let subject = target.subject(call);
+    if action == Action::Allow {
+        call.log.allowed((&rule.origin, &rule.written), subject);
+        return None;
+    }
+    let mut what = match &target.kind {
+        TargetKind::Call if call.command.is_none() => format!("using {}", call.tool),
+        TargetKind::Command(_) => format!("running `{}`", shown(subject)),
+        TargetKind::Call | TargetKind::Joined { .. } => format!("running `{}`", shown(start(subject))),
+    };
+    // The file is named if the command does not show it.
+    if let Some(file) = target.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str())) {
+        what += &format!(" on {file}");
+    }
+    let mut found = Finding {
+        action,
+        what,
+        rule: named(&rule.origin, &rule.written),
+        advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
+        origin: rule.origin.rule(&rule.written),
+        matched: subject.to_owned(),
+    };
+    if !is_certain && let TargetKind::Command(forms) = &target.kind {
+        let unknown = clean_line(forms.plain.unknown());
+        found.rule +=
+            &format!(", which could match: what `{unknown}` stands for is not known before it runs");
+        found.advice = "write it out; one name or path in quotes is not an option".into();
+    }
+    Some(found)
+}
+
+/// The rule that decides: the first match of each layer, and of these the strictest. An inner layer relaxes the decision of an outer
+/// one only if that is `overridable`.
+fn deciding<'a>(
+    rules: &LayeredRules<'a>,
+    call: &ToolCall<'_>,
+    target: &RuleTarget<'_>,
+) -> Option<ToolDecision<'a>> {
+    rules.layers().fold(None, |outer, of_layer| {
+        first_match(of_layer, outer, call, target).map(|inner| prevailing(outer, inner)).or(outer)
+    })
+}
+
+fn prevailing<'a>(outer: Option<ToolDecision<'a>>, inner: ToolDecision<'a>) -> ToolDecision<'a> {
+    outer.filter(|outer| !outer.rule.overridable && outer.action >= inner.action).unwrap_or(inner)
+}
+
+/// The first rule that matches. If it allows, an earlier rule that could match decides instead.
+fn first_match<'a>(
+    rules: &[&'a ToolRule],
+    outer: Option<ToolDecision<'a>>,
+    call: &ToolCall<'_>,
+    target: &RuleTarget<'_>,
+) -> Option<ToolDecision<'a>> {
+    let subject = target.subject(call);
+    let mut first: Option<&ToolRule> = None;
+    let mut perhaps: Option<&ToolRule> = None;
+    for rule in rules.iter().copied() {
+        let named = (&rule.origin, rule.written.as_str());
+        if first.is_some() && !call.log.shows_all() {
+            break;
+        }
+        match (first, target.compare(rule, call)) {
+            (_, Err(why)) => call.log.missed(named, subject, || why.describe(rule, call, subject)),
+            (Some(first), Ok(_)) => call.log.missed(named, subject, || {
+                let position = first.origin.rule(&first.written).position().unwrap_or_default();
+                format!("would match {subject}, but the rule in {position} matches first")
+            }),
+            (None, Ok(Match::Perhaps)) => {
+                call.log.matched(named, subject, || {
+                    format!("could match {subject}, part of which is not known: it asks")
+                });
+                perhaps = perhaps.or(Some(rule));
+            }
+            (None, Ok(Match::As(form))) => {
+                call.log.matched(named, subject, || effect(ToolDecision::by(rule), outer, subject, form));
+                first = Some(rule);
+            }
+        }
+    }
+    let first = first.map(ToolDecision::by);
+    first.filter(|first| first.action != Action::Allow).or(perhaps.map(ToolDecision::perhaps)).or(first)
+}
+
+/// What a rule that matches does.
+fn effect(decided: ToolDecision<'_>, outer: Option<ToolDecision<'_>>, subject: &str, form: &str) -> String {
+    let prevailing = prevailing(outer, decided);
+    if !std::ptr::eq(prevailing.rule, decided.rule) {
+        return format!(
+            "matches {subject}, but cannot relax `{}` of an outer layer",
+            prevailing.rule.written
+        );
+    }
+    let form = if form.is_empty() || form == subject { String::new() } else { format!(" as `{form}`") };
+    match decided.action {
+        Action::Allow => format!("matches {subject}{form}, and allows it"),
+        Action::Ask => format!("matches {subject}{form}, and asks"),
+        Action::Block => format!("matches {subject}{form}, and blocks it"),
+    }
+}
