@@ -8,6 +8,7 @@ use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
 use conclaude_os::budget::Budget;
 use conclaude_os::process;
+use conclaude_store::export::background::PendingExport;
 
 mod actors;
 pub mod call;
@@ -57,7 +58,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 /// # Errors
 /// When the payload is invalid.
 pub async fn handle_subagent_start() -> Result<HookResult> {
-    handle_stdin(EventKind::SubagentStart, &Environment::of_process())
+    handle_stdin(EventKind::SubagentStart, &Environment::of_process()).result
 }
 
 /// Handles a SubagentStop whose payload comes on stdin.
@@ -65,10 +66,28 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 /// # Errors
 /// When the payload is invalid.
 pub async fn handle_subagent_stop() -> Result<HookResult> {
-    handle_stdin(EventKind::SubagentStop, &Environment::of_process())
+    handle_stdin(EventKind::SubagentStop, &Environment::of_process()).result
 }
 
-fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {
+/// What handling an event came to, and what is left to do once it is answered.
+struct HandledCall {
+    result: Result<HookResult>,
+    export: Option<PendingExport>,
+}
+
+impl From<HookResult> for HandledCall {
+    fn from(result: HookResult) -> Self {
+        HandledCall { result: Ok(result), export: None }
+    }
+}
+
+impl From<Result<HookResult>> for HandledCall {
+    fn from(result: Result<HookResult>) -> Self {
+        HandledCall { result, export: None }
+    }
+}
+
+fn handle_stdin(event: EventKind, environment: &Environment) -> HandledCall {
     handle_read(event, stdio::payload(event), environment)
 }
 
@@ -76,14 +95,16 @@ fn handle_read(
     event: EventKind,
     payload: std::result::Result<Vec<u8>, String>,
     environment: &Environment,
-) -> Result<HookResult> {
+) -> HandledCall {
     match payload {
         Ok(payload) => {
             let payload = panics::keep(payload);
             panics::panic_here_in_tests("event");
-            handle(event, payload, environment)
+            let mut export = None;
+            let traced = traced(event, payload, environment, &mut export);
+            HandledCall { result: traced.map(|trace| trace.result), export }
         }
-        Err(reason) => invalid_payload::without(event, HookError::Input(reason)),
+        Err(reason) => invalid_payload::without(event, HookError::Input(reason)).into(),
     }
 }
 
@@ -108,6 +129,16 @@ pub struct Trace {
 /// # Errors
 /// When the payload is invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
+    traced(event, input, environment, &mut None)
+}
+
+/// The same, and what is to be sent after the answer.
+fn traced(
+    event: EventKind,
+    input: &[u8],
+    environment: &Environment,
+    export: &mut Option<PendingExport>,
+) -> Result<Trace> {
     let budget = Budget::of_hook();
     let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
     let gathered = claude::parse(event, input)
@@ -122,18 +153,24 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
         }
         Err(error) => return Err(error),
     };
-    let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
+    let traced = in_context(&context);
+    *export = context.take_export();
+    traced
+}
+
+fn in_context(context: &Context<'_>) -> Result<Trace> {
+    let plan = context.plan().inspect_err(|error| delivery::keep_error(context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
     panics::panic_here_in_tests("plan");
-    let mut run = run::run(&plan, &mut Live::new(&plan, &context));
+    let mut run = run::run(&plan, &mut Live::new(&plan, context));
     if let Some(signal) = process::stop_signal() {
-        return Err(finish::interrupted(&context, &plan, &run, signal));
+        return Err(finish::interrupted(context, &plan, &run, signal));
     }
     let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
     let ruling = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
-    let problem = record::write(&context, &plan, &mut run, &ruling);
+    let problem = record::write(context, &plan, &mut run, &ruling);
     let outcomes = run.outcomes;
     let ruling = decide::unless_unrecorded(&plan, &outcomes, ruling);
-    let result = finish::finish(&context, &plan, &outcomes, RecordedRuling { ruling, problem });
+    let result = finish::finish(context, &plan, &outcomes, RecordedRuling { ruling, problem });
     Ok(Trace { plan, outcomes, result })
 }

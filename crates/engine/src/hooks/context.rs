@@ -1,6 +1,6 @@
 //! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ use conclaude_os::budget::Budget;
 use conclaude_os::git::WorkTree;
 use conclaude_os::log;
 use conclaude_store::audit::{self, Record};
-use conclaude_store::export::background;
+use conclaude_store::export::background::PendingExport;
 use conclaude_store::root::Root;
 use conclaude_store::store::{self, Session};
 use conclaude_store::transcript::identity;
@@ -66,6 +66,8 @@ pub(super) struct Context<'a> {
     pub(super) started: Timestamp,
     /// How long the event may take without commands.
     pub(super) budget: Budget,
+    /// What is sent after the answer.
+    export: Cell<Option<PendingExport>>,
 }
 
 impl<'a> Context<'a> {
@@ -121,6 +123,7 @@ impl<'a> Context<'a> {
             changed: OnceCell::new(),
             started,
             budget: budget.clone(),
+            export: Cell::new(None),
         }))
     }
 
@@ -244,6 +247,11 @@ impl<'a> Context<'a> {
         self.config.settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false)
     }
 
+    /// What is to be sent after the answer.
+    pub(super) fn take_export(&self) -> Option<PendingExport> {
+        self.export.take()
+    }
+
     /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
     pub(super) fn export(&self) {
         let Config { settings, origins, .. } = &self.config;
@@ -253,7 +261,8 @@ impl<'a> Context<'a> {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
             // Another environment may have what was missing in the one before.
             let is_new = self.kind() == EventKind::SessionStart;
-            background::note(&self.root.folder, endpoint.as_str(), signals, is_new);
+            let pending = PendingExport::new(&self.root.folder, endpoint.as_str(), signals, is_new);
+            self.export.replace(Some(pending));
         }
     }
 }
