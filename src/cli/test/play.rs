@@ -12,10 +12,12 @@ use conclaude_core::config::{
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Blocking, Changes, EventKind};
-use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::plan::{Command, SkipReason};
 use conclaude_core::text::clean;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
+use conclaude_engine::hooks::rehearse::{
+    CommandEnd, Rehearsal, RehearsedAnswer, SimulatedOutput, SimulatedRun, rehearse,
+};
 
 /// What an event came to, as cases expect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,17 +72,17 @@ pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
     }
     let end = |command: &Command| {
         let Some(result) = result(case, command) else {
-            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+            return SimulatedRun { end: CommandEnd::Exits(0), printed: Some(SimulatedOutput::default()) };
         };
         let end = match result.exit.unwrap_or_default() {
-            CommandExit::Code(code) => End::Exits(code),
-            CommandExit::Timeout => End::TimesOut,
+            CommandExit::Code(code) => CommandEnd::Exits(code),
+            CommandExit::Timeout => CommandEnd::TimesOut,
         };
-        let printed = Printed {
+        let printed = SimulatedOutput {
             stdout: result.stdout.as_deref().unwrap_or_default(),
             stderr: result.stderr.as_deref().unwrap_or_default(),
         };
-        Played { end, printed: Some(printed) }
+        SimulatedRun { end, printed: Some(printed) }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
@@ -115,7 +117,7 @@ fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
     results.find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| &result.0)
 }
 
-fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> ActualAnswer {
+fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: RehearsedAnswer) -> ActualAnswer {
     let json: Value = serde_json::from_str(&answered.answer.stdout).unwrap_or_default();
     let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let reasons =
@@ -141,11 +143,11 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
 }
 
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
-    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), one.why)).collect()
 }
 
-fn outcome(event: EventKind, answered: &Answered, json: &Value) -> AnswerKind {
+fn outcome(event: EventKind, answered: &RehearsedAnswer, json: &Value) -> AnswerKind {
     if event == EventKind::PermissionRequest {
         return match json.pointer("/hookSpecificOutput/decision/behavior").and_then(Value::as_str) {
             Some("allow") => AnswerKind::Allows,

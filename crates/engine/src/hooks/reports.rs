@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::config::Config;
 use super::context::Context;
-use super::record::findings;
+use super::record;
 use crate::install::registration::{self, Problem};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
@@ -115,7 +115,7 @@ fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outco
         agent: Some(call.subagent_type.clone()),
         step: Some(call.step_file.clone()),
         decision: "unfinished".into(),
-        findings: findings::finding(&found, |finding| finding.code.written().rule(origins, root))
+        findings: record::finding(&found, |finding| finding.code.written().rule(origins, root))
             .into_iter()
             .collect(),
         ..context.record()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::store;
-use conclaude_core::decide::Delivered;
+use conclaude_core::decide::DeliveredMessage;
 use conclaude_core::text::{LIMIT, length};
 use conclaude_os::files;
 use conclaude_os::log;
@@ -133,7 +133,7 @@ fn read(path: &Path) -> Option<OutboxEntry> {
 
 /// Notes who got which messages, and removes those that both have. It is called after the answer was written, so that a
 /// crash in between shows a message twice rather than never.
-pub fn note(delivered: &[Delivered]) {
+pub fn note(delivered: &[DeliveredMessage]) {
     for one in delivered {
         let entry = if is_entry(&one.path) { read(&one.path) } else { None };
         let entry = entry.map(|entry| OutboxEntry {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(text_of(taken.iter()).unwrap(), "one\ntwo\nthree");
         assert_eq!(outbox.take(|_| true).len(), 4, "nothing is gone before it was shown");
         let deliver = |to_user, to_claude| {
-            let one = |entry: &OutboxEntry| Delivered { path: entry.path.clone(), to_user, to_claude };
+            let one = |entry: &OutboxEntry| DeliveredMessage { path: entry.path.clone(), to_user, to_claude };
             note(&taken.iter().map(one).collect::<Vec<_>>());
         };
         deliver(true, false);

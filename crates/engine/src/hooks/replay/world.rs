@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use super::config::Replayer;
-use super::past::{Because, Past, Stage, Would};
+use super::past::{DecidingRule, PastEvent, Prediction, Stage};
+use super::replayer::Replayer;
 use super::rules;
-use crate::hooks::permissions::Asking;
+use crate::hooks::permissions::PermissionQuery;
 use crate::hooks::run::World;
 use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, CallRequest};
@@ -21,7 +21,7 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::Finding;
 use conclaude_core::outcome::{Outcome, Verdict};
-use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange};
 use conclaude_core::rule::Rule;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
@@ -30,7 +30,7 @@ use conclaude_os::budget::Budget;
 /// later gates looked at, is gone.
 pub(super) struct PastWorld<'a> {
     pub(super) replayer: &'a Replayer,
-    pub(super) past: &'a Past<'a>,
+    pub(super) past: &'a PastEvent<'a>,
     pub(super) budget: Budget,
     /// The rules that match, also those that decide nothing.
     pub(super) matched: Vec<Rule>,
@@ -38,29 +38,36 @@ pub(super) struct PastWorld<'a> {
 
 impl World for PastWorld<'_> {
     fn guards(&mut self, _config: &PreToolUseConfig, _plan: &Plan) -> Vec<Outcome> {
-        let Past { event, stage, .. } = *self.past;
+        let PastEvent { event, stage, .. } = *self.past;
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
         let loaded = &self.replayer.loaded;
         let find = || ProtectedPaths::new(root, work, links).with(&loaded.extended, root, work);
         let own = Some(OwnFiles { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
-        let scene =
-            guards::Scene { root, work, links, own, lost: &loaded.lost, is_request, budget: &self.budget };
+        let scene = guards::Scene {
+            root,
+            work,
+            agent: actor(self.past.agent),
+            links,
+            own,
+            lost: &loaded.lost,
+            is_request,
+            budget: &self.budget,
+        };
         let seen = RefCell::new(Vec::new());
-        let agent = actor(self.past.agent);
         let (_, findings) =
-            guards::compare(&self.replayer.guards, &tool, agent, &scene, ComparisonLog::Matches(&seen));
+            guards::compare(&self.replayer.guards, &tool, &scene, ComparisonLog::Matches(&seen));
         self.matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }
 
     fn permissions(&mut self, config: &PermissionRequestConfig) -> Vec<Outcome> {
-        let Past { event, stage, agent, .. } = *self.past;
+        let PastEvent { event, stage, agent, .. } = *self.past;
         let Stage { root, links, .. } = stage;
         let sources = &self.replayer.sources;
         let budget = &self.budget;
-        let asking = Asking { event, agent: actor(agent), root, sources, links, budget };
+        let asking = PermissionQuery { event, agent: actor(agent), root, sources, links, budget };
         let matched = &mut self.matched;
         let said = permissions::with_request(config, &asking, |rules, request, home| {
             matched.extend(permission::matching(rules, request, home));
@@ -94,7 +101,7 @@ impl World for PastWorld<'_> {
         None
     }
 
-    fn remember(&mut self, _what: Remember, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
+    fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
     }
 }
@@ -116,25 +123,30 @@ impl Replayer {
     }
 
     /// Why an outcome counts.
-    pub(super) fn because(&self, outcome: &Outcome, event: &Would, all: &[Outcome]) -> Option<Because> {
+    pub(super) fn because(
+        &self,
+        outcome: &Outcome,
+        event: &Prediction,
+        all: &[Outcome],
+    ) -> Option<DecidingRule> {
         let would = match outcome.verdict {
-            Verdict::Block if *event == Would::Blocked => Would::Blocked,
-            Verdict::Block if *event == Would::Denied => Would::Denied,
+            Verdict::Block if *event == Prediction::Blocked => Prediction::Blocked,
+            Verdict::Block if *event == Prediction::Denied => Prediction::Denied,
             // Where nobody can be asked, it is denied.
             Verdict::Ask
-                if *event == Would::Denied && all.iter().all(|one| one.verdict != Verdict::Block) =>
+                if *event == Prediction::Denied && all.iter().all(|one| one.verdict != Verdict::Block) =>
             {
-                Would::Denied
+                Prediction::Denied
             }
-            Verdict::Ask => Would::Asked,
-            Verdict::Grant if *event == Would::Permitted => Would::Permitted,
+            Verdict::Ask => Prediction::Asked,
+            Verdict::Grant if *event == Prediction::Permitted => Prediction::Permitted,
             _ => return None,
         };
         let (rule, matched) = match outcome.as_finding() {
             Some(finding) => (self.rule_of(finding), finding.matched.clone().unwrap_or_default()),
             None => (rules::infinite(&self.loaded, &self.base), String::new()),
         };
-        Some(Because { rule, matched, would })
+        Some(DecidingRule { rule, matched, would })
     }
 
     fn rule_of(&self, finding: &Finding) -> Rule {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Environment;
 use super::config::Config;
-use super::record::findings;
+use super::record;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::{TranscriptPaths, remembered};
 use conclaude_checks::des::markers::Markers;
@@ -30,14 +30,14 @@ use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 
 /// An event whose payload could not be used.
-pub(super) struct Unread<'a> {
+pub(super) struct InvalidPayload<'a> {
     pub(super) event: EventKind,
     pub(super) input: &'a [u8],
     pub(super) environment: &'a Environment,
     pub(super) budget: &'a Budget,
 }
 
-impl Unread<'_> {
+impl InvalidPayload<'_> {
     /// The answer to it, for this reason.
     pub(super) fn answer(&self, error: PayloadError) -> Result<HookResult> {
         let event = self.event;
@@ -80,7 +80,7 @@ impl Unread<'_> {
             session: others::session_id(fields).map(str::to_owned),
             agent_id: others::agent_id(fields).map(str::to_owned),
             decision: decided.word.as_str().into(),
-            findings: findings::finding(&outcome, rule).into_iter().collect(),
+            findings: record::finding(&outcome, rule).into_iter().collect(),
             ..Record::default()
         };
         if let Ok(Some(problem)) | Err(problem) =
@@ -94,7 +94,7 @@ impl Unread<'_> {
     /// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
     /// fields have the names of any client.
     fn gated(&self, fields: &Map<String, Value>) -> Option<Project> {
-        let Unread { event, environment, budget, .. } = *self;
+        let InvalidPayload { event, environment, budget, .. } = *self;
         if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
             return None;
         }

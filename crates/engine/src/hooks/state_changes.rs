@@ -1,7 +1,7 @@
 //! What gates remember of calls and agents, and what records name.
 
 use super::context::{Context, MAIN_THREAD};
-use super::gate_facts::{GateContext, transcript_paths};
+use super::gate_context::{GateContext, transcript_paths};
 use super::gates::seen;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::claim;
@@ -14,17 +14,22 @@ use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::prompt::task_of;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
-use conclaude_core::plan::{Gate, Plan, Remember};
+use conclaude_core::plan::{Gate, Plan, StateChange};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
 
 /// Changes the state of the session, as the plan says.
-pub(super) fn run(what: Remember, plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcome> {
+pub(super) fn run(
+    what: StateChange,
+    plan: &Plan,
+    context: &Context<'_>,
+    outcomes: &[Outcome],
+) -> Vec<Outcome> {
     match what {
-        Remember::Call => return admit(plan, context, outcomes),
-        Remember::Resumed => resume(context),
-        Remember::Prompt => prompt(context),
+        StateChange::Call => return admit(plan, context, outcomes),
+        StateChange::Resumed => resume(context),
+        StateChange::Prompt => prompt(context),
     }
     Vec::new()
 }
@@ -115,7 +120,7 @@ fn let_in(
     let scopes = scopes(known.caller.as_ref(), opened);
     let scope = Scope::new(&scopes).unwrap_or_else(|_| Scope::of(opened.allowed.clone()));
     let added = boundaries::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
-    let problems = remember(Admitted { tool, opened, known, config, scopes }, context)?;
+    let problems = remember(AdmittedCall { tool, opened, known, config, scopes }, context)?;
     let input = boundaries::with_boundaries(&tool.tool_input, &added);
     let updated =
         Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::UpdatedInput(input) };
@@ -142,7 +147,7 @@ fn with_phases_of(opened: &OpenStep, mut config: GateConfig) -> GateConfig {
 }
 
 /// A call that Gate 1 lets pass, and what its agent is held to.
-struct Admitted<'a> {
+struct AdmittedCall<'a> {
     tool: &'a PreToolUsePayload,
     opened: &'a OpenStep,
     known: &'a GateContext,
@@ -150,8 +155,8 @@ struct Admitted<'a> {
     scopes: Vec<Vec<String>>,
 }
 
-fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>, Finding> {
-    let Admitted { tool, opened, known, config, scopes } = admitted;
+fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<String>, Finding> {
+    let AdmittedCall { tool, opened, known, config, scopes } = admitted;
     let mut problems = Vec::new();
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,

@@ -7,31 +7,33 @@ use conclaude_core::agent::actor;
 use conclaude_core::config::{CommandConfig, ContextRuleConfig, EventConfig};
 use conclaude_core::event::EventKind;
 use conclaude_core::messages::short;
-use conclaude_core::plan::{Action, Plan, Unmatched, WhyNot};
+use conclaude_core::plan::{Action, Plan, SkipReason, UnmatchedCommand};
 use conclaude_core::rule::Rule;
 use conclaude_store::audit::MAX_FILES;
 
 /// A command of the config that does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotRun {
+pub struct SkippedCommand {
     pub rule: Rule,
     pub script: String,
-    pub reason: WhyNot,
+    pub reason: SkipReason,
     /// The same in words.
     pub why: String,
 }
 
-impl NotRun {
+impl SkippedCommand {
     /// The reason in words that follow the rule.
     pub fn after_rule(&self) -> String {
         match self.reason {
-            WhyNot::Agent | WhyNot::Prompt | WhyNot::Files => format!("matches, but {}", self.why),
-            WhyNot::Pattern | WhyNot::InBetween | WhyNot::Earlier => self.why.clone(),
+            SkipReason::Agent | SkipReason::Prompt | SkipReason::Files => {
+                format!("matches, but {}", self.why)
+            }
+            SkipReason::Pattern | SkipReason::InBetween | SkipReason::Earlier => self.why.clone(),
         }
     }
 }
 
-pub(super) fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
+pub(super) fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<SkippedCommand> {
     of_section(plan, context, |_| true).chain(of_prompts(plan, context)).collect()
 }
 
@@ -39,15 +41,15 @@ pub(super) fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
 pub(super) fn of_section<'a>(
     plan: &'a Plan,
     context: &'a Context<'_>,
-    is_meant: fn(WhyNot) -> bool,
-) -> impl Iterator<Item = NotRun> {
+    is_meant: fn(SkipReason) -> bool,
+) -> impl Iterator<Item = SkippedCommand> {
     let section = context.config.settings.section(plan.event).into_iter();
     let unmatched = move || plan.unmatched.iter().filter(move |one| is_meant(one.why));
     section.flat_map(move |section| unmatched().flat_map(|one| of_unmatched(one, section, plan, context)))
 }
 
 /// What a prompt does not start: rules for context and slash commands that the plan does not have.
-fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
+fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<SkippedCommand> {
     if plan.event != EventKind::UserPromptSubmit {
         return Vec::new();
     }
@@ -77,8 +79,12 @@ fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
         })
     };
     found.retain(|(rule, ..)| !is_planned(rule));
-    let not_run =
-        |(rule, script, why): (Rule, String, String)| NotRun { rule, script, reason: WhyNot::Pattern, why };
+    let not_run = |(rule, script, why): (Rule, String, String)| SkippedCommand {
+        rule,
+        script,
+        reason: SkipReason::Pattern,
+        why,
+    };
     found.into_iter().map(not_run).collect()
 }
 
@@ -101,11 +107,11 @@ fn located(context: &Context<'_>, keys: &[&str], named: usize, pattern: &str) ->
 }
 
 fn of_unmatched(
-    unmatched: &Unmatched,
+    unmatched: &UnmatchedCommand,
     section: &EventConfig,
     plan: &Plan,
     context: &Context<'_>,
-) -> Vec<NotRun> {
+) -> Vec<SkippedCommand> {
     let Some((pattern, commands)) = section.entries().get(unmatched.entry) else { return Vec::new() };
     let numbered = commands.iter().enumerate();
     let concerned = numbered.filter(|(index, _)| unmatched.command.is_none_or(|only| only == *index));
@@ -115,25 +121,25 @@ fn of_unmatched(
             let keys = [name, "commands", pattern.as_str(), &index.to_string()];
             let rule = located(context, &keys, 2, pattern.as_str());
             let why = why_not(unmatched.why, command, plan, context);
-            NotRun { rule, script: command.run.as_str().to_owned(), reason: unmatched.why, why }
+            SkippedCommand { rule, script: command.run.as_str().to_owned(), reason: unmatched.why, why }
         })
         .collect()
 }
 
-fn why_not(why: WhyNot, command: &CommandConfig, plan: &Plan, context: &Context<'_>) -> String {
+fn why_not(why: SkipReason, command: &CommandConfig, plan: &Plan, context: &Context<'_>) -> String {
     match why {
-        WhyNot::Pattern => format!("does not match {}", plan.subject),
-        WhyNot::InBetween => "waits for the last part of the message (`final: true`)".into(),
-        WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
-        WhyNot::Agent => {
+        SkipReason::Pattern => format!("does not match {}", plan.subject),
+        SkipReason::InBetween => "waits for the last part of the message (`final: true`)".into(),
+        SkipReason::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
+        SkipReason::Agent => {
             let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
             format!("`agent: {agent}` does not match {}", actor(context.subagent()))
         }
-        WhyNot::Prompt => {
+        SkipReason::Prompt => {
             let pattern = command.pattern.as_ref().map(|pattern| pattern.as_str()).unwrap_or_default();
             format!("`pattern: {pattern}` is not found in the prompt")
         }
-        WhyNot::Files => {
+        SkipReason::Files => {
             let files: Vec<&str> = command.files.iter().flatten().map(|file| file.as_str()).collect();
             format!("`files: [{}]` covers no changed file ({})", files.join(", "), changed(context))
         }

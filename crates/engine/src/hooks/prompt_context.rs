@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use conclaude_core::config::{Piece, pieces};
-use conclaude_core::outcome::{Applied, Evidence, Outcome, Verdict};
+use conclaude_core::outcome::{Evidence, Outcome, RuleMatch, Verdict};
 use conclaude_core::plan::ContextRule;
 use conclaude_core::text::{Excerpt, clean, clean_line, head_and_tail};
 use conclaude_os::files;
@@ -17,7 +17,7 @@ pub(super) fn run(rule: &ContextRule, root: &Path) -> Vec<Outcome> {
     let problem = |what: String| {
         Outcome::note(format!("{} {}: {what}", Verdict::Warn.mark(), clean_line(&rule.rule.to_string())))
     };
-    let applied = Applied { rule: (*rule.rule).clone(), matched: rule.matched.clone() };
+    let applied = RuleMatch { rule: (*rule.rule).clone(), matched: rule.matched.clone() };
     let evidence = Evidence::Context(text, applied);
     let given = Outcome { verdict: Verdict::Pass, message: String::new(), evidence };
     std::iter::once(given).chain(problems.into_iter().map(problem)).collect()

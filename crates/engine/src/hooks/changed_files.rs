@@ -41,12 +41,12 @@ impl ChangeSite<'_> {
         let (changes, is_over) = match named(self.event, agent) {
             Ok(found) => found,
             Err(why) => {
-                let (files, why) = perhaps(work, &[Somewhere::in_all_of(work, why)], is_trusted);
+                let (files, why) = perhaps(work, &[UnknownWrites::in_all_of(work, why)], is_trusted);
                 log::warn(|| why.clone());
                 return (files, Some(UnknownChanges::Unreadable(why)));
             }
         };
-        let Written { mut files, somewhere } = self.resolved(&changes);
+        let ResolvedChanges { mut files, somewhere } = self.resolved(&changes);
         // What is gone by the time of a stop needs no check.
         files.retain(|file| !is_over || Path::new(&file.absolute).exists());
         if somewhere.is_empty() {
@@ -75,13 +75,13 @@ impl ChangeSite<'_> {
         self.resolved(&changes).files
     }
 
-    fn resolved(&self, changes: &[ToolChange]) -> Written {
+    fn resolved(&self, changes: &[ToolChange]) -> ResolvedChanges {
         let ChangeSite { event, work, budget } = *self;
         // By the time of a stop the session's folder may be another one.
         let is_stop = event.kind.row().changes == Changes::SincePrompt;
         let own_cwd = if is_stop { work } else { Path::new(event.payload.cwd()) };
         let links = Links::default();
-        let mut written = Written::default();
+        let mut written = ResolvedChanges::default();
         for change in changes {
             let cwd = match change {
                 ToolChange::Shell { cwd: Some(cwd), .. } => work.join(cwd),
@@ -105,26 +105,26 @@ impl ChangeSite<'_> {
 
 /// What changes come to on this disk.
 #[derive(Default)]
-struct Written {
+struct ResolvedChanges {
     files: Vec<Location>,
-    somewhere: Vec<Somewhere>,
+    somewhere: Vec<UnknownWrites>,
 }
 
 /// A directory in which something was written, and nothing says what.
-struct Somewhere {
+struct UnknownWrites {
     directory: PathBuf,
     /// The work tree that it is in.
     work: PathBuf,
     why: String,
 }
 
-impl Somewhere {
-    fn in_all_of(work: &Path, why: String) -> Somewhere {
-        Somewhere { directory: real_path(work), work: work.to_owned(), why }
+impl UnknownWrites {
+    fn in_all_of(work: &Path, why: String) -> UnknownWrites {
+        UnknownWrites { directory: real_path(work), work: work.to_owned(), why }
     }
 }
 
-impl Written {
+impl ResolvedChanges {
     fn add(&mut self, file: Location) {
         if !self.files.contains(&file) {
             self.files.push(file);
@@ -139,7 +139,7 @@ impl Written {
             let is_pattern = || touch.named().contains(['*', '?', '[']);
             if touch.path.is_dir() {
                 let why = format!("in `{}`", touch.shown());
-                self.somewhere.push(Somewhere { directory: touch.path, work: work.to_owned(), why });
+                self.somewhere.push(UnknownWrites { directory: touch.path, work: work.to_owned(), why });
             } else if touch.exists || !is_pattern() {
                 self.add(ground.location(&touch.path, false));
             }
@@ -151,13 +151,13 @@ impl Written {
                 Uncertainty::Doubt(doubt) => doubt.to_string(),
                 Uncertainty::Named { .. } | Uncertainty::Input { .. } => continue,
             };
-            self.somewhere.push(Somewhere::in_all_of(work, why));
+            self.somewhere.push(UnknownWrites::in_all_of(work, why));
         }
     }
 }
 
 /// What may have been changed somewhere: what differs from the last commit, or any file. And a sentence that says so.
-fn perhaps(work: &Path, somewhere: &[Somewhere], is_trusted: bool) -> (Vec<Location>, String) {
+fn perhaps(work: &Path, somewhere: &[UnknownWrites], is_trusted: bool) -> (Vec<Location>, String) {
     let mut files = Vec::new();
     let mut which = "what differs from the last commit";
     let mut trees: Vec<&Path> = somewhere.iter().map(|one| one.work.as_path()).collect();

@@ -12,7 +12,7 @@ use conclaude_checks::des::markers::Markers;
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
-use conclaude_core::plan::{Gate, GateFacts, Written};
+use conclaude_core::plan::{Gate, GateFacts, GateSubject};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
 use conclaude_os::files::{self, expand_home};
 use conclaude_store::store::Session;
@@ -34,53 +34,64 @@ pub(super) struct GateContext {
 }
 
 /// Which gate applies to an event.
-pub(super) enum Search {
+pub(super) enum GateSearch {
     Found(Box<GateContext>),
     Nothing,
     /// The agent's prompt was not found, so nobody can know; where it was looked for.
     NoPrompt(PathBuf),
 }
 
-/// The gate that applies to the event, if any. Most events have none, and cost nothing.
-pub(super) fn find(
-    payload: &HookPayload,
-    paths: TranscriptPaths,
-    agent: Option<&Agent>,
-    session: &Session,
-    des_is_on: bool,
-) -> Search {
-    let found = match payload {
-        HookPayload::PreToolUse(tool) => before_tool(tool, paths, session),
-        HookPayload::SubagentStop(_) => return at_stop(paths, agent, session, des_is_on),
-        _ => None,
-    };
-    found.map_or(Search::Nothing, |gate| Search::Found(Box::new(gate)))
+/// What says which gate applies to an event.
+pub(super) struct GateQuery<'a> {
+    pub(super) payload: &'a HookPayload,
+    pub(super) agent: Option<&'a Agent>,
+    pub(super) session: &'a Session,
+    pub(super) des_is_on: bool,
 }
 
-fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> Search {
+impl GateQuery<'_> {
+    /// The gate that applies to the event, if any. Most events have none, and cost nothing.
+    pub(super) fn find(&self, paths: TranscriptPaths) -> GateSearch {
+        let found = match self.payload {
+            HookPayload::PreToolUse(tool) => before_tool(tool, paths, self.session),
+            HookPayload::SubagentStop(_) => {
+                return at_stop(paths, self.agent, self.session, self.des_is_on);
+            }
+            _ => None,
+        };
+        found.map_or(GateSearch::Nothing, |gate| GateSearch::Found(Box::new(gate)))
+    }
+}
+
+fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> GateSearch {
     // A gate that let the agent in also looks when it leaves, whatever the config says by then.
     let is_remembered = || remembered(&paths, session).is_some() || !GatedCall::unclaimed(session).is_empty();
     if !des_is_on && !is_remembered() {
-        return Search::Nothing;
+        return GateSearch::Nothing;
     }
     let found = origin(&paths, agent.map(|agent| agent.name.as_str()), session, true);
     let found = found.map(|origin| (Markers::of(&origin.prompt), origin));
     match found {
         Some((markers, origin)) if markers.apply() && (des_is_on || origin.call.is_some()) => {
             let gate = Gate::Stop { step_file: markers.step_file.clone() };
-            Search::Found(Box::new(of_gate(gate, markers, origin, paths)))
+            GateSearch::Found(Box::new(of_gate(gate, markers, origin, paths)))
         }
         // A helper, whose caller answers for it.
-        Some((_, PromptOrigin { call: Some(_), .. })) => Search::Nothing,
+        Some((_, PromptOrigin { call: Some(_), .. })) => GateSearch::Nothing,
         found => match lost(&paths, agent.and_then(|agent| agent.kind.as_deref()), session).pop() {
             Some(call) => {
                 let gate = Gate::Lost { step_file: call.step_file.clone() };
-                Search::Found(Box::new(of_gate(gate, Markers::default(), PromptOrigin::of_call(call), paths)))
+                GateSearch::Found(Box::new(of_gate(
+                    gate,
+                    Markers::default(),
+                    PromptOrigin::of_call(call),
+                    paths,
+                )))
             }
-            None if found.is_some() || !des_is_on => Search::Nothing,
+            None if found.is_some() || !des_is_on => GateSearch::Nothing,
             None => {
                 let looked_in = paths.own.as_ref().filter(|own| own.exists()).unwrap_or(&paths.main);
-                Search::NoPrompt(looked_in.clone())
+                GateSearch::NoPrompt(looked_in.clone())
             }
         },
     }
@@ -107,7 +118,7 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
     // Before the agent's first tool runs, nothing of what names its call can be gone.
     claim(&paths, session);
     let written = match tools::written_field(&tool.tool_name) {
-        Some(field) => Written::File(text(field)?.to_owned()),
+        Some(field) => GateSubject::File(text(field)?.to_owned()),
         None => shell_writes(tool)?,
     };
     let origin = origin(&paths, None, session, false)?;
@@ -119,11 +130,11 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
 }
 
 /// The command of a shell, if it writes anything that can be named.
-pub(super) fn shell_writes(tool: &PreToolUsePayload) -> Option<Written> {
+pub(super) fn shell_writes(tool: &PreToolUsePayload) -> Option<GateSubject> {
     let ToolUse::Shell(command) = tools::what(&tool.tool_name, &tool.tool_input) else { return None };
     let script = shell_effects::read(command, files::home().as_deref());
     let writes = script.effects.iter().any(|effect| effect.access.changes_files());
-    writes.then(|| Written::Shell(command.to_owned()))
+    writes.then(|| GateSubject::Shell(command.to_owned()))
 }
 
 /// A call of an agent: by the main thread, or by an agent that may be gated itself.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::gate_facts::{self, GateContext, Search};
+use super::gate_context::{self, GateContext, GateQuery, GateSearch};
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::markers;
 use conclaude_core::agent::Agent;
@@ -33,34 +33,42 @@ pub(super) fn caller(event: &Event) -> Option<Agent> {
     })
 }
 
-/// The agent, the gate that applies, and why that is not known where one could.
-pub(super) fn who_and_which_gate(
-    event: &Event,
-    session: &Session,
-    settings: &ConclaudeConfig,
-) -> (Option<Agent>, Option<GateContext>, Option<Finding>) {
+/// The agent that causes an event, and the gate that applies to it.
+#[derive(Default)]
+pub(super) struct Actors {
+    pub(super) agent: Option<Agent>,
+    pub(super) gate: Option<GateContext>,
+    /// Why it is not known whether a gate applies, where one could.
+    pub(super) unknown_gate: Option<Finding>,
+}
+
+pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig) -> Actors {
     let payload = &event.payload;
     let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-    let paths = gate_facts::transcript_paths(payload);
+    let paths = gate_context::transcript_paths(payload);
     let agent = (event.kind.is_of_agent()).then(|| {
-        let marked = if des_is_on { gate_facts::marked_agent(payload, &paths) } else { None };
+        let marked = if des_is_on { gate_context::marked_agent(payload, &paths) } else { None };
         marked.unwrap_or_else(|| identity::identify(payload))
     });
     // It is not there before.
     let described = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
     let description = described.and_then(|meta| meta.description.clone());
     let agent = agent.map(|agent| Agent { description, ..agent });
-    let gate = match gate_facts::find(payload, paths, agent.as_ref(), session, des_is_on) {
-        Search::Found(gate) => *gate,
-        Search::Nothing => return (agent, None, None),
-        Search::NoPrompt(looked_in) => return (agent, None, why_unknown(&looked_in, settings, session)),
+    let query = GateQuery { payload, agent: agent.as_ref(), session, des_is_on };
+    let gate = match query.find(paths) {
+        GateSearch::Found(gate) => *gate,
+        GateSearch::Nothing => return Actors { agent, ..Actors::default() },
+        GateSearch::NoPrompt(looked_in) => {
+            let unknown_gate = why_unknown(&looked_in, settings, session);
+            return Actors { agent, unknown_gate, ..Actors::default() };
+        }
     };
     // Where nothing else says what the agent is, its marker does.
     let agent = agent.map(|agent| match &gate.markers.agent {
         Some(name) if agent.kind.is_none() => Agent { name: name.clone(), ..agent },
         _ => agent,
     });
-    (agent, Some(gate), None)
+    Actors { agent, gate: Some(gate), unknown_gate: None }
 }
 
 /// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
