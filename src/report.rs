@@ -1,9 +1,13 @@
 //! What happened in a project's sessions, from the audit trail and Claude Code's transcripts: as a page, as Markdown, as JSON.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 
+use conclaude_core::config::PriceTable;
 use conclaude_store::audit::{Trail, Verdict, verify};
 use conclaude_store::transcript::listing::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
@@ -13,7 +17,6 @@ mod lanes;
 mod markdown;
 mod model;
 mod records;
-mod scope;
 mod steps;
 mod threads;
 mod usage;
@@ -21,21 +24,20 @@ mod usage;
 pub(crate) use html::page;
 pub(crate) use markdown::markdown;
 pub(crate) use model::Report;
-pub(crate) use scope::Scope;
 
 /// Reads trail and transcripts.
 ///
 /// # Errors
-/// When the trail cannot be read. A transcript that cannot be is reported in the report.
-pub(crate) fn gather(scope: &Scope<'_>) -> io::Result<Report> {
+/// When the trail cannot be read. The report itself names unreadable transcripts.
+pub(crate) fn gather(scope: &Scope<'_>) -> anyhow::Result<Report> {
     let trail = Trail::of(scope.root, None);
-    // To hash every record takes as long as all the rest.
+    // Hashing all records takes as long as everything else, so it has its own thread.
     let (chain, gathered) = std::thread::scope(|threads| {
         let chain = threads.spawn(|| verify(&trail));
         let gathered = read_all(scope, &trail);
         (chain.join(), gathered)
     });
-    let chain = chain.map_err(|_| io::Error::other("the trail could not be verified"))??;
+    let chain = chain.map_err(|_| anyhow!("the trail could not be verified"))??;
     let mut report = gathered?;
     report.chain = of_verdict(chain);
     Ok(report)
@@ -56,7 +58,7 @@ fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
     Ok(report)
 }
 
-/// The transcripts of the sessions that may have something to say, and what was left out.
+/// The transcripts that may belong to the report, and the files that were skipped.
 fn transcripts(scope: &Scope<'_>) -> (Vec<SessionFiles>, SkippedFiles) {
     let Some(claude) = scope.claude else { return Default::default() };
     let is_recent = |session: &SessionFiles| {
@@ -74,3 +76,16 @@ fn of_verdict(verdict: Verdict) -> model::Chain {
     let Verdict { good, problem, warnings, notes, compared } = verdict;
     model::Chain { ok: problem.is_none(), records: good, problem, warnings, notes, end_compared: compared }
 }
+
+pub(crate) struct Scope<'a> {
+    pub(crate) root: &'a Path,
+    /// Where Claude Code keeps its transcripts.
+    pub(crate) claude: Option<&'a Path>,
+    /// The session, or the start of its id.
+    pub(crate) session: Option<&'a str>,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) prices: &'a PriceTable,
+}
+
+/// Paths of step files that records name.
+type StepNames = BTreeSet<String>;

@@ -1,5 +1,5 @@
-//! A live view of the project's sessions: what their threads do, what was decided and why. `model` knows, `rows` and `view`
-//! show it without side effects, `app` is what the user looks at; files and the terminal are at the edge.
+//! A live view of the project's sessions: what their threads do, what was decided and why. `model` holds the data, `rows` and `view`
+//! show it without side effects, `app` holds the selection and the filter. `source` reads files, `terminal` reads keys.
 
 use std::io;
 use std::panic::PanicHookInfo;
@@ -43,7 +43,7 @@ pub(crate) struct Watch<'a> {
     pub(crate) claude: Option<PathBuf>,
     pub(crate) trail: &'a Trail,
     pub(crate) limits: Limits,
-    /// The start of the id of the only session that is wanted.
+    /// Shows only the session whose id starts with this.
     pub(crate) only: Option<String>,
     pub(crate) has_colours: bool,
 }
@@ -62,11 +62,11 @@ impl<'a> Watch<'a> {
         (model, Source::new(self.root, self.claude.clone(), self.trail, self.limits.sessions))
     }
 
-    /// What there is to see now, as plain lines; none where there is nothing.
+    /// The current rows as plain lines.
     pub(crate) fn once(&self) -> Vec<String> {
         let (mut model, mut source) = self.start();
         while source.poll(&mut model) {}
-        // What is known of sessions is asked for once all are known.
+        // Details of sessions are read once all sessions are known.
         source.scan_again();
         source.poll(&mut model);
         let mut lines: Vec<String> = model.rows(&clock(), "").iter().map(rows::plain).collect();
@@ -74,7 +74,7 @@ impl<'a> Watch<'a> {
         lines
     }
 
-    /// What to do where there is nothing to see.
+    /// Advice for an empty screen.
     pub(crate) fn nothing(&self) -> Vec<String> {
         let trail = clean_line(&self.trail.folder().display().to_string());
         let what = match &self.only {
@@ -95,12 +95,14 @@ impl<'a> Watch<'a> {
 
     /// What the user should know beside the rows.
     fn notice(&self, model: &Model, source: &Source<'_>) -> Option<String> {
-        let doubtful = || {
-            let records = count(model.doubtful, "record");
-            (model.doubtful > 0)
-                .then(|| format!("✗ {records} cannot be believed: `conclaude audit verify` names the first"))
-        };
-        source.problem.as_deref().map(|problem| format!("✗ {}", clean_line(problem))).or_else(doubtful)
+        if let Some(problem) = &source.problem {
+            return Some(format!("✗ {}", clean_line(problem)));
+        }
+        if model.doubtful == 0 {
+            return None;
+        }
+        let records = count(model.doubtful, "record");
+        Some(format!("✗ {records} cannot be believed: `conclaude audit verify` names the first"))
     }
 
     /// Shows the screen until the user quits.

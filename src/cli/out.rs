@@ -193,11 +193,12 @@ impl MessageParts {
         for (is_ours, end) in &self.ends {
             let text = self.text.get(start..*end).unwrap_or_default();
             start = *end;
-            match is_ours {
-                true => out.push_str(text),
-                false if is_plain(text) => out.push_str(text),
-                false if keeps_tags => out.push_str(&printable(text)),
-                false => out.push_str(&closed(clean(text))),
+            if *is_ours || is_plain(text) {
+                out.push_str(text);
+            } else if keeps_tags {
+                out.push_str(&printable(text));
+            } else {
+                out.push_str(&closed(clean(text)));
             }
         }
     }

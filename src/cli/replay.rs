@@ -2,26 +2,24 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::audit::since;
 use super::out::Out;
+use crate::replay::seen::Seen;
 use crate::replay::{self, Elsewhere, Projects, Reading};
 use conclaude_core::config::{ConfigError, Patterns};
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::replay::{Prediction, Replayer};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
+use conclaude_store::transcript::listing::SkippedFiles;
 
 mod json;
-mod notes;
 mod print;
-mod progress;
-mod summary;
-
-use summary::ReplaySummary;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude replay                                   all sessions of this project
@@ -67,7 +65,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();
-    let progress = progress::ReplayProgress::new(replay::size(&threads));
+    let progress = ReplayProgress::new(replay::size(&threads));
     let reading = Reading {
         replayer: &replayer,
         since: request.since,
@@ -93,9 +91,10 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         untrusted,
     };
     let mut out = Out::stdout();
-    match request.json {
-        true => out.json(&json::of(&replayed))?,
-        false => print::text(&mut out, &replayed)?,
+    if request.json {
+        out.json(&json::of(&replayed))?;
+    } else {
+        print::text(&mut out, &replayed)?;
     }
     out.flush()?;
     let is_blocked = seen.of(Prediction::Denied) + seen.of(Prediction::Blocked) > 0;
@@ -109,9 +108,93 @@ fn read(request: &ReplayRequest, root: &Root) -> io::Result<(Loaded, Vec<String>
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
     }
     let loaded = load::untrusted(root);
-    let untrusted = match loaded.errors.is_empty() {
-        true => load::all(root, Patterns::All).errors.iter().map(ConfigError::brief).collect(),
-        false => Vec::new(),
+    let untrusted = if loaded.errors.is_empty() {
+        load::all(root, Patterns::All).errors.iter().map(ConfigError::brief).collect()
+    } else {
+        Vec::new()
     };
     Ok((loaded, untrusted))
+}
+
+/// The results of a replay.
+struct ReplaySummary<'a> {
+    replayer: &'a Replayer,
+    seen: &'a Seen,
+    sessions: u64,
+    transcripts: u64,
+    seconds: f64,
+    /// Why the config would not be used by a hook.
+    untrusted: Vec<String>,
+    /// What of the folders that are meant was not read.
+    not_listed: SkippedFiles,
+    /// Sessions that had another config, or whose folder is gone.
+    other_configs: Elsewhere,
+    gone: Elsewhere,
+}
+
+/// Less is read without a bar.
+const FROM_BYTES: u64 = 16 << 20;
+const EVERY: Duration = Duration::from_millis(100);
+const WIDTH: u64 = 30;
+
+struct ReplayProgress {
+    total: u64,
+    started: Instant,
+    /// When it was last drawn; none where there is no terminal.
+    drawn: Option<Mutex<Instant>>,
+}
+
+impl ReplayProgress {
+    fn new(total: u64) -> ReplayProgress {
+        let is_shown = total >= FROM_BYTES && Out::stderr_is_terminal();
+        let now = Instant::now();
+        ReplayProgress { total, started: now, drawn: if is_shown { Some(Mutex::new(now)) } else { None } }
+    }
+
+    fn show(&self, bytes: u64) {
+        // Another thread is drawing.
+        let Some(mut drawn) = self.drawn.as_ref().and_then(|drawn| drawn.try_lock().ok()) else { return };
+        if drawn.elapsed() < EVERY {
+            return;
+        }
+        *drawn = Instant::now();
+        let _ =
+            Out::stderr().document(&format!("\r{}\u{1b}[K", bar(bytes, self.total, self.started.elapsed())));
+    }
+
+    fn clear(&self) {
+        if self.drawn.is_some() {
+            let _ = Out::stderr().document("\r\u{1b}[K");
+        }
+    }
+}
+
+/// Less than 80 columns.
+fn bar(bytes: u64, total: u64, elapsed: Duration) -> String {
+    let bytes = bytes.min(total);
+    let filled = bytes * WIDTH / total.max(1);
+    let part = |text: &str, n: u64| text.repeat(usize::try_from(n).unwrap_or_default());
+    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1);
+    let speed = bytes / 1_000 / milliseconds;
+    let (read, all) = (bytes / 1_000_000, total / 1_000_000);
+    let left = (total - bytes).saturating_mul(milliseconds) / bytes.max(1) / 1_000;
+    format!(
+        "{}{} {read} of {all} MB, {speed} MB/s, {left} s left",
+        part("█", filled),
+        part("░", WIDTH - filled)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_fits_a_narrow_terminal() {
+        let half = bar(1_500_000_000, 3_000_000_000, Duration::from_secs(3));
+        assert_eq!(half, "███████████████░░░░░░░░░░░░░░░ 1500 of 3000 MB, 500 MB/s, 3 s left");
+        let huge = bar(9_999_999_000_000, 99_999_999_000_000, Duration::from_hours(2));
+        assert!(huge.chars().count() < 80, "{huge}");
+        assert_eq!(bar(5, 0, Duration::ZERO), format!("{} 0 of 0 MB, 0 MB/s, 0 s left", "░".repeat(30)));
+    }
 }

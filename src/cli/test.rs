@@ -142,12 +142,12 @@ fn invalid(out: &mut Out<'_>, error: &ConfigError) -> io::Result<()> {
     let style = if Out::shows_colours() { Style::Colour } else { Style::Plain };
     writeln!(out, "{}\n", super::out::ColouredText(&error.report(style)))?;
     let problems = count(error.located().len() as u64, "problem");
-    match error.path().file_name().is_some_and(|name| ROOT_FILES.iter().any(|known| name == *known)) {
-        true => writeln!(out, "{BAD}error{BAD:#}: {}", error.summary()),
-        false => {
-            writeln!(out, "{BAD}error{BAD:#}: {} is not a file of cases: {problems}", error.path().display())
-        }
+    let is_config =
+        error.path().file_name().is_some_and(|name| ROOT_FILES.iter().any(|known| name == *known));
+    if is_config {
+        return writeln!(out, "{BAD}error{BAD:#}: {}", error.summary());
     }
+    writeln!(out, "{BAD}error{BAD:#}: {} is not a file of cases: {problems}", error.path().display())
 }
 
 fn print(out: &mut Out<'_>, suite: &Suite) -> io::Result<()> {

@@ -22,7 +22,7 @@ const SCRIPT: &str = concat!(
 /// When the report cannot be written as JSON.
 pub(crate) fn page(report: &Report) -> serde_json::Result<String> {
     let data = in_script(&serde_json::to_string(report)?);
-    // Nothing is loaded, and nothing runs but what is named by its hash.
+    // The page loads nothing, and runs only the script with this hash.
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(SCRIPT),
@@ -30,7 +30,7 @@ pub(crate) fn page(report: &Report) -> serde_json::Result<String> {
     );
     let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len() + 500);
     let mut rest = PAGE;
-    // In one pass: data is never looked at for places.
+    // In one pass, so that placeholders in the data are not replaced.
     while let Some((before, (name, after))) =
         rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?)))
     {
@@ -52,7 +52,7 @@ fn in_script(json: &str) -> String {
     let json = escaped_json(json);
     let mut safe = String::with_capacity(json.len() + json.len() / 16);
     let mut rest = json.as_str();
-    // What is invisible, line separators among it, is escaped already.
+    // Invisible characters, such as line separators, are escaped already.
     while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&')) {
         let (before, after) = rest.split_at(at);
         safe.push_str(before);

@@ -17,7 +17,7 @@ use conclaude_store::transcript::fate::{self, Fate, Sign};
 /// More calls than these are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 200_000;
 
-/// Where lanes and sessions are found again while the report is made.
+/// The lanes and sessions of a report while it is made.
 #[derive(Default)]
 pub(super) struct Lanes {
     root: PathBuf,
@@ -75,7 +75,7 @@ impl Lanes {
         report.transcripts.files += 1;
         self.counts.add(&summary.counts);
         self.errors.extend(summary.error.clone());
-        // It has nothing in the time that is asked for.
+        // It has nothing since `--since`.
         if summary.started.is_none() {
             return;
         }
@@ -155,7 +155,7 @@ impl Lanes {
         }
     }
 
-    /// What is known when everything was read: states, times of sessions, the order of lanes.
+    /// Fills in what needs all transcripts: states, times of sessions, the order of lanes.
     pub(super) fn finish(mut self, report: &mut Report) {
         self.states(report);
         report.lanes.iter_mut().for_each(|lane| lane.outcome = lane.in_words());
@@ -206,7 +206,7 @@ impl Lanes {
     }
 }
 
-/// Of the past one says that what was not seen for long never stopped.
+/// An agent without a recent sign counts as never stopped.
 fn state(fate: Fate) -> (State, Option<String>) {
     match fate {
         Fate::Stopped => (State::Stopped, None),
@@ -217,7 +217,7 @@ fn state(fate: Fate) -> (State, Option<String>) {
     }
 }
 
-/// Sessions by their start, in each the main thread first, then the agents by theirs.
+/// Sessions by their start; in each the main thread first, then the agents by their start.
 fn sort(report: &mut Report) {
     let started = |lane: &Lane| {
         let session = lane.session.and_then(|at| report.sessions.get(at)?.started);

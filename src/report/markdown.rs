@@ -19,7 +19,7 @@ const MAX_ROWS: usize = 50;
 /// Longer texts in a table are cut.
 const MAX_CHARS: usize = 160;
 
-/// What matters most has more room.
+/// The most important texts have more room.
 const MAX_REASON: usize = 600;
 
 pub(crate) fn markdown(report: &Report) -> String {
@@ -171,10 +171,10 @@ fn agents(out: &mut String, report: &Report) {
     });
 }
 
-/// So many files of an agent are named.
+/// Further files of an agent are only counted.
 const MAX_FILES: usize = 3;
 
-/// Those of the project are named from its root.
+/// Files of the project are named from its root.
 fn files(lane: &Lane, project: &str) -> String {
     let inside = |path: &str| {
         Path::new(path).strip_prefix(project).map_or(path.to_owned(), |rest| rest.display().to_string())
@@ -221,7 +221,7 @@ fn decisions(out: &mut String, report: &Report) {
     }
 }
 
-/// Records that are not as they were written.
+/// Records that were tampered with.
 fn changed(out: &mut String, report: &Report) {
     let records: Vec<(&Record, &String)> =
         report.records.iter().filter_map(|record| Some((record, record.doubt.as_ref()?))).collect();

@@ -25,7 +25,7 @@ pub(crate) struct Report {
     pub(crate) transcripts: Transcripts,
     /// Models that have no price in the config.
     pub(crate) unpriced: Vec<String>,
-    /// What there was no room for.
+    /// What was left out.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct SessionReport {
     pub(crate) prompts: u64,
     #[serde(skip)]
     pub(crate) has_ended: bool,
-    /// What Claude Code says that it cost.
+    /// The cost that Claude Code recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost_of_client: Option<f64>,
 }
@@ -152,7 +152,7 @@ pub(crate) enum State {
     Stopped,
     Running,
     NeverStopped,
-    /// Nothing says what became of it.
+    /// It is not known what became of it.
     Unknown,
 }
 
@@ -197,10 +197,10 @@ pub(crate) struct Record {
     pub(crate) commands: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) evidence: Option<Box<RawValue>>,
-    /// Why it cannot be believed.
+    /// Why the record was tampered with, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) doubt: Option<String>,
-    /// What else the record holds: newer versions may add to it.
+    /// Other fields of the record. Newer versions may add some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) more: Option<Box<RawValue>>,
 }
@@ -280,7 +280,7 @@ pub(crate) struct Phase {
     pub(crate) blocked_by: Option<String>,
 }
 
-/// What verifying the trail came to; it is always verified whole.
+/// The result of verifying the whole trail.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Chain {
     pub(crate) ok: bool,

@@ -1,4 +1,4 @@
-//! The records of the audit trail. There may be a hundred thousand: what is only shown stays as it was written.
+//! The records of the audit trail. There may be a hundred thousand, so values that are only shown are not parsed.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,14 +14,14 @@ use serde_json::value::RawValue;
 
 use super::lanes::Lanes;
 use super::model::{Record, Report, values};
-use super::scope::{Scope, StepNames};
 use super::threads::start_of;
+use super::{Scope, StepNames};
 use conclaude_store::audit::{Reader, Trail, reasons};
 
-/// The newest records are kept, and older ones counted: a page of more is slow to open.
+/// Older records are only counted: a larger page is slow to open.
 const MAX_RECORDS: usize = 200_000;
 
-/// How much is kept of a text, in characters.
+/// Longer texts are cut, in characters.
 const MAX_TEXT: usize = 2_000;
 
 /// Reads the records that are asked for, and names their step files.
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
         for (name, value) in &self.others {
             add(name, &shortened(value.get()));
         }
-        // The agent of a record without an id is somebody else: the one that is called, or who ran a command.
+        // Without an id, the record's agent is another one: the agent that is called, or the one that ran a command.
         if let (Some(agent), None) = (&self.agent, &self.agent_id) {
             add("agent", &Value::from(agent.as_ref()).to_string());
         }
@@ -186,7 +186,7 @@ fn record(report: &mut Report, lanes: &mut Lanes, fields: &Fields<'_>, doubt: Op
     if let Some(lane) = report.lanes.get_mut(lane) {
         let warns = || [fields.findings, fields.commands].map(values).iter().flatten().any(reasons::warns);
         lane.decided(fields.event.as_deref(), fields.decision.as_deref().unwrap_or_default(), warns);
-        // Of an agent without a transcript the trail may know the name.
+        // The trail may know the name of an agent without a transcript.
         if let (Some(name), Some(id)) = (&fields.agent, &lane.id)
             && lane.name == *id
         {

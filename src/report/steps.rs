@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::StepNames;
 use super::model::{Phase, Step};
-use super::scope::StepNames;
 use conclaude_checks::des::step;
 
 /// More than any project has at once.

@@ -1,4 +1,4 @@
-//! One transcript each: what a main thread or a subagent did.
+//! Reads one transcript: what a main thread or a subagent did.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -19,10 +19,10 @@ use conclaude_store::transcript::sessions::SessionFiles;
 use conclaude_store::transcript::stream::Stream;
 use shell_effects::Access;
 
-/// How much is kept of what a tool is called with, in characters.
+/// Longer inputs of tools are cut, in characters.
 const MAX_DETAIL: usize = 160;
 
-/// How much is kept of what a hook printed.
+/// Longer outputs of hooks are cut.
 const MAX_STDERR: usize = 1_000;
 
 /// Calls and files of one thread beyond these are only counted.
@@ -80,7 +80,7 @@ pub(super) struct FailedHook {
     pub(super) stderr: Option<String>,
 }
 
-/// The last message of a transcript: it says whether an agent came to its end.
+/// The last message of a transcript. It shows whether the agent has stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LastMessage {
     #[default]
@@ -94,7 +94,7 @@ enum LastMessage {
     BlockedStop,
     Call,
     Result,
-    /// It was being written when the agent was seen last.
+    /// It is only partly written.
     HalfWritten,
     /// It could not be read.
     Unread,
@@ -139,7 +139,7 @@ pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(
     found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
 }
 
-/// Whether whatever happened then may still go on.
+/// Whether an agent with a sign of this time may still be running.
 pub(super) fn is_recent(time: SystemTime) -> bool {
     SystemTime::now().duration_since(time).is_ok_and(|ago| ago < fate::STILL_RUNNING)
 }
@@ -171,7 +171,7 @@ impl Summary {
         summary
     }
 
-    /// Takes a line; what of it could not be read.
+    /// Takes a line. Returns the part that could not be read.
     fn take(&mut self, entry: &TranscriptEntry<'_>, since: Option<i64>) -> Option<&'static str> {
         if let Some(cost) = entry.total_cost.number() {
             self.cost_of_client = Some(cost);
@@ -201,11 +201,14 @@ impl Summary {
         let mut unread = None;
         if entry.is("assistant") {
             unread = self.answers.take(entry);
-            let last = match entry.is_api_error_message.is_true() {
-                true => LastMessage::ApiError,
-                false if entry.may_call() => LastMessage::Unread,
-                false if Sign::of_answer(entry) == Sign::Stopped => LastMessage::Answer,
-                false => LastMessage::Announcement,
+            let last = if entry.is_api_error_message.is_true() {
+                LastMessage::ApiError
+            } else if entry.may_call() {
+                LastMessage::Unread
+            } else if Sign::of_answer(entry) == Sign::Stopped {
+                LastMessage::Answer
+            } else {
+                LastMessage::Announcement
             };
             self.says(last, time);
         }
@@ -250,7 +253,7 @@ impl Summary {
     fn result(&mut self, time: i64, result: &MessageBlock<'_>) {
         let Some(open) = result.tool_use_id.text().and_then(|id| self.open.remove(id)) else { return };
         let failed = result.is_error.is_true();
-        // What failed or was denied was not written.
+        // A call that failed or was denied has not written the file.
         if !failed
             && let Some(file) = open.file
             && (self.files.contains_key(&file) || self.files.len() < MAX_FILES)
@@ -259,10 +262,12 @@ impl Summary {
         }
         if let Some(call) = open.call.and_then(|at| self.calls.get_mut(at)) {
             call.duration = Some((time - call.start).max(0));
-            call.problem = match failed {
-                true if result.is_denied_by_hook() => Some("denied by a hook"),
-                true => Some("failed"),
-                false => None,
+            call.problem = if !failed {
+                None
+            } else if result.is_denied_by_hook() {
+                Some("denied by a hook")
+            } else {
+                Some("failed")
             };
         }
     }
@@ -274,7 +279,7 @@ impl Summary {
 
     /// What its last message says, and when.
     pub(super) fn sign(&self) -> (i64, Sign) {
-        // What cannot be read has no time, and comes after what can.
+        // An unreadable message has no time, and comes after the readable ones.
         let is_unread = matches!(self.last, LastMessage::HalfWritten | LastMessage::Unread);
         let time = if is_unread { self.ended } else { self.last_message.or(self.ended) };
         (time.unwrap_or_default(), self.last_sign())
@@ -299,7 +304,7 @@ impl Summary {
     }
 }
 
-/// What Claude Code wrote of a hook that failed without anybody being shown.
+/// A failed hook that Claude Code recorded without showing it.
 fn failed_hook(attachment: &Attachment<'_>, time: i64) -> Option<FailedHook> {
     let kind = match attachment.kind.text()? {
         "hook_non_blocking_error" | "hook_error_during_execution" => match attachment.exit_code.number() {

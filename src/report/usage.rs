@@ -16,7 +16,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// What of it could not be read.
+    /// Returns the part that could not be read.
     pub(super) fn take(&mut self, entry: &TranscriptEntry<'_>) -> Option<&'static str> {
         let message = entry.message.as_ref()?;
         let Ok(usage) = message.usage() else {
@@ -24,7 +24,7 @@ impl Answers {
         };
         let (id, usage) = message.id.text().zip(usage)?;
         let model = message.model.text().unwrap_or("unknown");
-        // Messages that Claude Code makes itself cost nothing.
+        // Synthetic messages of Claude Code cost nothing.
         if model == "<synthetic>" {
             return None;
         }
@@ -52,14 +52,14 @@ impl Answers {
     }
 }
 
-/// FNV-1a, as good as any for telling ids apart.
+/// FNV-1a, which is good enough to tell ids apart.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// What tokens of a model cost; none without a price.
+/// The cost of tokens of a model. None without a price.
 pub(super) fn cost(prices: &PriceTable, model: &str, tokens: Tokens) -> Option<f64> {
     let PriceConfig { input, output, cache_read, cache_write, cache_write_1h } = *prices.of(model)?;
     let write = cache_write.unwrap_or(input);

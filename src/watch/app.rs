@@ -1,4 +1,4 @@
-//! What the user looks at: the selected row, its details, the filter. Keys come in; nothing is read or drawn here.
+//! The state of the screen: the selected row, its details, the filter. Keys change it; nothing is read or drawn here.
 
 use super::keys::Key;
 use super::rows::{RowId, TimelineRow};
@@ -13,7 +13,7 @@ pub(crate) enum LoopStep {
 #[derive(Debug)]
 pub(crate) struct App {
     selected: Option<RowId>,
-    /// Where it was, for when it is there no more.
+    /// Its last index, in case the row is gone.
     at: usize,
     /// The first row on the screen.
     top: usize,
@@ -29,7 +29,7 @@ pub(crate) struct App {
     pub(crate) page: usize,
 }
 
-/// A filter is no longer.
+/// The longest filter, in characters.
 const MAX_FILTER: usize = 100;
 
 impl App {

@@ -1,4 +1,4 @@
-//! All that is known of one row.
+//! The details of a row.
 
 use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;

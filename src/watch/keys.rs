@@ -1,4 +1,4 @@
-//! Keys out of the bytes that a terminal sends.
+//! Parses the bytes of a terminal into keys.
 
 #![cfg_attr(not(unix), allow(dead_code, reason = "there keys come as such"))]
 
@@ -21,7 +21,7 @@ pub(crate) enum Key {
 
 const ESC: u8 = 0x1b;
 
-/// The keys of these bytes, and the bytes of one that is not whole yet.
+/// The keys of these bytes, and the bytes of an incomplete key.
 pub(super) fn keys(mut bytes: &[u8]) -> (Vec<Key>, &[u8]) {
     let mut keys = Vec::new();
     while let Some((key, rest)) = next(bytes) {
@@ -31,7 +31,7 @@ pub(super) fn keys(mut bytes: &[u8]) -> (Vec<Key>, &[u8]) {
     (keys, bytes)
 }
 
-/// What the rest is when nothing follows: Esc is the start of many other keys.
+/// The key of an incomplete rest if nothing follows: Esc starts many other keys.
 pub(super) fn last_keys(bytes: &[u8]) -> Vec<Key> {
     match bytes.first() {
         None => Vec::new(),
@@ -70,7 +70,7 @@ fn sequence(bytes: &[u8]) -> Option<(Key, &[u8])> {
     }
 }
 
-/// A key by the end of its sequence, whatever is held down with it.
+/// A key by the end of its sequence, with any modifiers.
 fn named(parameters: &[u8], last: u8) -> Key {
     let number = parameters.split(|byte| *byte == b';').next().unwrap_or_default();
     match (last, number) {

@@ -44,11 +44,11 @@ pub(super) struct Part {
     pub(super) took: Option<i64>,
 }
 
-/// What is shown of a line when somebody asks for it.
+/// The details of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Details {
     Known(Vec<Detail>),
-    /// The record as it is in the trail, and why it cannot be believed.
+    /// The record as written, and why it was tampered with.
     Record(Box<str>, Option<Box<str>>),
 }
 

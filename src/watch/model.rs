@@ -1,5 +1,5 @@
-//! What is known of the project's sessions: records of the trail and lines of transcripts come in, in any order, and threads
-//! with their lines stay. Bounded: old sessions, threads and lines give way to new ones.
+//! The sessions of the project with their threads and lines, from records of the trail and lines of transcripts in any order. Its
+//! size is bounded: new sessions, threads and lines replace the oldest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
 
-/// How much is kept. All bounds together are some megabytes.
+/// Limits of the model. At all limits it has some megabytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) sessions: usize,
     pub(crate) threads: usize,
     /// Of one thread.
     pub(crate) lines: usize,
-    /// Of all threads: then the session whose last sign is the oldest loses its lines.
+    /// Of all threads. Beyond it, the oldest session loses its lines.
     pub(crate) all_lines: usize,
 }
 
@@ -47,14 +47,14 @@ pub(crate) type StepKey = (Option<String>, String);
 
 pub(crate) struct Model {
     limits: Limits,
-    /// The start of the id of the only session that is wanted.
+    /// Shows only the session whose id starts with this.
     only: Option<String>,
     pub(super) sessions: Vec<WatchedSession>,
     pub(super) running: Vec<RunningCommand>,
     pub(super) steps: BTreeMap<StepKey, StepState>,
-    /// The newest sign of a session that was left out: what is older is left out too.
+    /// The newest time of a dropped session. Older sessions are dropped, too.
     pub(super) left_out: Option<Timestamp>,
-    /// The steps of calls that no agent is known of yet, by call.
+    /// The steps of calls whose agent is not known yet, by call.
     steps_of_calls: BTreeMap<String, String>,
     next_number: u64,
     /// Lines since all of them were counted.
@@ -126,7 +126,7 @@ impl Model {
         self.bound_lines();
     }
 
-    /// Whether there is room for a sign of this time of the session: the session whose last sign is the oldest gives way.
+    /// Makes room for a session by dropping the oldest one. Returns false if the new one is older.
     fn make_room(&mut self, session: &str, time: Timestamp) -> bool {
         if self.sessions.iter().any(|known| known.id == session) {
             return true;
@@ -195,7 +195,7 @@ impl Model {
         Some(thread)
     }
 
-    /// The agent of a record that names none by its id: the newest of that name, and on that step.
+    /// The agent of a record without an id: the newest one with that name and step.
     fn agent_at_work(
         &self,
         session: &str,
@@ -203,7 +203,7 @@ impl Model {
         step: Option<&str>,
         event: Option<&str>,
     ) -> Option<String> {
-        // At a call the name is that of the agent that is called.
+        // In a record of a call, the name is that of the called agent.
         if !event.is_some_and(is_des) {
             return None;
         }
@@ -253,7 +253,7 @@ impl Model {
         thread.step = step.or(thread.step.take());
     }
 
-    /// Takes a line of a transcript; false for a message that does not say when it was.
+    /// Takes a line of a transcript. Returns false for a message without a time.
     pub(crate) fn entry(&mut self, session: &str, agent: Option<&str>, entry: &TranscriptEntry<'_>) -> bool {
         let Some(time) = entry.timestamp.text().and_then(|time| time.parse().ok()) else {
             return !entry.is_message();
@@ -324,7 +324,7 @@ impl Model {
         for one in self.running.clone() {
             let Ok(time) = one.started.parse() else { continue };
             let agent = self.agent_of(&one);
-            // What runs makes its thread known, also before anything is recorded of it.
+            // A running command shows its thread, even before the first record.
             if let Some(thread) =
                 self.thread(one.session.as_deref().unwrap_or_default(), agent.as_deref(), time)
                 && agent.is_some()

@@ -40,7 +40,7 @@ pub(super) fn line(
 }
 
 impl Details {
-    /// Of the line itself.
+    /// The details of the line itself.
     pub(super) fn of_line(&self) -> Vec<Detail> {
         match self {
             Details::Known(details) => details.clone(),
@@ -48,7 +48,7 @@ impl Details {
         }
     }
 
-    /// Of the command with this number.
+    /// The details of the command with this number.
     pub(super) fn of_command(&self, at: usize) -> Vec<Detail> {
         match self {
             Details::Known(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! What is known, as rows: sessions, in each its threads, in each what happened and what runs.
+//! The model as rows: sessions, their threads, and in each thread what happened and what runs.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
 
-/// The same row the next time, whatever comes before it.
+/// Identifies a row across updates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowId {
     Session(String),
@@ -58,7 +58,7 @@ pub(crate) struct Totals {
 }
 
 impl Model {
-    /// All rows that hold the text, with what they belong to and what belongs to them.
+    /// The rows that contain the text, with their parents and children.
     pub(crate) fn rows(&self, clock: &Clock, wanted: &str) -> Vec<TimelineRow> {
         let mut rows = Vec::new();
         for session in self.sorted() {
@@ -309,7 +309,7 @@ fn running_row(running: &RunningCommand, clock: &Clock) -> TimelineRow {
     }
 }
 
-/// The rows that hold the text, those above them that they belong to, and those below them that belong to them.
+/// The rows that contain the text, with their parents and children.
 fn filtered(rows: Vec<TimelineRow>, wanted: &str) -> Vec<TimelineRow> {
     let mut keep = vec![false; rows.len()];
     // The depth of the row that matched, as long as its own rows follow.

@@ -1,5 +1,5 @@
-//! The library's way to the terminal, without the parts for which it would read keys or start a program: where the cursor is, and
-//! how large a terminal is that does not say so.
+//! The backend of ratatui without the parts that read keys or start a program: the position of the cursor, and the size of a
+//! terminal that does not report it.
 
 use std::io::{self, Stdout};
 
@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Size};
 
 pub(super) struct TerminalScreen(CrosstermBackend<Stdout>);
 
-/// What a terminal has that does not know its size.
+/// The size of a terminal that does not report it.
 const USUAL: Size = Size { width: 80, height: 24 };
 
 impl TerminalScreen {
@@ -36,7 +36,7 @@ impl Backend for TerminalScreen {
         self.0.show_cursor()
     }
 
-    /// Only for who draws between the lines of a shell.
+    /// Only inline viewports need it.
     fn get_cursor_position(&mut self) -> io::Result<Position> {
         Ok(Position::ORIGIN)
     }

@@ -1,5 +1,5 @@
-//! Where the model's facts come from: the trail, the transcripts of Claude Code, step files, and what runs. Files that grow are
-//! read on from where they ended, a little at a time, so that the screen never waits for them.
+//! Feeds the model from the trail, the transcripts of Claude Code, step files and running commands. Growing files are read
+//! incrementally, a little at a time, so that the screen never waits.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -30,12 +30,12 @@ const LINES: u64 = 200;
 /// How often new sessions, agents and changed steps are looked for.
 const SCAN: Duration = Duration::from_secs(1);
 
-/// What was there before is read from so far before its end: what is shown is what happened last. One line that is too long to be
-/// read does not take the place of all others.
+/// An existing transcript is read from this many bytes before its end. It is larger than the longest line, so that one long line
+/// does not hide all others.
 const MAX_START: u64 = MAX_LINE + (8 << 20);
 const MAX_START_OF_AGENT: u64 = 2 << 20;
 
-/// No line is longer, or it is not read.
+/// Longer lines are not read.
 const MAX_LINE: u64 = 32 << 20;
 
 /// A transcript, and how far it was read.
@@ -46,7 +46,7 @@ struct Transcript {
     /// The bytes before the first line that was read.
     skipped: u64,
     counts: Counts,
-    /// What was not read at its end, and may be the next time.
+    /// A partial line at its end. It is read again the next time.
     at_end: Counts,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Source<'a> {
         self.next_scan = Instant::now();
     }
 
-    /// Gives the model what is new; whether there is more to read at once.
+    /// Feeds the model with what is new. Returns whether there is more to read.
     pub(crate) fn poll(&mut self, model: &mut Model) -> bool {
         let until = Instant::now() + SLICE;
         self.problem = None;

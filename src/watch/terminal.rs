@@ -1,4 +1,4 @@
-//! The user's terminal: taken over for the screen, and given back as it was, however that ends.
+//! Takes over the user's terminal for the screen, and restores it in any case.
 
 use std::io::{self, Stdout};
 use std::panic::PanicHookInfo;
@@ -60,7 +60,7 @@ impl Drop for TerminalSession {
     }
 }
 
-/// Once for each time that it was taken. What cannot be restored is gone.
+/// Restores the terminal, once. Errors are ignored: the terminal is gone then.
 fn restore() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(stdout(), LeaveAlternateScreen, Show);
@@ -82,7 +82,7 @@ pub(super) fn wait(pause: Duration) -> io::Result<WakeUp> {
     Ok(process::stop_signal().map_or(woken, WakeUp::Signal))
 }
 
-/// The library's own reader of keys reads for ever from a terminal that is gone, and is larger than all of the rest.
+/// The key reader of crossterm loops forever on a closed terminal, and is larger than the rest.
 #[cfg(unix)]
 mod platform {
     use std::io;
@@ -111,7 +111,7 @@ mod platform {
         Ok(WakeUp::Keys(found))
     }
 
-    /// Adds what comes within the pause; whether the terminal is still there.
+    /// Adds the bytes that arrive within the pause. Returns whether the terminal is still there.
     fn read(bytes: &mut Vec<u8>, pause: Duration) -> io::Result<bool> {
         let stdin = rustix::stdio::stdin();
         let mut sources = vec![PollFd::new(&stdin, PollFlags::IN)];

@@ -1,4 +1,4 @@
-//! The main thread or a subagent: what it does, and what happened in it.
+//! A session with its threads: the main thread and the subagents, what they do, and what happened in them.
 
 use std::collections::VecDeque;
 
@@ -156,7 +156,7 @@ impl WatchedSession {
         self.threads.iter().map(|thread| thread.started).min().unwrap_or(Timestamp::MAX)
     }
 
-    /// Where the new thread is. The agent whose last sign is the oldest gives way; the main thread stays.
+    /// Adds a thread, and returns its index. At the limit the oldest agent is dropped; the main thread stays.
     pub(super) fn add_thread(&mut self, agent: Option<&str>, time: Timestamp, max: usize) -> usize {
         if self.threads.len() >= max {
             let agents = self.threads.iter().enumerate().filter(|(_, thread)| thread.id.is_some());

@@ -11,11 +11,11 @@ use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::dialect::claude::transcript::{Attachment, MessageBlock, TranscriptEntry};
 use conclaude_store::transcript::fate::{self, Sign};
 
-/// What follows from a line beside the state of its thread.
+/// What a line changes beside the state of its thread.
 #[derive(Default)]
 pub(super) struct EntryUpdate {
     pub(super) line: Option<ActivityLine>,
-    /// The session is about this now.
+    /// The new title of the session.
     pub(super) title: Option<String>,
     /// What became of an agent in the background.
     pub(super) of_agent: Option<(String, Sign)>,

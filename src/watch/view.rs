@@ -33,7 +33,7 @@ const MIN_SPLIT: u16 = 12;
 /// With fewer columns the names of details have no column of their own.
 const MIN_COLUMNS: u16 = 60;
 
-/// So many columns of the text at the start of a row are left, at least.
+/// The text at the start of a row keeps at least this many columns.
 const MIN_LEFT: usize = 26;
 
 const HELP: [(&str, &str); 10] = [
@@ -80,7 +80,7 @@ pub(crate) fn draw(screen: &View<'_>, app: &mut App, area: Rect, buffer: &mut Bu
     draw_details(&shown.unwrap_or_default(), app, details, buffer);
 }
 
-/// A text at the start of a row and one at its end, if there is room for both; the first is cut for that.
+/// Draws a text at the start of a row and one at its end. The first is cut; the second is left out if there is no room.
 fn draw_ends((left, right): (&str, &str), style: Style, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, style);
     let room = usize::from(area.width);
@@ -187,7 +187,7 @@ fn draw_row(row: &TimelineRow, has_colours: bool, area: Rect, buffer: &mut Buffe
     let mut x = area.x + 1 + u16::try_from(row.depth * 2).unwrap_or(0);
     put(buffer, (x, area.y), Label { text: row.mark.symbol(), width: 1 }, row.mark.style(has_colours));
     x += 2;
-    // On a narrow screen what happened matters more than when.
+    // A narrow screen has no room for the time.
     if area.width >= MIN_COLUMNS
         && let Some(time) = &row.time
     {
@@ -276,11 +276,10 @@ fn columns(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// The start of a text that fits, with an ellipsis where something is left out.
-/// So much of a task is shown in any case.
+/// A task keeps at least this many columns.
 const MIN_TASK: usize = 8;
 
-/// The text of a row, with a shorter task where it has no room: what became of an agent matters more.
+/// The text of a row. If it does not fit, its task is shortened first: the state of the agent matters more.
 fn with_short_task(row: &TimelineRow, room: usize) -> Cow<'_, str> {
     let over = row.text.width().saturating_sub(room);
     match &row.task {

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::line::Mark;
 
-/// When it is now, and where.
+/// The current time, and the user's time zone.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     pub(crate) now: Timestamp,
@@ -30,7 +30,7 @@ impl Clock {
     }
 }
 
-/// How long something took, to what somebody cares about.
+/// A duration, rounded for display.
 pub(super) fn took(ms: i64) -> String {
     match ms {
         ..1_000 => format!("{ms} ms"),
@@ -39,7 +39,7 @@ pub(super) fn took(ms: i64) -> String {
     }
 }
 
-/// The same for what goes on: whole seconds.
+/// The duration of something that is still running, in whole seconds.
 pub(super) fn elapsed(ms: i64) -> String {
     let seconds = ms / 1_000;
     match seconds {
@@ -51,7 +51,7 @@ pub(super) fn elapsed(ms: i64) -> String {
 }
 
 impl Mark {
-    /// What is seen of it without colours.
+    /// The symbol, which needs no colours.
     pub(super) fn symbol(self) -> &'static str {
         match self {
             Mark::Good => "✓",

@@ -46,6 +46,45 @@ fn a_shell_command_is_denied_for_what_it_does() {
 }
 
 #[test]
+fn a_protected_file_is_not_hidden_by_more_than_is_remembered() {
+    let many = |count: usize, text: &str| -> String {
+        (0..count).map(|number| text.replace('#', &number.to_string())).collect()
+    };
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(63, "v#=1; "))).run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
+    ");
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: reading `x:.env`: which file that is cannot be known before it runs → write the path itself
+    ");
+    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running this command: it defines too many aliases → write it more simply, in several commands
+    ");
+    let files = format!("{}echo 'cat .env' > x; sh x", many(64, "echo a > f#; "));
+    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running code in sh: which commands that are is not known before they run → write the commands themselves
+    ");
+}
+
+#[test]
+fn a_branch_does_not_hide_what_another_one_does() {
+    for command in [
+        "if a; then alias x='cat .env'; fi; x",
+        "x=.env; y=; while false; do y=$y.; x=1; done; cat $x",
+        "echo 'cat .env' > x; false && echo ok > x; sh x",
+        "f() { cat .env; }; if a; then f() { ls; }; fi; f",
+        "bash <(echo 'cat .env') <(true)",
+        "false && mkdir x; cd x; cat .env",
+    ] {
+        let denied = bash(command).run().tool("deny");
+        assert!(denied.contains("reading .env: `unreadableFiles` has `.env*`"), "{command}: {denied}");
+    }
+}
+
+#[test]
 fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() {
     let asked = bash("git ls-files | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run();
     insta::assert_snapshot!(asked.tool("ask"), @"

@@ -73,9 +73,12 @@ pub fn explained(
     };
     let deny = rules.deny.iter().map(|rule| (rule.named(), why_not(rule, rule.denies(&examined).is_some())));
     let counts = |rule: &PermissionRule| rules.allowing().any(|one| std::ptr::eq(one, rule));
-    let why_not_allowed = |rule: &PermissionRule| match rule.allows(&examined) {
-        true if !counts(rule) => Some("cannot relax `default: deny` of an outer layer".to_owned()),
-        is_match => why_not(rule, is_match),
+    let why_not_allowed = |rule: &PermissionRule| {
+        let is_match = rule.allows(&examined);
+        if is_match && !counts(rule) {
+            return Some("cannot relax `default: deny` of an outer layer".to_owned());
+        }
+        why_not(rule, is_match)
     };
     let allow = rules.allow.iter().map(|rule| (rule.named(), why_not_allowed(rule)));
     let asked = match answer(rules, request, home) {

@@ -30,7 +30,9 @@ pub use analysis::extent::Extent;
 pub use analysis::options::Given;
 pub use analysis::plain::Plain;
 pub use analysis::stream::WORK_TREE;
+pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
+pub use programs::program::{Program, Subcommand};
 pub use quoting::{quoted, quoted_if_needed};
 pub use syntax::placeholder;
 
@@ -195,6 +197,8 @@ pub enum Doubt {
     TooLong,
     /// Nested too deeply, or its loops and variables lead to too many commands.
     TooDeep,
+    /// More functions or aliases than are remembered.
+    TooMany(&'static str),
     /// Code in another language, or shell code that is not known before it runs.
     InlineCode {
         interpreter: String,
@@ -221,6 +225,7 @@ impl std::fmt::Display for Doubt {
             Doubt::Unparsable(reason) => write!(f, "it cannot be parsed: {reason}"),
             Doubt::TooLong => f.write_str("it is longer than 64 KiB"),
             Doubt::TooDeep => f.write_str("it is nested too deeply"),
+            Doubt::TooMany(what) => write!(f, "it defines too many {what}"),
             Doubt::InlineCode { interpreter, .. } => {
                 write!(f, "what code in {interpreter} does is not known")
             }
@@ -237,17 +242,28 @@ impl std::fmt::Display for Doubt {
 /// Reads a command, with the user's home directory for `~` and `$HOME`.
 #[must_use]
 pub fn read(command: &str, home: Option<&str>) -> Script {
-    read_at(command, home, &|_| None)
+    read_in(command, &Context { home, outside: &|_| None, programs: &[] })
 }
 
-/// The same where more is known of what is around it.
+/// What is known beside a command.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The home directory.
+    pub home: Option<&'a str>,
+    /// Answers questions about the disk and the environment.
+    pub outside: Look<'a>,
+    /// Programs of the caller, beside those of the table.
+    pub programs: &'static [Program],
+}
+
+/// The same where more is known.
 #[must_use]
-pub fn read_at(command: &str, home: Option<&str>, outside: Look<'_>) -> Script {
+pub fn read_in(command: &str, context: &Context<'_>) -> Script {
     if command.len() > MAX_BYTES {
         return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
     }
     match syntax::parser::parse(command, 0) {
-        Ok(list) => analysis::run::run(&list, home, outside),
+        Ok(list) => analysis::run::run(&list, context),
         Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
     }
 }

@@ -1,23 +1,25 @@
-//! What is known of each program.
+//! What is known of each program: the entries of one table, grouped by what the programs are for, and the code that some of them
+//! need.
 
 pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod batches;
-pub(crate) mod copy;
 pub(crate) mod databases;
 pub(crate) mod editors;
 pub(crate) mod expression;
+pub(crate) mod files;
 pub(crate) mod find;
-pub(crate) mod format;
 pub(crate) mod git;
 pub(crate) mod interpreters;
 pub(crate) mod launchers;
-pub(crate) mod outputs;
+pub(crate) mod network;
 pub(crate) mod powershell;
-pub(crate) mod printing;
+pub(crate) mod program;
 pub(crate) mod search;
 pub(crate) mod sed;
-pub(crate) mod subcommands;
+pub(crate) mod shell;
+pub(crate) mod system;
 pub(crate) mod table;
-pub(crate) mod transfer;
+pub(crate) mod text;
+pub(crate) mod tools;
 pub(crate) mod wrappers;

@@ -1,4 +1,5 @@
-//! Commands with their effects, as tables in `fixtures/`: a command, `⇒`, what it does. `⏎` is a line break.
+//! Commands with their effects, as tables in `fixtures/`: a command, `⇒`, what it does. `⏎` is a line break, and
+//! `⟦70×v#=1; ⟧` is written 70 times, with a number for each `#`.
 //!
 //! `UPDATE_SHELL=1 cargo test --lib shell` writes what is found into the tables; read the difference.
 
@@ -8,6 +9,7 @@ use std::path::Path;
 use super::*;
 
 mod compared;
+mod joins;
 mod properties;
 
 const HOME: &str = "/home/u";
@@ -48,6 +50,7 @@ fn shown_doubt(doubt: &Doubt) -> String {
         Doubt::Unparsable(_) => "unparsable".to_owned(),
         Doubt::TooLong => "too long".to_owned(),
         Doubt::TooDeep => "too deep".to_owned(),
+        Doubt::TooMany(what) => format!("too many {what}"),
         Doubt::InlineCode { interpreter, text, .. } => format!("code {interpreter}: {text}"),
         Doubt::UnknownScript { interpreter, .. } => format!("script {interpreter}"),
         Doubt::UnknownProgram { words, .. } => format!("program {}", words.join(" ")),
@@ -74,13 +77,30 @@ fn tables() -> Vec<std::path::PathBuf> {
     files
 }
 
+/// A command of a table as the shell gets it.
+fn written_out(command: &str) -> String {
+    let mut out = String::new();
+    let mut rest = command.trim_end();
+    while let Some((before, repeated)) = rest.split_once('⟦') {
+        let (repeated, after) = repeated.split_once('⟧').unwrap();
+        let (count, text) = repeated.split_once('×').unwrap();
+        out.push_str(before);
+        for number in 0..count.parse::<usize>().unwrap() {
+            out.push_str(&text.replace('#', &number.to_string()));
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out.replace('⏎', "\n")
+}
+
 /// The commands of all tables.
 fn commands() -> Vec<String> {
     let mut commands = Vec::new();
     for table in tables() {
         let text = std::fs::read_to_string(table).unwrap();
         let cases = text.lines().filter_map(|line| line.split_once(" ⇒ "));
-        commands.extend(cases.map(|(command, _)| command.trim_end().replace('⏎', "\n")));
+        commands.extend(cases.map(|(command, _)| written_out(command)));
     }
     commands
 }
@@ -95,7 +115,7 @@ fn commands_have_the_effects_of_the_tables() {
             match line.split_once(" ⇒ ") {
                 Some((command, _)) => {
                     cases += 1;
-                    let found = shown(&command.trim_end().replace('⏎', "\n"));
+                    let found = shown(&written_out(command));
                     writeln!(new, "{command} ⇒ {found}").unwrap();
                 }
                 None => writeln!(new, "{line}").unwrap(),

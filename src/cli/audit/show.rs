@@ -80,9 +80,8 @@ fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: 
         out.flush()?;
         wait_for_more()?;
         let clock = TimeDisplay::of(Out::is_terminal());
-        reader.each_record(filter, |record, line, doubt| match view.json {
-            true => out.json_text(line),
-            false => print(out, record, doubt, &clock),
+        reader.each_record(filter, |record, line, doubt| {
+            if view.json { out.json_text(line) } else { print(out, record, doubt, &clock) }
         })?;
     }
 }

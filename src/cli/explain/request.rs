@@ -159,12 +159,11 @@ fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
     if of_agent && request.agent.is_none() {
         notes.push(format!("the agent is taken to be {AGENT}: --agent names another"));
     }
-    let (tool, tool_input, mut given) = match fields::has_tool(event) {
-        true => {
-            let (tool, input) = tool(event, request)?;
-            (Some(tool), input, Map::new())
-        }
-        false => (None, Map::new(), other_fields(event, request)?),
+    let (tool, tool_input, mut given) = if fields::has_tool(event) {
+        let (tool, input) = tool(event, request)?;
+        (Some(tool), input, Map::new())
+    } else {
+        (None, Map::new(), other_fields(event, request)?)
     };
     let cwd = folder(request)?;
     given.extend(request.permission_mode.clone().map(|mode| ("permission_mode".to_owned(), mode.into())));

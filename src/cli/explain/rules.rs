@@ -55,10 +55,8 @@ fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) ->
         None => (FAINT, "·"),
     };
     let compared: Vec<&Comparison> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
-    let why = match compared.is_empty() {
-        true => vec![words::not_compared(rule).to_owned()],
-        false => reasons(&compared),
-    };
+    let why =
+        if compared.is_empty() { vec![words::not_compared(rule).to_owned()] } else { reasons(&compared) };
     RuleLine { rule, mark, why }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ReplaySummary, notes, print};
+use super::{ReplaySummary, print};
 use crate::replay::seen::{Hit, NotReplayed};
 use conclaude_engine::hooks::replay::Prediction;
 
@@ -53,7 +53,7 @@ pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
             "versions": seen.counts.versions, "seconds": replayed.seconds,
         },
         "problems": seen.all_problems(),
-        "notes": notes::of(replayed),
+        "notes": print::notes(replayed),
     })
 }
 

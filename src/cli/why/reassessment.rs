@@ -292,10 +292,12 @@ impl<'a> CommandEnds<'a> {
             let code =
                 command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
             let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
-            let end = match is_timeout {
-                true if text(command, "verdict") == Some("warn") => CommandEnd::TimesOutAgain,
-                true => CommandEnd::TimesOut,
-                false => CommandEnd::Exits(code.unwrap_or(1)),
+            let end = if !is_timeout {
+                CommandEnd::Exits(code.unwrap_or(1))
+            } else if text(command, "verdict") == Some("warn") {
+                CommandEnd::TimesOutAgain
+            } else {
+                CommandEnd::TimesOut
             };
             Some((text(command, "run")?, end))
         };

@@ -1,10 +1,26 @@
-//! Commands of our own that change what conclaude watches over: like writes of our own files, they are not for subagents.
+//! conclaude as a program: what it runs, and which of its commands change what it watches over. Like writes of our own files, those
+//! are not for subagents.
+
+use std::path::Path;
 
 use super::call::{Finding, ToolCall};
-use super::resolve::Effects;
+use super::resolve::{Effects, external_lookup};
 use super::rules::Action;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
+use shell_effects::{Context, Program, Script, Subcommand};
+
+const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
+
+/// What the table of programs does not know of us: `des run STEP PHASE -- COMMAND` runs a command.
+const PROGRAMS: &[Program] =
+    &[Program::new(NAMES).subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
+
+/// What a shell command does that is run in this directory.
+pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
+    let context = Context { home, outside: &|asked| external_lookup(cwd, asked), programs: PROGRAMS };
+    shell_effects::read_in(command, &context)
+}
 
 /// What registers and trusts, and what starts the audit trail again.
 const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"]];
@@ -33,7 +49,7 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
 fn changes_us(words: &[String]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    if !matches!(name, "conclaude" | "conclaude.exe") {
+    if !NAMES.contains(&name) {
         return false;
     }
     // What is not known before it runs may be anything.
@@ -53,6 +69,30 @@ mod tests {
 
     fn words(command: &str) -> Vec<String> {
         command.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_command_of_des_run_is_a_command_like_any_other() {
+        let commands = |command: &str| {
+            let script = read_shell(command, None, Path::new("/work"));
+            let effects =
+                script.effects.iter().map(|effect| format!("{} {:?}", effect.access.does(), effect.target));
+            let texts = script.commands.iter().map(|command| command.text.clone());
+            texts.chain(effects).skip(1).collect::<Vec<_>>().join(" · ")
+        };
+        let run = "conclaude des run steps/1.json RED";
+        assert_eq!(commands(&format!("{run} -- git push --force")), "git push --force");
+        assert_eq!(
+            commands(&format!("{run} --turns 3 -- sh -c 'rm .env'")),
+            "sh -c rm .env · rm .env · deletes Path(\".env\")"
+        );
+        assert_eq!(
+            commands("/usr/bin/conclaude des run --expect fail a.json GREEN -- rm x"),
+            "rm x · deletes Path(\"x\")"
+        );
+        for command in [run, "conclaude des check a -- rm x", "conclaude run des -- rm x"] {
+            assert_eq!(commands(command), "", "{command}");
+        }
     }
 
     #[test]

@@ -3,50 +3,15 @@
 
 use shell_effects::Simple;
 
-/// Programs that run SQL from their arguments and their standard input.
-const CLIENTS: [&str; 12] = [
-    "psql",
-    "mysql",
-    "mariadb",
-    "sqlite3",
-    "sqlcmd",
-    "duckdb",
-    "pgcli",
-    "mycli",
-    "litecli",
-    "usql",
-    "clickhouse-client",
-    "cockroach",
-];
-
-/// Clients for which a comment may start with `#`.
-const WITH_HASH: [&str; 3] = ["mysql", "mariadb", "mycli"];
-
 /// The statements of a command; none if it is no client of a database.
 pub(super) fn statements(command: &Simple) -> Vec<String> {
-    let Some((first, words)) = command.words.split_first() else { return Vec::new() };
-    let program = first.rsplit('/').next().unwrap_or(first);
-    if !CLIENTS.contains(&program) {
-        return Vec::new();
-    }
-    let has_hash = WITH_HASH.contains(&program);
-    let texts = words.iter().map(|word| value(word)).chain(command.input.as_deref());
+    let Some(sql) = command.sql() else { return Vec::new() };
     let mut found = Vec::new();
-    for text in texts {
-        let plain = plain(text, has_hash);
+    for text in sql.texts {
+        let plain = plain(text, sql.has_hash_comments);
         found.extend(plain.split(';').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned));
     }
     found
-}
-
-/// A word, or the value in one: `--command=…`, `-c…`.
-fn value(word: &str) -> &str {
-    if word.starts_with("--") {
-        return word.split_once('=').map_or(word, |(_, value)| value);
-    }
-    let attached =
-        word.strip_prefix('-').and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| rest.get(at..)));
-    attached.flatten().unwrap_or(word)
 }
 
 /// The text without comments and strings. Where two databases could disagree about what is a string, all of it stays.

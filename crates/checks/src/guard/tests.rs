@@ -83,11 +83,13 @@ fn rules() -> GuardRules {
 
 fn answer(rules: &GuardRules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let text = &text.replace("$PWD", &root.to_string_lossy());
-    let script = shell_effects::read_at(text, Some("/home/me"), &|asked| match asked {
+    let ask = |asked: shell_effects::Outside<'_>| match asked {
         shell_effects::Outside::TopLevel(_) => Some(root.to_string_lossy().into_owned()),
         shell_effects::Outside::Variable(_) => Some("/tmp".into()),
         asked => external_lookup(root, asked),
-    });
+    };
+    let context = shell_effects::Context { home: Some("/home/me"), outside: &ask, programs: &[] };
+    let script = shell_effects::read_in(text, &context);
     let links = Links::default();
     let ground = Ground {
         root,

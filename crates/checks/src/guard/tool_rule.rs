@@ -156,9 +156,10 @@ impl RuleTarget<'_> {
                     self.touched.iter().filter(|touch| is_about(touch.access, *writes)).peekable();
                 let covers = |touch: &&&Touch| touch.names.iter().any(|name| pattern.covers(name));
                 let surely = |touch: &&Touch| touch.names.iter().all(|name| pattern.surely_covers(name));
-                certainly(match is_allowing {
-                    true => meant.peek().is_some() && meant.all(surely),
-                    false => meant.any(|touch| covers(&touch)),
+                certainly(if is_allowing {
+                    meant.peek().is_some() && meant.all(surely)
+                } else {
+                    meant.any(|touch| covers(&touch))
                 })
             }
             (InputPattern::Domain(glob), _) => match host::of(call.input) {
@@ -193,9 +194,10 @@ impl RuleTarget<'_> {
         let TargetKind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
         let matches = |statement: &String| pattern.matches(statement, !is_allowing, budget);
-        let is_match = match is_allowing {
-            true => !statements.is_empty() && statements.iter().all(matches),
-            false => statements.iter().any(matches),
+        let is_match = if is_allowing {
+            !statements.is_empty() && statements.iter().all(matches)
+        } else {
+            statements.iter().any(matches)
         };
         if is_match { Ok(()) } else { Err(Mismatch::Command) }
     }

@@ -122,8 +122,7 @@ pub(super) fn compare(
         }
         ToolUse::File { access, path } => (Effects::of(ground.touch(access, path)), None),
         ToolUse::Shell(command) => {
-            let script =
-                shell_effects::read_at(command, home.as_deref(), &|asked| guard::external_lookup(cwd, asked));
+            let script = guard::read_shell(command, home.as_deref(), cwd);
             (ground.of_script(script), Some(command))
         }
         ToolUse::PowerShell(command) => {

@@ -150,14 +150,13 @@ fn quoted(names: &[&str]) -> String {
 fn thread(event: EventKind, glob: &str) -> Option<NameProblem> {
     let is_of_subagents = event.is_of_agent();
     let is_of_main = !event.row().in_agents;
-    let (why, help) = match matches(glob, MAIN) {
-        true if is_of_subagents && is_literal(glob) => {
-            (format!("{event} is about subagents alone"), "remove `agent`")
-        }
-        false if is_of_main => {
-            (format!("{event} comes from the main thread alone"), "remove `agent`, or write `main`")
-        }
-        _ => return None,
+    let is_main = matches(glob, MAIN);
+    let (why, help) = if is_main && is_of_subagents && is_literal(glob) {
+        (format!("{event} is about subagents alone"), "remove `agent`")
+    } else if !is_main && is_of_main {
+        (format!("{event} comes from the main thread alone"), "remove `agent`, or write `main`")
+    } else {
+        return None;
     };
     Some(NameProblem { name: glob.to_owned(), why, help: help.into() })
 }

@@ -31,9 +31,11 @@ pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Rema
         if let Some(cover) = cover {
             let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
             // A rule that allows compares a command as written. A rule that denies compares further forms.
-            let matches = match allows(&cover.value) && !allows(&rule.value) {
-                true if rule.value.command_pattern.is_some() => "allows all that it matches as it is written",
-                _ => "matches all that it matches",
+            let is_as_written = allows(&cover.value) && !allows(&rule.value);
+            let matches = if is_as_written && rule.value.command_pattern.is_some() {
+                "allows all that it matches as it is written"
+            } else {
+                "matches all that it matches"
             };
             let why = format!("the rule in line {} {matches}, and comes first", cover.line);
             let help =

@@ -5,9 +5,11 @@ use std::rc::Rc;
 use crate::analysis::around::Look;
 use crate::analysis::choices::Choices;
 use crate::analysis::state::State;
-use crate::analysis::stream::{Stream, Written};
+use crate::analysis::stream::Stream;
+use crate::programs::program::Program;
+use crate::programs::table;
 use crate::syntax::tree::Command;
-use crate::{Doubt, MAX_DEPTH, Script};
+use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 /// Loops, functions and possible values lead to more commands than are written; there is an end to that. The unit is
 /// about a byte that is looked at.
@@ -17,22 +19,20 @@ pub(crate) struct Analyzer<'a> {
     pub(crate) script: Script,
     pub(crate) home: Option<&'a str>,
     pub(crate) outside: Look<'a>,
+    /// Programs of the caller.
+    programs: &'static [Program],
     pub(crate) state: State,
     pub(crate) depth: usize,
     pub(crate) choices: Choices,
     /// What the command reads from, and what is known of what it prints.
     pub(crate) input: Stream,
     pub(crate) output: Stream,
-    /// The same of the last process substitution.
+    /// The same of the process substitutions of the command at hand.
     pub(crate) process: Stream,
     /// What was printed so far, where a command or a file gets it.
     pub(crate) prints: Option<Stream>,
     /// How many redirections to a file are around the command.
     pub(crate) redirected: usize,
-    /// The commands that printed what a variable holds.
-    pub(crate) printed: Vec<(String, Vec<usize>)>,
-    /// The files that were written.
-    pub(crate) files: Vec<Written>,
     /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
     pub(crate) inside: usize,
     pub(crate) elsewhere: usize,
@@ -46,21 +46,20 @@ pub(crate) struct Analyzer<'a> {
 }
 
 impl<'a> Analyzer<'a> {
-    pub(crate) fn new(home: Option<&'a str>, outside: Look<'a>) -> Analyzer<'a> {
+    pub(crate) fn new(context: &Context<'a>) -> Analyzer<'a> {
         Analyzer {
             script: Script::default(),
-            home,
-            outside,
+            home: context.home,
+            outside: context.outside,
+            programs: context.programs,
             state: State::new(),
             depth: 0,
             choices: Choices::default(),
             input: Stream::Inherited,
             output: Stream::Nothing,
-            process: Stream::Unknown,
+            process: Stream::Nothing,
             prints: None,
             redirected: 0,
-            printed: Vec::new(),
-            files: Vec::new(),
             inside: 0,
             elsewhere: 0,
             start: 0,
@@ -82,6 +81,12 @@ impl<'a> Analyzer<'a> {
         !is_over
     }
 
+    /// What is known of the program of this name.
+    pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
+        let own = self.programs.iter().find(|program| program.names.contains(&name));
+        own.or_else(|| table::by_name(name))
+    }
+
     pub(crate) fn doubt(&mut self, doubt: Doubt) {
         self.script.doubts.push(doubt);
     }
@@ -91,7 +96,7 @@ impl<'a> Analyzer<'a> {
         if self.elsewhere > 0 {
             return;
         }
-        let bases = self.state.bases.clone();
+        let bases = self.state.bases().to_vec();
         self.doubt(Doubt::UnknownProgram { words, bases });
     }
 
@@ -110,10 +115,30 @@ impl<'a> Analyzer<'a> {
         }
     }
 
+    /// Runs something in a subshell: of what it changes, only what is on the disk stays.
     pub(crate) fn subshell(&mut self, run: impl FnOnce(&mut Self)) {
         let state = self.state.clone();
         run(self);
-        self.state = state;
+        let disk = std::mem::replace(&mut self.state, state).disk;
+        self.state.disk = disk;
+    }
+
+    /// Runs something in each of several ways, from the same state. After that, one of them has happened.
+    pub(crate) fn one_of<T>(&mut self, ways: impl IntoIterator<Item = T>, mut run: impl FnMut(&mut Self, T)) {
+        let mut ways = ways.into_iter().peekable();
+        let start = if ways.peek().is_some() { Some(self.state.clone()) } else { None };
+        let mut end: Option<State> = None;
+        for way in ways {
+            if let (Some(start), Some(_)) = (&start, &end) {
+                self.state = start.clone();
+            }
+            run(self, way);
+            if let Some(end) = &end {
+                self.state.join(end);
+                self.blur();
+            }
+            end = Some(self.state.clone());
+        }
     }
 
     /// Runs something one level deeper, unless that is too deep.

@@ -2,84 +2,40 @@
 
 use std::rc::Rc;
 
-use crate::Base;
+use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind, MAX_OPTIONS, Value};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::analysis::variables::{MAX_OPTIONS, Value};
 use crate::programs::arguments::Call;
 use crate::programs::interpreters::{is_descriptor, is_input};
 
-/// A longer path of a directory is no path that exists.
-const MAX_BASE: usize = 4096;
+/// Each alias is looked for with every command.
+const MAX_ALIASES: usize = 64;
 
 pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let target = match call.arguments.operands.first() {
         Some(field) if call.arguments.operands.len() == 1 => field.clone(),
-        None if call.name == "cd" => analyzer.home.map_or_else(|| Field::unknown("~"), Field::literal),
+        None if call.program.name() == "cd" => {
+            analyzer.home.map_or_else(|| Field::unknown("~"), Field::literal)
+        }
         _ => Field::unknown("cd"),
     };
     if call.name == "pushd" {
-        let bases = analyzer.state.bases.clone();
-        analyzer.state.pushed.push(bases);
+        analyzer.state.directories.push();
     }
     let goes_back = target.is_literal() && target.text == "-"
         || target.text == "$OLDPWD" && analyzer.state.get("OLDPWD").is_none();
-    let bases: Vec<Base> = match &analyzer.state.previous {
-        Some(previous) if goes_back => previous.to_vec(),
-        _ => analyzer.state.bases.iter().map(|base| moved(base, &target)).collect(),
-    };
+    analyzer.state.directories.change(&target, goes_back);
     // Paths that grow with every command are copied with every command.
-    let length =
-        |base: &Base| if let Base::At(at) | Base::IfMissing { at, .. } = base { at.len() } else { 0 };
-    analyzer.work(bases.iter().map(|base| 8 * length(base)).sum());
-    analyzer.state.change_directory(bases);
-    if analyzer.made_directory(&target.text) {
-        analyzer.state.succeed();
+    analyzer.work(8 * analyzer.state.directories.length());
+    if analyzer.state.disk.has_made(&target.text) {
+        analyzer.state.directories.succeed();
     }
 }
 
 pub(crate) fn popd(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
-    let bases = analyzer.state.pushed.pop().unwrap_or_else(|| vec![Base::Unknown]);
-    analyzer.state.bases = bases;
-}
-
-/// The directory after `cd target`, without looking at the disk, as the shell does it.
-pub(crate) fn moved(base: &Base, target: &Field) -> Base {
-    if target.kind != FieldKind::Literal || target.text == "-" || target.text.starts_with('+') {
-        return Base::Unknown;
-    }
-    let path = &target.text;
-    if path.len() > MAX_BASE {
-        return Base::Unknown;
-    }
-    if path.starts_with('/') {
-        return Base::At(normal(path));
-    }
-    match base {
-        Base::At(at) | Base::IfMissing { at, .. } if at.len() > MAX_BASE => Base::Unknown,
-        Base::At(at) => Base::At(joined(at, path)),
-        Base::IfMissing { missing, at } => Base::IfMissing { missing: missing.clone(), at: joined(at, path) },
-        Base::Unknown => Base::Unknown,
-    }
-}
-
-fn joined(at: &str, path: &str) -> String {
-    if at.is_empty() { normal(path) } else { normal(&format!("{at}/{path}")) }
-}
-
-/// A path without `.`, `..` and doubled slashes.
-fn normal(path: &str) -> String {
-    let is_absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            ".." if is_absolute => {}
-            part => parts.push(part),
-        }
-    }
-    format!("{}{}", if is_absolute { "/" } else { "" }, parts.join("/"))
+    analyzer.state.directories.pop();
 }
 
 pub(crate) fn eval(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -122,17 +78,19 @@ pub(crate) fn source(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 pub(crate) fn alias(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
         if let Some((name, text)) = operand.text.split_once('=') {
-            let aliases = Rc::make_mut(&mut analyzer.state.aliases);
-            aliases.retain(|(known, _)| known != name);
-            if aliases.len() < 64 {
-                aliases.push((name.to_owned(), text.to_owned()));
+            if analyzer.state.aliases.len() >= MAX_ALIASES {
+                return analyzer.doubt(Doubt::TooMany("aliases"));
             }
+            analyzer.state.aliases.define(name, text.to_owned());
         }
     }
 }
 
 pub(crate) fn unset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    call.arguments.operands.iter().for_each(|name| analyzer.state.set(&name.text, Value::Unknown));
+    for name in &call.arguments.operands {
+        analyzer.state.set(&variable(name), Value::Unknown);
+        analyzer.state.functions.undefine(&name.text);
+    }
 }
 
 /// Builtins that give variables values: lines of their input.
@@ -160,9 +118,9 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         // `-d ''` is for names that end with NUL.
         let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());
         let is_only = names.len() == 1 && call.arguments.value(&["-a", "-n", "-N", "-u"]).is_none() && !ends;
-        let value = if is_known && is_only { Value::Options(lines.clone()) } else { Value::Unknown };
+        let value = if is_known && is_only { Value::one_of(lines.iter().cloned()) } else { Value::Unknown };
         analyzer.state.set(name, value);
-        analyzer.note_printed(name, (analyzer.start..call.command).collect());
+        analyzer.state.variables.set_printed_by(name, (analyzer.start..call.command).collect());
     }
 }
 
@@ -173,14 +131,14 @@ fn variable(word: &Field) -> String {
 
 pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if call.arguments.has(&["-n"]) && call.name != "export" {
-        analyzer.state.is_opaque = true;
+        analyzer.state.variables.make_opaque();
     }
     // What the parser did not see as an assignment, since it is quoted.
     for operand in &call.arguments.operands {
         if let Some((name, value)) = operand.text.split_once('=') {
             let value = operand.with(value);
             let is_known = value.kind != FieldKind::Unknown;
-            analyzer.state.set(name, if is_known { Value::Options(vec![value]) } else { Value::Unknown });
+            analyzer.state.set(name, if is_known { Value::one(value) } else { Value::Unknown });
         }
     }
 }
@@ -198,7 +156,7 @@ pub(crate) fn set(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let options = words.iter().take_while(|field| field.text != "--");
     for (at, option) in options.enumerate().filter(|_| call.name == "set") {
         let next = words.get(at + 1).map_or("", |field| field.text.as_str());
-        analyzer.state.exports_all = exports_all(&option.text, next).unwrap_or(analyzer.state.exports_all);
+        analyzer.state.exports.all = exports_all(&option.text, next).unwrap_or(analyzer.state.exports.all);
     }
     if call.name == "shift" {
         let count = words.first().map_or(Some(1), |field| field.text.parse::<usize>().ok());

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::beside::{self, is_evaluated};
-use crate::analysis::state::{Field, FieldKind, Value};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
+use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::syntax::lexer::{Lexer, is_name};
 use crate::syntax::tree::{Piece, Word};
@@ -20,7 +21,7 @@ impl Analyzer<'_> {
         if self.elsewhere > 0 {
             return;
         }
-        let bases = self.state.bases.clone();
+        let bases = self.state.bases().to_vec();
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
     }
 
@@ -56,7 +57,7 @@ impl Analyzer<'_> {
     fn is_made_here(&self, word: &Field) -> bool {
         let is_set = |part: &str| match part.strip_prefix('$') {
             Some(name) if name.bytes().all(is_name) => {
-                name == UNKNOWN || self.state.get(name).is_some() || self.state.gives(name)
+                name == UNKNOWN || self.state.get(name).is_some() || self.state.exports.has(name)
             }
             Some(name) => name.len() > 1,
             None => true,
@@ -98,7 +99,8 @@ impl Analyzer<'_> {
         let used = used.chain(beside::names(word).filter(|_| is_arithmetic));
         for name in used {
             if let Some(Value::Options(values)) = self.state.get(name) {
-                let values = values.iter().filter(|value| value.is_literal() && is_evaluated(&value.text));
+                let values =
+                    values.as_slice().iter().filter(|value| value.is_literal() && is_evaluated(&value.text));
                 texts.extend(values.map(|value| value.text.clone()));
             }
         }
@@ -181,8 +183,10 @@ impl Analyzer<'_> {
     /// Runs what was written to a file before; whether that is not known.
     fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, is_shell: bool) -> bool {
         let Some(written) = self.written(file) else { return false };
-        let (content, by) = (written.content.clone(), written.by.clone());
-        self.code_of(content, interpreter, is_shell);
+        for content in written.parts() {
+            self.code_of(content.clone(), interpreter, is_shell);
+        }
+        let by = written.by;
         let is_unknown = self.script.commands.get(command).is_some_and(|command| command.runs_unknown);
         if is_unknown {
             self.joined_with(by, command);

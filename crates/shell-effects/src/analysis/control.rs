@@ -5,7 +5,10 @@ use std::rc::Rc;
 use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::beside;
-use crate::analysis::state::{Field, FieldKind, MAX_OPTIONS, State, Value};
+use crate::analysis::definitions::FunctionBody;
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::state::State;
+use crate::analysis::variables::{MAX_OPTIONS, Value};
 use crate::syntax::tree::{Command, Kind, List, Word};
 
 const MAX_FUNCTIONS: usize = 64;
@@ -30,6 +33,9 @@ impl Analyzer<'_> {
                 for word in words {
                     self.substitutions(word);
                     self.evaluate_hidden(word, *is_arithmetic);
+                    if *is_arithmetic {
+                        self.assign_numbers(word);
+                    }
                     if *is_arithmetic && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                         self.beside(beside::shown(word));
                     }
@@ -42,13 +48,11 @@ impl Analyzer<'_> {
     }
 
     fn define(&mut self, name: &str, body: &Rc<Command>) {
-        let functions = Rc::make_mut(&mut self.state.functions);
-        if functions.0.len() < MAX_FUNCTIONS && self.defined.len() < MAX_FUNCTIONS {
-            functions.0.push((name.to_owned(), Rc::clone(body)));
-            self.defined.push((Rc::clone(body), self.state.clone()));
-        } else {
-            self.doubt(Doubt::TooDeep);
+        if self.defined.len() >= MAX_FUNCTIONS {
+            return self.doubt(Doubt::TooMany("functions"));
         }
+        self.state.functions.define(name, FunctionBody(Rc::clone(body)));
+        self.defined.push((Rc::clone(body), self.state.clone()));
     }
 
     fn conditional(&mut self, branches: &[(Option<List>, List)]) {
@@ -68,22 +72,21 @@ impl Analyzer<'_> {
             self.state = first;
         }
         for end in ends {
-            self.state.merge(&end);
+            self.state.join(&end);
         }
         self.blur();
     }
 
     fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)]) {
         self.substitutions(word);
-        let start = self.state.clone();
-        for (patterns, body) in arms {
+        // None of the patterns may match.
+        self.one_of([None].into_iter().chain(arms.iter().map(Some)), |analyzer, arm| {
+            let Some((patterns, body)) = arm else { return };
             for pattern in patterns {
-                self.substitutions(pattern);
+                analyzer.substitutions(pattern);
             }
-            let before = std::mem::replace(&mut self.state, start.clone());
-            self.list(body);
-            self.state.merge(&before);
-        }
+            analyzer.list(body);
+        });
         self.blur();
     }
 
@@ -92,16 +95,19 @@ impl Analyzer<'_> {
         let start = self.state.clone();
         body(self);
         self.blur();
-        self.state.merge(&start);
+        self.state.join(&start);
         if self.state == start {
             return;
         }
         let once = self.state.clone();
         body(self);
-        self.state.merge(&once);
+        self.state.join(&once);
         if self.state != once {
             self.state.widen(&once);
+            let before = self.state.clone();
             body(self);
+            // The last run may be the one that did not happen.
+            self.state.join(&before);
         }
     }
 
@@ -115,25 +121,29 @@ impl Analyzer<'_> {
                 }
                 let is_known = options.len() <= MAX_OPTIONS
                     && options.iter().all(|field: &Field| field.kind != FieldKind::Unknown);
-                if is_known { Value::Options(options) } else { Value::Unknown }
+                if is_known { Value::one_of(options) } else { Value::Unknown }
             }
             None => match &self.state.positional {
-                Some(fields) => Value::Options(fields.to_vec()),
+                Some(fields) => Value::one_of(fields.iter().cloned()),
                 None => Value::Unknown,
             },
         };
         // Over no words the body never runs; that it might is the safer assumption.
         let value = match value {
-            Value::Options(options) if options.is_empty() => Value::Unknown,
+            Value::Options(options) if options.as_slice().is_empty() => Value::Unknown,
             value => value,
         };
-        self.note_printed(name, (first..self.script.commands.len()).collect());
+        let by: Vec<usize> = (first..self.script.commands.len()).collect();
         if !beside::is_harmless(name) {
             self.beside(format!("for {name}"));
         }
-        self.state.set(name, value.clone());
-        self.repeated(|analyzer| {
+        let set = |analyzer: &mut Self| {
             analyzer.state.set(name, value.clone());
+            analyzer.state.variables.set_printed_by(name, by.clone());
+        };
+        set(self);
+        self.repeated(|analyzer| {
+            set(analyzer);
             analyzer.list(body);
         });
     }

@@ -1,26 +1,18 @@
 //! Simple commands: which program it is, and what follows from that.
 
-use std::rc::Rc;
-
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::beside::{EVALUATING, is_evaluated, is_harmless};
+use crate::analysis::field::Field;
 use crate::analysis::redirect;
-use crate::analysis::state::{Field, State, Value};
+use crate::analysis::state::State;
 use crate::analysis::stream::{Redirected, Stream};
+use crate::analysis::variables::Value;
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::printing::prints_settings;
-use crate::programs::table::{self, Action};
-use crate::syntax::tree::{Assignment, Redirect, Word};
-
-/// Clients of databases, which run what they get on their standard input.
-const DATABASES: [&str; 8] =
-    ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "redis-cli"];
-
-/// Whether a program prints lines that it reads as they are.
-fn passes(name: &str) -> bool {
-    matches!(name, "head" | "shuf" | "sort" | "tac" | "tail")
-}
+use crate::programs::program::{Action, Output, Stdin};
+use crate::programs::tools::prints_settings;
+use crate::programs::{editors, launchers, table, wrappers};
+use crate::syntax::tree::{Assignment, Piece, Redirect, Word};
 
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -35,6 +27,9 @@ impl Analyzer<'_> {
             }
             let start = analyzer.script.commands.len();
             analyzer.start = start;
+            if !analyzer.choices.is_repeated {
+                analyzer.process = Stream::Nothing;
+            }
             let mut fields = Vec::with_capacity(words.len());
             for word in words {
                 fields.extend(analyzer.fields(word));
@@ -64,7 +59,7 @@ impl Analyzer<'_> {
             }
             analyzer.input = outer.clone();
             if let Some(end) = &end {
-                analyzer.state.merge(end);
+                analyzer.state.join(end);
             }
             if analyzer.choices.is_open() {
                 end = Some(analyzer.state.clone());
@@ -80,12 +75,16 @@ impl Analyzer<'_> {
             fields.first().map(|field| field.text.as_str()),
             Some("export" | "declare" | "local" | "readonly" | "typeset")
         );
-        let given = (!assigned.is_empty() && !declares).then(|| self.state.give(assigned.to_vec()));
+        let is_given = !assigned.is_empty() && !declares;
+        let before = self.state.exports.clone();
+        if is_given {
+            self.state.exports.give(assigned.to_vec());
+        }
         let command = self.script.commands.len();
         self.run_command(fields, redirected);
-        if let Some(before) = given {
+        if is_given {
             self.run_variables(assigned, command);
-            self.state.environment = before;
+            self.state.exports = before;
         }
         if declares {
             self.export(fields, assigned);
@@ -127,8 +126,8 @@ impl Analyzer<'_> {
         for assignment in assignments {
             self.assign_printed(assignment);
             let assigned = self.assigned(assignment);
-            if self.state.exports_all || self.state.gives(&assignment.name) {
-                self.state.give([assigned.clone()]);
+            if self.state.exports.all || self.state.exports.has(&assignment.name) {
+                self.state.exports.give([assigned.clone()]);
             }
             if !is_harmless(&assignment.name) {
                 self.beside(assigned);
@@ -162,7 +161,7 @@ impl Analyzer<'_> {
     pub(crate) fn run_fields(&mut self, fields: &[Field]) {
         let Some(first) = fields.first() else { return };
         self.output = Stream::Unknown;
-        if !self.work(16 * (fields.len() + self.state.environment.len())) {
+        if !self.work(16 * (fields.len() + self.state.exports.variables().len())) {
             return;
         }
         let command = self.add_command(fields, self.redirected > 0);
@@ -172,26 +171,44 @@ impl Analyzer<'_> {
             self.unknown_program(fields);
             return;
         }
-        let name = first.text.as_str();
-        if let Some((_, text)) = self.state.aliases.iter().find(|(alias, _)| alias == name).cloned() {
-            self.alias(name, &text, fields);
-            return;
+        match self.state.aliases.get(&first.text).cloned() {
+            None => self.run_program(first, fields, command),
+            // A shell that is not interactive expands none.
+            Some(alias) => {
+                let texts = alias.bodies.as_slice().iter().map(Some);
+                self.one_of(texts.chain([None]), |analyzer, text| match text {
+                    Some(text) => analyzer.alias(&first.text, text, fields),
+                    None => analyzer.run_program(first, fields, command),
+                });
+            }
         }
+    }
+
+    fn run_program(&mut self, first: &Field, fields: &[Field], command: usize) {
+        let name = first.text.as_str();
         if EVALUATING.contains(&name) {
             let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
             words.for_each(|word| self.evaluate(&word.text));
         }
+        if name == "let" {
+            for field in fields.iter().skip(1) {
+                self.assign_numbers(&vec![Piece::Quoted(field.text.clone())]);
+            }
+        }
         let is_function = self.call(name, fields.get(1..).unwrap_or_default());
-        match table::find(name) {
-            Some(program) => {
-                let arguments = arguments::parse(program.flags, fields.get(1..).unwrap_or_default());
-                self.files_of_flags(program.flags, &arguments, command);
-                let call = Call { name: program.name, fields, arguments, command };
-                self.act(program, &call);
+        let name = table::called_name(name).unwrap_or_default();
+        match self.program(name) {
+            Some(program) if !(is_function && matches!(program.action, Action::Unknown)) => {
+                let words = fields.get(1..).unwrap_or_default();
+                let (arguments, length) =
+                    arguments::parse_up_to(program.options, words, program.ends_at_operand);
+                self.files_of_flags(program.options, &arguments, command);
+                let rest = words.get(length..).unwrap_or_default();
+                self.act(&Call { program, name, fields, arguments, rest, command });
             }
             // What it prints is printed by the commands in it.
-            None if is_function => self.output = Stream::Nothing,
-            None => {
+            _ if is_function => self.output = Stream::Nothing,
+            _ => {
                 self.unknown_program(fields);
                 self.program_file(first, command);
             }
@@ -202,7 +219,8 @@ impl Analyzer<'_> {
     fn takes_input(&mut self, program: &str) {
         let Stream::Text(printed) = &self.input else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
-        if DATABASES.contains(&name)
+        let stdin = table::by_name(name).map_or(Stdin::Data, |program| program.stdin);
+        if matches!(stdin, Stdin::Sql { .. } | Stdin::Queries)
             && let Some(command) = self.script.commands.last_mut()
         {
             command.input = Some(printed.text.text.clone());
@@ -224,8 +242,8 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        let outer = Rc::clone(&self.state.aliases);
-        Rc::make_mut(&mut self.state.aliases).retain(|(alias, _)| alias != name);
+        let outer = self.state.aliases.clone();
+        self.state.aliases.remove(name);
         let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
         self.script_text(&format!("{text} {}", rest.join(" ")));
         self.state.aliases = outer;
@@ -250,13 +268,20 @@ impl Analyzer<'_> {
         }
     }
 
-    fn act(&mut self, program: &table::Program, call: &Call<'_>) {
+    fn act(&mut self, call: &Call<'_>) {
+        let program = call.program;
         let operands = &call.arguments.operands;
         match program.action {
+            Action::Unknown => {
+                self.unknown_program(call.fields);
+                call.fields.iter().take(1).for_each(|first| self.program_file(first, call.command));
+            }
             Action::Nothing => {}
             // What is printed is a part of what is read.
             Action::Each(Access::Read, _)
-                if operands.is_empty() && matches!(self.input, Stream::Files(_)) && passes(call.name) =>
+                if operands.is_empty()
+                    && matches!(self.input, Stream::Files(_))
+                    && matches!(program.output, Output::Lines) =>
             {
                 self.output = self.input.clone();
             }
@@ -281,6 +306,10 @@ impl Analyzer<'_> {
                     }
                 }
             }
+            Action::Wrap(operands) => wrappers::wrapper(self, call, operands),
+            Action::Launch => launchers::launch(self, call),
+            Action::Texts(texts) => launchers::texts(self, call, texts),
+            Action::Format(formatting) => editors::format(self, call, formatting),
             Action::Special(run) => run(self, call),
         }
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::elsewhere;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::WORK_TREE;
 use crate::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
 
@@ -18,7 +18,7 @@ impl Analyzer<'_> {
             fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
         let deletes = words.first().is_some_and(|word| elsewhere::deletes(word));
         let directories =
-            if deletes { self.state.bases.iter().filter_map(Base::known).collect() } else { Vec::new() };
+            if deletes { self.state.bases().iter().filter_map(Base::known).collect() } else { Vec::new() };
         self.script.commands.push(Simple {
             words,
             text,
@@ -26,7 +26,7 @@ impl Analyzer<'_> {
             redirects_to_file,
             unknown,
             assigned: Vec::new(),
-            environment: Rc::clone(&self.state.environment),
+            environment: Rc::clone(self.state.exports.variables()),
             redirects: Vec::new(),
             input: None,
             directories,
@@ -83,12 +83,15 @@ impl Analyzer<'_> {
         if target == Target::WorkTree && access == Access::Read {
             return;
         }
+        if let (Access::MakeDirectory, Target::Path(path)) = (access, &target) {
+            self.state.disk.make_directory(path);
+        }
         let path = match &target {
             Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => path,
             Target::Into { directory, .. } => directory,
             Target::WorkTree => "",
             Target::Unknown(_) => {
-                let base = self.state.bases.first().cloned().unwrap_or(Base::Unknown);
+                let base = self.state.bases().first().cloned().unwrap_or(Base::Unknown);
                 self.script.effects.push(Effect { access, target, base, command, option: None });
                 return;
             }
@@ -101,7 +104,7 @@ impl Analyzer<'_> {
             self.script.effects.push(Effect { access, target, base, command, option: None });
             return;
         }
-        for base in self.state.bases.clone() {
+        for base in self.state.bases().to_vec() {
             self.script.effects.push(Effect { access, target: target.clone(), base, command, option: None });
         }
     }

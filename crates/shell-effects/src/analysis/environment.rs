@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, Value};
+use crate::analysis::field::Field;
 use crate::syntax::tree::Assignment;
 
 /// Their value is code for a shell, which some program runs.
@@ -69,7 +69,7 @@ impl Analyzer<'_> {
             .collect();
         let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
         self.run_variables(&given, self.script.commands.len().saturating_sub(1));
-        self.state.give(given);
+        self.state.exports.give(given);
     }
 
     /// How an assignment is shown that was made.
@@ -80,11 +80,8 @@ impl Analyzer<'_> {
     /// A variable with its value, as far as that is known.
     pub(crate) fn variable(&self, name: &str) -> String {
         let value = match self.state.get(name) {
-            Some(Value::Options(options)) => match options.as_slice() {
-                [field] => field.shown(),
-                _ => "…".to_owned(),
-            },
-            _ => "…".to_owned(),
+            Some(value) => value.single().map_or_else(|| "…".to_owned(), Field::shown),
+            None => "…".to_owned(),
         };
         format!("{name}={value}")
     }

@@ -4,11 +4,12 @@ use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::beside;
 use crate::analysis::braces::{self, PieceRef};
+use crate::analysis::field::Partial;
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::parameters::Found;
-use crate::analysis::partial::Partial;
-use crate::analysis::state::{Field, FieldKind, MAX_VALUE, Value};
 use crate::analysis::stream::{self, Stream};
-use crate::programs::outputs;
+use crate::analysis::variables::MAX_VALUE;
+use crate::programs::system;
 use crate::syntax::tree::{List, Operation, Piece, Word};
 
 /// So many combinations of possible values are tried for one command.
@@ -172,11 +173,7 @@ impl Analyzer<'_> {
     fn separators(&self) -> Option<String> {
         match self.state.get("IFS") {
             None => Some(" \t\n".to_owned()),
-            Some(Value::Options(options)) => match options.as_slice() {
-                [field] if field.is_literal() => Some(field.text.clone()),
-                _ => None,
-            },
-            Some(_) => None,
+            Some(value) => value.single().filter(|field| field.is_literal()).map(|field| field.text.clone()),
         }
     }
 
@@ -193,12 +190,20 @@ impl Analyzer<'_> {
             Piece::Process { list, reads } => {
                 if !self.choices.is_repeated {
                     let outer = self.input.clone();
+                    let mut process = std::mem::take(&mut self.process);
                     // It gets what the command prints; only `tee` prints what it reads.
                     if *reads && !matches!(outer, Stream::Text(_)) {
                         self.input = Stream::Unknown;
                     }
-                    self.process =
+                    let printed =
                         self.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)));
+                    // Which of several a descriptor is, is not followed.
+                    let is_only = process == Stream::Nothing;
+                    process.add(printed);
+                    if !is_only {
+                        process.blur();
+                    }
+                    self.process = process;
                     self.input = outer;
                 }
                 partial.quoted("/dev/fd/63");
@@ -206,10 +211,11 @@ impl Analyzer<'_> {
             Piece::Arithmetic(word) => {
                 self.substitutions(word);
                 self.evaluate_hidden(word, true);
+                self.assign_numbers(word);
                 if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                     self.beside(beside::shown(word));
                 }
-                partial.like(outputs::NUMBER, "$((…))");
+                partial.like(system::NUMBER, "$((…))");
             }
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
@@ -243,10 +249,9 @@ impl Analyzer<'_> {
 
     /// The pattern of what a program prints that is no function or alias of the script.
     fn printed_pattern(&self, text: &str) -> Option<Field> {
-        let pattern = outputs::pattern(text)?;
+        let pattern = system::pattern(text)?;
         let name = text.split_whitespace().next().unwrap_or_default();
-        let is_own =
-            self.state.function(name).is_some() || self.state.aliases.iter().any(|(alias, _)| alias == name);
+        let is_own = self.state.functions.get(name).is_some() || self.state.aliases.get(name).is_some();
         let is_known = !pattern.contains('*');
         (!is_own).then(|| match is_known {
             true => Field::literal(pattern),

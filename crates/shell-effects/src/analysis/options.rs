@@ -2,7 +2,7 @@
 
 use crate::analysis::plain::Plain;
 use crate::programs::arguments::{Takes, takes};
-use crate::programs::subcommands;
+use crate::programs::table;
 use crate::{Quoting, Unknown};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,7 +17,9 @@ impl Plain<'_> {
     pub fn option(&self, wanted: &[String]) -> Option<Given> {
         let words: Vec<(usize, &str)> = self.words().collect();
         let name = |at: usize| words.get(at).map_or("", |(_, word)| word);
-        let flags = subcommands::of(name(0), name(self.subcommand));
+        let subcommand =
+            table::by_name(name(0)).and_then(|program| program.subcommand(name(self.subcommand)));
+        let flags = subcommand.map_or("", |subcommand| subcommand.options);
         let mut found = None;
         let first = self.subcommand + 1;
         let mut at = first;

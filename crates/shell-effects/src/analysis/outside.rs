@@ -3,7 +3,7 @@
 use crate::Base;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::around::Outside;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 
 impl Analyzer<'_> {
     pub(crate) fn variable_outside(&self, name: &str) -> Option<Field> {
@@ -30,15 +30,15 @@ impl Analyzer<'_> {
 
     /// Whether nothing in the script changes what git is, or where it looks.
     fn is_plain_git(&self) -> bool {
-        let is_set = |name: &&str| self.state.get(name).is_some() || self.state.gives(name);
-        self.state.function("git").is_none()
-            && self.state.aliases.iter().all(|(alias, _)| alias != "git")
+        let is_set = |name: &&str| self.state.get(name).is_some() || self.state.exports.has(name);
+        self.state.functions.get("git").is_none()
+            && self.state.aliases.get("git").is_none()
             && !["GIT_DIR", "GIT_WORK_TREE"].iter().any(is_set)
     }
 
     /// What is the same for each directory that may be the current one.
     fn of_bases(&self, ask: impl Fn(&str) -> Outside<'_>) -> Option<Field> {
-        let mut known = self.state.bases.iter().map(|base| match base {
+        let mut known = self.state.bases().iter().map(|base| match base {
             Base::At(at) | Base::IfMissing { at, .. } => (self.outside)(ask(at)),
             Base::Unknown => None,
         });

@@ -1,10 +1,12 @@
 //! What `$name` and `${name…}` stand for, and assignments.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind, MAX_OPTIONS, MAX_VALUE, Value};
+use crate::analysis::beside;
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::trim::trim;
-use crate::programs::outputs;
-use crate::syntax::tree::{Assigned, Assignment, Operation, Piece};
+use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
+use crate::programs::system;
+use crate::syntax::tree::{Assigned, Assignment, Operation, Piece, Word};
 
 /// What a parameter stands for.
 pub(crate) enum Found {
@@ -25,13 +27,17 @@ impl Analyzer<'_> {
             matches!(&found, Found::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
-            Some(Operation::Length) => Found::Like(outputs::NUMBER),
+            Some(Operation::Length) => Found::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
-                if matches!(operation, Some(Operation::Assign(_))) {
+                let assigns = matches!(operation, Some(Operation::Assign(_)));
+                if assigns {
                     self.beside(format!("${{{name}:=…}}"));
                 }
                 let other = self.scalar(word);
                 let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
+                if assigns && !matches!(&found, Found::Fields(_) if !is_empty) {
+                    self.assign_default(name, &found, &other);
+                }
                 match found {
                     Found::Unknown | Found::Like(_) => Found::Unknown,
                     Found::Fields(_) if takes_other => Found::Fields(vec![other]),
@@ -59,6 +65,18 @@ impl Analyzer<'_> {
                 Found::Unknown
             }
         }
+    }
+
+    /// `${name:=word}` where the variable may be unset or empty.
+    fn assign_default(&mut self, name: &str, found: &Found, word: &Field) {
+        let is_known = matches!(found, Found::Fields(_)) && word.kind != FieldKind::Unknown;
+        let value = if is_known { Value::one(word.clone()) } else { Value::Unknown };
+        // With other values of the variable it may keep them.
+        let value = match self.state.get(name) {
+            Some(old) if old.single().is_none() => old.join(&value),
+            _ => value,
+        };
+        self.state.set(name, value);
     }
 
     /// `${name@P}`: the value is expanded once more.
@@ -96,7 +114,7 @@ impl Analyzer<'_> {
             Some(Value::Array(fields)) if all => Found::Fields(fields.clone()),
             Some(Value::Array(fields)) => Found::Fields(fields.first().cloned().into_iter().collect()),
             Some(Value::Options(options)) => {
-                let options = options.clone();
+                let options = options.as_slice();
                 let picked =
                     if options.len() == 1 { Some(0) } else { self.choices.pick(name, options.len()) };
                 match picked.and_then(|index| options.get(index)) {
@@ -111,7 +129,7 @@ impl Analyzer<'_> {
     fn unassigned(&self, name: &str, assigning: bool) -> Found {
         match (name, self.home) {
             // By `env HOME=x bash -c …`.
-            ("HOME" | "TMPDIR", _) if self.state.gives(name) => Found::Unknown,
+            ("HOME" | "TMPDIR", _) if self.state.exports.has(name) => Found::Unknown,
             ("HOME", Some(home)) => Found::Fields(vec![Field::literal(home)]),
             ("IFS", _) => Found::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.
@@ -125,8 +143,8 @@ impl Analyzer<'_> {
                 "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
                 | "EPOCHSECONDS",
                 _,
-            ) => Found::Like(outputs::NUMBER),
-            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(outputs::NAME),
+            ) => Found::Like(system::NUMBER),
+            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(system::NAME),
             _ => Found::Unknown,
         }
     }
@@ -145,7 +163,7 @@ impl Analyzer<'_> {
                         }
                     }
                 });
-                Value::Options(options)
+                Value::Options(options.into_iter().collect())
             }
             Assigned::Array(words) => {
                 self.each_choice(|analyzer| {
@@ -155,23 +173,29 @@ impl Analyzer<'_> {
             }
         };
         let value = match value {
-            Value::Options(fields) | Value::Array(fields)
-                if fields.len() > MAX_OPTIONS
-                    || fields.iter().any(|field| field.kind == FieldKind::Unknown) =>
-            {
-                Value::Unknown
-            }
+            Value::Options(fields) if is_unclear(fields.as_slice()) => Value::Unknown,
+            Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
             value => value,
         };
         let value = if assignment.partial { self.appended(&assignment.name, value) } else { value };
         self.state.set(&assignment.name, value);
     }
 
+    /// The variables that arithmetic sets hold numbers from now on.
+    pub(crate) fn assign_numbers(&mut self, word: &Word) {
+        if !beside::assigns(word) {
+            return;
+        }
+        for name in beside::names(word) {
+            self.state.set(name, Value::one(Field::like(system::NUMBER, format!("${name}"))));
+        }
+    }
+
     fn appended(&self, name: &str, value: Value) -> Value {
         match (self.state.get(name), value) {
             (Some(Value::Options(old)), Value::Options(new)) => match (old.as_slice(), new.as_slice()) {
                 ([old], [new]) if old.is_literal() && new.is_literal() && old.text.len() < MAX_VALUE => {
-                    Value::Options(vec![Field::literal(format!("{}{}", old.text, new.text))])
+                    Value::one(Field::literal(format!("{}{}", old.text, new.text)))
                 }
                 _ => Value::Unknown,
             },
@@ -181,4 +205,9 @@ impl Analyzer<'_> {
             _ => Value::Unknown,
         }
     }
+}
+
+/// Whether there are too many fields to follow, or unknown ones.
+fn is_unclear(fields: &[Field]) -> bool {
+    fields.len() > MAX_OPTIONS || fields.iter().any(|field| field.kind == FieldKind::Unknown)
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::Simple;
 use crate::programs::arguments::{self, Flags};
-use crate::programs::subcommands;
+use crate::programs::table;
 
 /// A command, and its plain form.
 pub struct Plain<'a> {
@@ -59,9 +59,10 @@ struct Skipped<'a> {
 impl Skipped<'_> {
     /// Skips the options of a program; how many words come before the subcommand then.
     fn options(&mut self, program: &str) -> usize {
-        let Some(flags) = subcommands::before(program) else { return 0 };
+        let Some(program) = table::by_name(program) else { return 0 };
+        let Some(flags) = program.subcommand_options else { return 0 };
         self.skip(flags);
-        let flags = self.words.get(self.at).and_then(|word| subcommands::below(program, word));
+        let flags = self.words.get(self.at).and_then(|word| program.group_options(word));
         let Some(flags) = flags else { return 1 };
         self.at += 1;
         self.skip(flags);

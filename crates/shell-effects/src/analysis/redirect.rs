@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{Redirected, Stream};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::syntax::tree::{Redirect, Redirection, Word};
@@ -98,7 +98,7 @@ impl Analyzer<'_> {
             return self.process.clone();
         }
         match self.written(file) {
-            Some(written) => written.content.clone(),
+            Some(written) => written.content(),
             None => Stream::File,
         }
     }
@@ -106,6 +106,7 @@ impl Analyzer<'_> {
     /// The redirections of a command that is not simple: what becomes of its output.
     pub(crate) fn redirects_of_compound(&mut self, redirects: &[Redirect]) -> Redirected {
         let mut all = Vec::new();
+        self.process = Stream::Nothing;
         self.each_choice(|analyzer| all.push(analyzer.redirected(redirects)));
         let mut last = Redirected::default();
         for mut redirected in all {

@@ -3,16 +3,17 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::around::Look;
-use crate::analysis::state::{Field, State};
+use crate::analysis::definitions::FunctionBody;
+use crate::analysis::field::Field;
+use crate::analysis::state::State;
 use crate::analysis::stream::Redirected;
 use crate::syntax::parser;
 use crate::syntax::tree::{Command, Item, Join, Kind, List, Pipeline};
-use crate::{MAX_DEPTH, Script};
+use crate::{Context, MAX_DEPTH, Script};
 
 /// What a script does.
-pub(crate) fn run(list: &List, home: Option<&str>, outside: Look<'_>) -> Script {
-    let mut analyzer = Analyzer::new(home, outside);
+pub(crate) fn run(list: &List, context: &Context<'_>) -> Script {
+    let mut analyzer = Analyzer::new(context);
     analyzer.list(list);
     analyzer.uncalled_functions();
     analyzer.script
@@ -34,13 +35,13 @@ impl Analyzer<'_> {
         let mut skipped: Vec<State> = Vec::new();
         for (join, pipeline) in &item.rest {
             let mut without = self.state.clone();
-            without.settle();
+            without.directories.settle();
             match join {
-                Join::And => self.state.succeed(),
+                Join::And => self.state.directories.succeed(),
                 Join::Or => {
-                    self.state.fail();
+                    self.state.directories.fail();
                     for state in skipped.drain(..) {
-                        self.state.merge(&state);
+                        self.state.join(&state);
                     }
                 }
             }
@@ -51,15 +52,15 @@ impl Analyzer<'_> {
             // A chain that is this long is no conditional any more.
             if skipped.len() > MAX_DEPTH {
                 let state = skipped.swap_remove(1);
-                self.state.merge(&state);
+                self.state.join(&state);
             }
         }
         if !item.rest.is_empty() {
             self.blur();
         }
-        self.state.settle();
+        self.state.directories.settle();
         for state in &skipped {
-            self.state.merge(state);
+            self.state.join(state);
         }
     }
 
@@ -116,24 +117,29 @@ impl Analyzer<'_> {
         self.redirected = redirected;
     }
 
-    /// Calls a function, if there is one of this name.
+    /// Calls a function, if there may be one of this name; whether there is one for certain.
     pub(crate) fn call(&mut self, name: &str, arguments: &[Field]) -> bool {
-        let Some(body) = self.state.function(name) else { return false };
-        if !self.called.iter().any(|called| Rc::ptr_eq(called, &body)) {
-            self.called.push(Rc::clone(&body));
-        }
+        let Some(function) = self.state.functions.get(name).cloned() else { return false };
         let outer = self.state.positional.replace(Rc::new(arguments.to_vec()));
-        self.deeper(|analyzer| analyzer.command(&body));
+        let bodies = function.bodies.as_slice().iter().map(Some);
+        let none = if function.is_certain { None } else { Some(None) };
+        self.one_of(bodies.chain(none), |analyzer, body| {
+            let Some(FunctionBody(body)) = body else { return };
+            if !analyzer.called.iter().any(|called| Rc::ptr_eq(called, body)) {
+                analyzer.called.push(Rc::clone(body));
+            }
+            analyzer.deeper(|analyzer| analyzer.command(body));
+        });
         self.state.positional = outer;
-        true
+        function.is_certain
     }
 
     /// Functions that were only defined may be called in ways that we do not see.
     fn uncalled_functions(&mut self) {
         for (body, state) in std::mem::take(&mut self.defined) {
             if !self.called.iter().any(|called| Rc::ptr_eq(called, &body)) {
-                self.state = state;
-                self.state.positional = None;
+                let disk = self.state.disk.clone();
+                self.state = State { positional: None, disk, ..state };
                 self.command(&body);
             }
         }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::analysis::partial::Partial;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::Partial;
+use crate::analysis::field::{Field, FieldKind};
 use crate::{Access, Quoting, Target};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Stream {
     #[default]
     Nothing,
@@ -22,7 +22,7 @@ pub(crate) enum Stream {
 }
 
 /// A text that is printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Printed {
     /// Literal, or with unknown parts.
     pub(crate) text: Field,
@@ -42,15 +42,6 @@ pub(crate) struct Redirected {
     pub(crate) output: Option<(Field, bool)>,
     /// Whether the standard output goes elsewhere.
     pub(crate) leaves: bool,
-}
-
-/// A file that was written.
-#[derive(Debug)]
-pub(crate) struct Written {
-    pub(crate) path: String,
-    pub(crate) content: Stream,
-    /// The commands that wrote it.
-    pub(crate) by: Vec<usize>,
 }
 
 impl Stream {

@@ -1,6 +1,6 @@
 //! `${name#pattern}` and `${name%pattern}`.
 
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 
 /// Longer values are not trimmed: each length is compared with the pattern.
 const MAX_LENGTH: usize = 256;

@@ -2,18 +2,29 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::Field;
-use crate::programs::arguments::{Call, Flags};
+use crate::analysis::field::Field;
+use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::batches;
+use crate::programs::program::{Program, special};
 
-/// Its flags with a dash.
+#[rustfmt::skip]
+pub(crate) const ARCHIVES: &[Program] = &[
+    special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
+    special(&["bsdtar", "gtar", "tar"], "", tar),
+    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
+    special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
+    special(&["unzip"], "-d= -x= -P=", unzip),
+    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n=", zip),
+];
+
+/// The options of tar, which reads its words itself: the first may have no dash.
 const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-from=r \
     --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --strip-components= \
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w";
 
-pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // The old style: `tar xzf FILE`, whose flags take their values in turn.
-    let mut arguments =
-        crate::programs::arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
+    let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
     analyzer.files_of_flags(TAR, &arguments, call.command);
     let members = std::mem::take(&mut arguments.operands);
     let archive = arguments.value(&["-f", "--file"]);
@@ -27,10 +38,9 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(archive) = archive.filter(|archive| archive.text != "-") {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
-    let bases = analyzer.state.bases.clone();
+    let directories = analyzer.state.directories.clone();
     if let Some(directory) = directory {
-        analyzer.state.bases =
-            bases.iter().map(|base| crate::analysis::builtins::moved(base, directory)).collect();
+        analyzer.state.directories.enter(directory);
     }
     for member in &members {
         if creates {
@@ -42,7 +52,7 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch_tree(Access::Write, member, call.command);
         }
     }
-    analyzer.state.bases = bases;
+    analyzer.state.directories = directories;
     let to_output = arguments.has(&["-O", "--to-stdout"]);
     if extracts && members.is_empty() && !to_output {
         extracted(analyzer, call, directory, archive);
@@ -82,7 +92,7 @@ fn extracted(
     }
 }
 
-pub(crate) fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let Some((archive, members)) = arguments.operands.split_first() else { return };
     analyzer.reads(archive, call.command);
@@ -106,7 +116,7 @@ pub(crate) fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `cpio -o` and `-p` take the names of files from their input; `-i` and `-p DIRECTORY` write them.
-pub(crate) fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let passes = arguments.has(&["-p", "--pass-through"]);
     for archive in arguments.values(&["-F", "-I", "-O", "--file"]) {
@@ -114,18 +124,19 @@ pub(crate) fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
     if passes || arguments.has(&["-o", "--create"]) {
-        for file in crate::programs::batches::lines(&analyzer.input) {
+        for file in batches::lines(&analyzer.input) {
             analyzer.reads(&file, call.command);
         }
     }
-    let directory = arguments.operands.first().filter(|_| passes).or(arguments.value(&["-D", "--directory"]));
+    let passed_to = if passes { arguments.operands.first() } else { None };
+    let directory = passed_to.or(arguments.value(&["-D", "--directory"]));
     if passes || arguments.has(&["-i", "--extract"]) && !arguments.has(&["-t", "--list", "--to-stdout"]) {
         extracted(analyzer, call, directory, None);
     }
 }
 
 /// `7z x ARCHIVE -oDIRECTORY`, `7z a ARCHIVE FILES`.
-pub(crate) fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let [action, archive, files @ ..] = call.arguments.operands.as_slice() else { return };
     match action.text.as_str() {
         "a" | "u" | "d" | "rn" => {
@@ -140,7 +151,7 @@ pub(crate) fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-pub(crate) fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((archive, files)) = call.arguments.operands.split_first() else { return };
     analyzer.touch(Access::Write, archive, call.command);
     for file in files {
@@ -152,7 +163,7 @@ pub(crate) fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `gzip` and its relatives replace a file by another one.
-pub(crate) fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd");
     let only_reads = arguments.has(&["-c", "-l", "-t", "--stdout", "--to-stdout", "--list", "--test"]);

@@ -1,6 +1,7 @@
 //! Flags and operands of a command, kept apart by a description of its flags.
 
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
+use crate::programs::program::Program;
 
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x?` a value only if that is part of the same word. All other flags take none.
@@ -34,11 +35,14 @@ impl Arguments {
 
 /// A simple command, ready to be looked at.
 pub(crate) struct Call<'a> {
-    /// The name by which its program is known here.
+    pub(crate) program: &'a Program,
+    /// The name by which the program is called, without its directory.
     pub(crate) name: &'a str,
     /// All words, the name among them.
     pub(crate) fields: &'a [Field],
     pub(crate) arguments: Arguments,
+    /// The words behind the options, if those end at the first operand.
+    pub(crate) rest: &'a [Field],
     /// Its index among all commands.
     pub(crate) command: usize,
 }

@@ -2,25 +2,20 @@
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
-use crate::programs::arguments::{self, Arguments, Call, Flags};
+use crate::programs::arguments::{Arguments, Call};
 use crate::syntax::quotes::decoded;
-
-/// Options of `xargs` and `parallel` that take a value.
-const FLAGS: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? \
-    --arg-file=r --jobs= -i? -S= --colsep= --joblog= --results= --timeout= --retries= --delay= --tmpdir= --workdir=";
 
 /// `xargs`: the arguments come from the standard input.
 pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = call.fields.get(1..).unwrap_or_default();
-    let (arguments, length) = arguments::parse_up_to(FLAGS, words, true);
-    let rest = words.get(length..).unwrap_or_default();
+    let (arguments, rest) = (&call.arguments, call.rest);
     let placeholder = arguments.value(&["-I", "--replace"]).map(|field| field.text.clone());
-    let placeholder = placeholder.or_else(|| arguments.has(&["-i", "--replace"]).then(|| "{}".to_owned()));
+    let has_default = arguments.has(&["-i", "--replace"]);
+    let placeholder = if has_default { placeholder.or(Some("{}".to_owned())) } else { placeholder };
     let uses_placeholder =
         placeholder.filter(|mark| rest.iter().any(|field| field.text.contains(mark.as_str())));
-    let more = given(&analyzer.input, &arguments, uses_placeholder.is_some());
+    let more = given(&analyzer.input, arguments, uses_placeholder.is_some());
     analyzer.input = Stream::Unknown;
     match uses_placeholder {
         Some(mark) => {
@@ -42,9 +37,7 @@ pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `parallel CODE ::: ARGUMENTS`: a text for a shell, with each argument behind it or where `{}` stands. Without a text the
 /// arguments are the commands.
 pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = call.fields.get(1..).unwrap_or_default();
-    let (arguments, length) = arguments::parse_up_to(FLAGS, words, true);
-    let rest = words.get(length..).unwrap_or_default();
+    let (arguments, rest) = (&call.arguments, call.rest);
     let is_list = |field: &Field| matches!(field.text.as_str(), ":::" | ":::+" | "::::");
     let at = rest.iter().position(is_list).unwrap_or(rest.len());
     let (template, listed) = rest.split_at_checked(at).unwrap_or((rest, &[]));
@@ -54,7 +47,7 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             vec![Field::unknown(GIVEN)]
         }
         Some((_, listed)) => listed.iter().filter(|field| !is_list(field)).cloned().collect(),
-        None => given(&analyzer.input, &arguments, true),
+        None => given(&analyzer.input, arguments, true),
     };
     let template = stream::joined(template, " ");
     let mark = arguments.value(&["-I"]).map_or("{}", |field| field.text.as_str());

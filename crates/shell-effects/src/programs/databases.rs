@@ -1,10 +1,58 @@
-//! `sqlite3`, whose database is a file and whose commands name others.
+//! Clients of databases: the SQL that they are given, and `sqlite3`, whose database is a file and whose commands name others.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
+use crate::programs::program::{Program, Stdin, special, tool};
+use crate::programs::table;
+use crate::{Access, Simple};
+
+const SQL: Stdin = Stdin::Sql { has_hash_comments: false };
+const MYSQL: Stdin = Stdin::Sql { has_hash_comments: true };
+
+#[rustfmt::skip]
+pub(crate) const DATABASES: &[Program] = &[
+    tool(&["redis-cli"], "-h= -p= -s= -a= -u= -r= -i= -n= -d= -D= -t= --user= --pass= --sni= --cacert= --cert= --key=").stdin(Stdin::Queries),
+    Program::new(&["clickhouse-client", "cockroach", "duckdb", "litecli", "pgcli", "psql", "sqlcmd", "usql"]).stdin(SQL),
+    Program::new(&["mariadb", "mycli", "mysql"]).stdin(MYSQL),
+    Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
+    special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL),
+];
+
+/// The SQL that a client of a database is given.
+#[derive(Debug)]
+pub struct Sql<'a> {
+    /// Its arguments and its standard input, any of which may hold statements.
+    pub texts: Vec<&'a str>,
+    /// Whether a comment may start with `#`.
+    pub has_hash_comments: bool,
+}
+
+impl Simple {
+    /// The SQL that it runs, if it is a client of a database, wherever that program is.
+    #[must_use]
+    pub fn sql(&self) -> Option<Sql<'_>> {
+        let (first, words) = self.words.split_first()?;
+        let program = table::by_name(first.rsplit('/').next().unwrap_or(first))?;
+        let Stdin::Sql { has_hash_comments } = program.stdin else { return None };
+        // Each argument counts: an option that nobody listed would hide what it holds.
+        let texts = words.iter().map(|word| attached(word)).chain(self.input.as_deref()).collect();
+        Some(Sql { texts, has_hash_comments })
+    }
+}
+
+/// A word, or the value in one: `--command=…`, `-c…`.
+fn attached(word: &str) -> &str {
+    if word.starts_with("--") {
+        return word.split_once('=').map_or(word, |(_, value)| value);
+    }
+    let mut short = word.char_indices().skip(2);
+    match short.next() {
+        Some((at, _)) if word.starts_with('-') => word.get(at..).unwrap_or(word),
+        _ => word,
+    }
+}
 
 /// How statements start that only read.
 const READING: &[&str] = &[
@@ -20,7 +68,7 @@ const READING: &[&str] = &[
     ".databases",
 ];
 
-pub(crate) fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((database, statements)) = call.arguments.operands.split_first() else { return };
     let mut texts: Vec<Field> = call.arguments.values(&["-cmd"]).chain(statements).cloned().collect();
     if statements.is_empty()

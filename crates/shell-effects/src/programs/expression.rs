@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::Quoting;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 
 /// More alternatives are not kept apart: any file may be meant.
 const MAX_ALTERNATIVES: usize = 16;
@@ -60,7 +60,7 @@ pub(crate) type Files = Rc<Vec<Limits>>;
 
 /// What is done to files that are found.
 #[derive(Debug)]
-pub(crate) enum Action<'f> {
+pub(crate) enum FindAction<'f> {
     Delete,
     Run(&'f [Field]),
     /// Its name is printed; false if more than that.
@@ -78,7 +78,7 @@ pub(crate) struct Expression<'f> {
     negated: usize,
     /// It could not be read.
     is_unclear: bool,
-    pub(crate) actions: Vec<(Action<'f>, Files)>,
+    pub(crate) actions: Vec<(FindAction<'f>, Files)>,
     /// Names without wildcards in tests that are not compared.
     pub(crate) asked_for: Vec<&'f str>,
     /// The file with the names of the roots.
@@ -101,7 +101,7 @@ impl<'f> Expression<'f> {
             expression.actions.iter_mut().for_each(|(_, files)| *files = Rc::clone(&any));
         }
         if expression.actions.is_empty() {
-            expression.actions.push((Action::Print(true), all));
+            expression.actions.push((FindAction::Print(true), all));
         }
         expression
     }
@@ -192,17 +192,17 @@ impl<'f> Expression<'f> {
     /// Actions, and tests that nothing is compared with.
     fn other(&mut self, field: &'f Field, test: &str, files: &Files) {
         let action = match test {
-            "-delete" => Action::Delete,
-            "-print" | "-print0" => Action::Print(true),
-            "-ls" => Action::Print(false),
-            "-printf" => Action::Print(self.next().is_some_and(|format| is_path(&format.text))),
-            "-exec" | "-execdir" | "-ok" | "-okdir" => Action::Run(self.command()),
+            "-delete" => FindAction::Delete,
+            "-print" | "-print0" => FindAction::Print(true),
+            "-ls" => FindAction::Print(false),
+            "-printf" => FindAction::Print(self.next().is_some_and(|format| is_path(&format.text))),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => FindAction::Run(self.command()),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 let Some(file) = self.next() else { return };
                 if test == "-fprintf" {
                     self.next();
                 }
-                Action::Write(field, file)
+                FindAction::Write(field, file)
             }
             "-files0-from" => return self.roots_from = self.next(),
             "-regex" | "-iregex" => {

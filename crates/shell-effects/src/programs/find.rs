@@ -1,12 +1,12 @@
 //! `find`: where the files are that it finds, and what it does to them.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{Stream, found};
 use crate::glob::{Glob, Kind};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
-use crate::programs::expression::{Action, Expression, Limits};
+use crate::programs::expression::{Expression, FindAction, Limits};
 use crate::{Access, Target};
 
 pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -50,7 +50,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
             files.iter().for_each(|limits| below(root, limits, &expression.asked_for, &mut targets));
         }
         match action {
-            Action::Delete => {
+            FindAction::Delete => {
                 // A directory is deleted if it is empty: then there is nothing in it.
                 let is_any = |limits: &Limits| limits.name.is_none() && limits.path.is_none();
                 if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
@@ -62,7 +62,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
                     });
                 }
             }
-            Action::Run(command) => {
+            FindAction::Run(command) => {
                 for target in &targets {
                     let by = found(target);
                     let fields: Vec<Field> = command.iter().map(|word| replaced(word, "{}", &by)).collect();
@@ -70,13 +70,13 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
                 }
                 output = Stream::Unknown;
             }
-            Action::Print(true) => match &mut output {
+            FindAction::Print(true) => match &mut output {
                 Stream::Nothing => output = Stream::Files(targets),
                 Stream::Files(files) => files.extend(targets),
                 _ => {}
             },
-            Action::Print(false) => output = Stream::Unknown,
-            Action::Write(option, file) => {
+            FindAction::Print(false) => output = Stream::Unknown,
+            FindAction::Write(option, file) => {
                 analyzer
                     .by_option(&option.text, |analyzer| analyzer.touch(Access::Write, file, call.command));
             }

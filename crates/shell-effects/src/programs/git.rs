@@ -1,177 +1,101 @@
 //! What git does to files. Switching branches, merging and committing are no effects.
 
-mod call;
 mod changes;
-mod config;
-mod runs;
+mod settings;
 mod shows;
-
-use call::Git;
+mod subcommands;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::builtins::moved;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::subcommands;
-use crate::{Access, Target};
+use crate::programs::program::{Output, Program, SubcommandAction, special};
+use crate::programs::system::HASH;
 
-/// Subcommands whose operands are no files, or which do nothing to them.
-const HARMLESS: &[&str] = &[
-    "add",
-    "branch",
-    "check-attr",
-    "check-ignore",
-    "check-mailmap",
-    "check-ref-format",
-    "cherry",
-    "cherry-pick",
-    "commit",
-    "count-objects",
-    "describe",
-    "for-each-ref",
-    "fsck",
-    "gc",
-    "help",
-    "log",
-    "ls-files",
-    "ls-tree",
-    "maintenance",
-    "merge",
-    "merge-base",
-    "name-rev",
-    "notes",
-    "prune",
-    "reflog",
-    "repack",
-    "rerere",
-    "rev-list",
-    "rev-parse",
-    "revert",
-    "shortlog",
-    "show-ref",
-    "sparse-checkout",
-    "status",
-    "switch",
-    "symbolic-ref",
-    "tag",
-    "update-index",
-    "update-ref",
-    "var",
-    "verify-commit",
-    "version",
-    "whatchanged",
-    "write-tree",
-];
-/// Subcommands that show the content of files.
-const SHOWING: &[&str] = &[
-    "show",
-    "diff",
-    "blame",
-    "annotate",
-    "cat-file",
-    "hash-object",
-    "difftool",
-    "diff-tree",
-    "diff-index",
-    "diff-files",
-];
-const GLOBAL: &str = "-C= -c= --git-dir= --work-tree= --namespace= --exec-path? --config-env=";
+pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
+    .before_subcommand(
+        "-C= -c= --git-dir= --work-tree= --namespace= --super-prefix= --exec-path? --config-env= --attr-source= --list-cmds=",
+    )
+    .subcommands(subcommands::SUBCOMMANDS)
+    .output(Output::Like(revision))];
 
-pub(crate) fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+/// One call of a subcommand.
+pub(crate) struct GitCall {
+    subcommand: String,
+    arguments: Arguments,
+    /// The words behind the subcommand.
+    rest: Vec<Field>,
+    command: usize,
+}
+
+impl GitCall {
+    /// What is behind `--`, where that is given.
+    fn paths(&self) -> Option<&[Field]> {
+        let separator = self.rest.iter().position(|field| field.text == "--")?;
+        self.rest.get(separator + 1..)
+    }
+}
+
+fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let (global, length) = arguments::parse_up_to(GLOBAL, words, true);
+    let options = call.program.subcommand_options.unwrap_or_default();
+    let (global, length) = arguments::parse_up_to(options, words, true);
     let Some((subcommand, rest)) = words.get(length..).and_then(<[Field]>::split_first) else { return };
     for setting in global.values(&["-c", "--config-env"]) {
         analyzer.inline_code("git", setting.shown());
     }
     for setting in global.values(&["-c"]) {
-        if let Some((key, value)) = setting.text.split_once('=').filter(|(key, _)| !is_alias(key)) {
+        if let Some((key, value)) = setting.text.split_once('=')
+            && !is_alias(key)
+        {
             analyzer.git_setting(key, &setting.with(value));
         }
     }
     if let Some(alias) = alias(&global, &subcommand.text) {
         return analyzer.git_alias(&alias, rest);
     }
-    let bases = analyzer.state.bases.clone();
+    let known = call.program.subcommand(&subcommand.text);
+    let Some((options, SubcommandAction::Git(run))) = known.map(|known| (known.options, known.action)) else {
+        return analyzer.unknown_program(call.fields);
+    };
+    let directories = analyzer.state.directories.clone();
     for directory in global.values(&["-C", "--work-tree"]) {
-        analyzer.state.bases = analyzer.state.bases.iter().map(|base| moved(base, directory)).collect();
+        analyzer.state.directories.enter(directory);
     }
-    let separator = rest.iter().position(|field| field.text == "--");
-    let flags = subcommands::of("git", &subcommand.text);
-    let git = Git {
-        arguments: arguments::parse(flags, rest),
-        paths: separator.map(|at| rest.get(at + 1..).unwrap_or_default()),
-        rest,
+    let git = GitCall {
+        subcommand: subcommand.text.clone(),
+        arguments: arguments::parse(options, rest),
+        rest: rest.to_vec(),
         command: call.command,
     };
-    analyzer.files_of_flags(flags, &git.arguments, call.command);
-    git.run(analyzer, &subcommand.text, call.fields);
-    analyzer.state.bases = bases;
+    analyzer.files_of_flags(options, &git.arguments, call.command);
+    run(&git, analyzer);
+    analyzer.state.directories = directories;
 }
 
 /// What `-c alias.NAME=…` makes of a subcommand.
 fn alias(global: &Arguments, subcommand: &str) -> Option<String> {
-    let settings = global.values(&["-c"]).filter_map(|setting| {
-        let (key, value) = setting.text.split_once('=')?;
-        let (_, name) = key.split_once('.').filter(|_| is_alias(key))?;
-        name.eq_ignore_ascii_case(subcommand).then(|| value.to_owned())
-    });
-    settings.last()
+    let mut found = None;
+    for setting in global.values(&["-c"]) {
+        if let Some((key, value)) = setting.text.split_once('=')
+            && is_alias(key)
+            && let Some((_, name)) = key.split_once('.')
+            && name.eq_ignore_ascii_case(subcommand)
+        {
+            found = Some(value.to_owned());
+        }
+    }
+    found
 }
 
 fn is_alias(key: &str) -> bool {
     key.split('.').next().is_some_and(|section| section.eq_ignore_ascii_case("alias"))
 }
 
-impl Git<'_> {
-    fn run(&self, analyzer: &mut Analyzer<'_>, subcommand: &str, fields: &[Field]) {
-        match subcommand {
-            "log" | "whatchanged" | "shortlog" | "reflog" => self.log(analyzer),
-            "bundle" => self.bundle(analyzer),
-            "config" => self.config(analyzer),
-            "commit" | "tag" | "merge" | "notes" => {
-                self.read_by(analyzer, "-F=r -m= --file=r --template=r --message=")
-            }
-            "ls-files" => {
-                self.read_by(analyzer, "-X=r --exclude-from=r");
-                self.listed(analyzer, 0);
-            }
-            "grep" => self.grepped(analyzer),
-            "diff" | "diff-files" | "diff-index" if self.arguments.has(&["--name-only"]) => {
-                self.changed_names(analyzer);
-            }
-            subcommand if SHOWING.contains(&subcommand) => {
-                self.runs(analyzer, subcommand);
-                self.shown(analyzer);
-            }
-            "checkout" => self.checkout(analyzer),
-            "restore" => self.restore(analyzer),
-            "rm" => self.remove(analyzer),
-            "mv" => self.move_files(analyzer),
-            "reset" => {
-                if self.arguments.has(&["--hard", "--merge", "--keep"]) {
-                    analyzer.effect(Access::Write, Target::WorkTree, self.command);
-                }
-            }
-            "clean" => self.clean(analyzer),
-            "stash" => self.stash(analyzer),
-            "apply" | "am" => self.apply(analyzer),
-            "clone" | "init" | "worktree" => {
-                self.connects(analyzer);
-                self.settings(analyzer);
-                self.directory(analyzer, subcommand);
-            }
-            "archive" | "format-patch" | "range-diff" => {
-                self.outputs(analyzer);
-                for path in self.arguments.operands.iter().skip(1).filter(|_| subcommand == "archive") {
-                    analyzer.touch_tree(Access::Read, path, self.command);
-                }
-            }
-            "submodule" | "bisect" | "rebase" => self.runs(analyzer, subcommand),
-            "fetch" | "pull" | "push" | "ls-remote" | "remote" => self.connects(analyzer),
-            "read-tree" | "checkout-index" => analyzer.effect(Access::Write, Target::WorkTree, self.command),
-            subcommand if HARMLESS.contains(&subcommand) => {}
-            _ => analyzer.unknown_program(fields),
-        }
+/// `git rev-parse HEAD` prints a hash.
+fn revision(arguments: &[&str]) -> Option<String> {
+    match arguments {
+        ["rev-parse", "HEAD"] => Some(HASH.to_owned()),
+        ["rev-parse", short, "HEAD"] if short.starts_with("--short") => Some(HASH.to_owned()),
+        _ => None,
     }
 }

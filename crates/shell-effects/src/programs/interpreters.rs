@@ -3,13 +3,32 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
-use crate::analysis::state::Field;
-use crate::programs::arguments::{self, Call};
+use crate::analysis::field::Field;
+use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::program::{Program, Stdin, special};
+
+const NODE: Flags = "-e= -p= -r= --eval= --print= --require= --import= --loader= --env-file=r --env-file-if-exists=r -C= \
+    --conditions=";
+
+#[rustfmt::skip]
+pub(crate) const INTERPRETERS: &[Program] = &[
+    special(&["Rscript", "elixir", "groovy", "guile", "julia", "lua", "luajit", "osascript", "php", "racket", "scala", "swift", "tclsh"], "-r= -e= -d= -l= -f=r --eval=", interpreter).stdin(Stdin::Code),
+    special(&["ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"], "-o= -O= --rcfile= --init-file=", shell).stdin(Stdin::Shell),
+    special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
+    special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").stdin(Stdin::Code),
+    special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).stdin(Stdin::Code),
+    special(&["perl"], "-e= -E= -i? -I= -M? -m? -F? -0? -l? -x? -C? -d? -D?", in_place).stdin(Stdin::Code),
+    special(&[
+        "pypy", "pypy3", "python", "python2", "python3", "python3.10", "python3.11", "python3.12", "python3.13",
+        "python3.14", "python3.8", "python3.9",
+    ], "-c= -W= -X= -Q= -m=", interpreter).stdin(Stdin::Code),
+    special(&["ruby"], "-e= -i? -I= -r= -F? -0? -C= -x?", in_place).stdin(Stdin::Code),
+];
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
-pub(crate) fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = without_plus(call.fields.get(1..).unwrap_or_default());
-    let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r", &words, true);
+    let (options, length) = arguments::parse_up_to(call.program.options, &words, true);
     let rest = without_dash(words.get(length..).unwrap_or_default());
     for file in options.values(&["--rcfile", "--init-file"]) {
         analyzer.reads(file, call.command);
@@ -29,7 +48,7 @@ pub(crate) fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
         analyzer.subshell(|analyzer| {
             analyzer.state = analyzer.state.child(positional);
-            analyzer.state.exports_all = exports_all;
+            analyzer.state.exports.all = exports_all;
             analyzer.code(code, call.name);
         });
         return;
@@ -47,7 +66,7 @@ pub(crate) fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `at` and `batch`: a shell runs their input later.
-pub(crate) fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     match call.arguments.value(&["-f"]) {
         Some(file) => analyzer.script_file(file, call, true),
         None => analyzer.code_from_input(call.name, true),
@@ -74,7 +93,7 @@ fn without_plus(words: &[Field]) -> Vec<Field> {
 }
 
 /// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
-pub(crate) fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let code: Vec<Field> = call
         .arguments
         .values(&["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command"])
@@ -114,7 +133,7 @@ pub(crate) fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `perl -i -pe CODE FILES`, `ruby -i`.
-pub(crate) fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let loops = arguments.has(&["-n", "-p", "-i"]);
     let has_code = arguments.has(&["-e", "-E"]);

@@ -2,22 +2,43 @@
 
 use crate::Target;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
-use crate::programs::find::escaped;
+use crate::programs::find::{self, escaped};
+use crate::programs::program::{Program, special};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
+const RG: Flags = "-e= -f=r -g= -t= -T= -m= -A= -B= -C= -r= -d= -j= -M= -E= -G= --regexp= --file=r --glob= --iglob= \
+    --type= --type-not= --max-count= --max-depth= --replace= --sort= --sortr= --threads= --encoding= \
+    --ignore-file=r --after-context= --before-context= --context= --color= --colors= --max-columns= \
+    --pre= --engine= --type-add= --context-separator=";
+const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-count= --after-context= --before-context= \
+    --context= --include= --exclude= --exclude-from=r --exclude-dir= --label= --color? --colour? \
+    --binary-files= --devices= --directories=";
+
+#[rustfmt::skip]
+pub(crate) const SEARCH: &[Program] = &[
+    search(&["ack", "ag", "rg"], RG),
+    search(&["egrep", "fgrep", "ggrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
+    special(&["fd", "fdfind"], FD, fd),
+    special(&["find", "gfind"], "", find::find),
+];
+
+/// It reads files behind a pattern, which an option may give instead.
+const fn search(names: &'static [&'static str], options: Flags) -> Program {
+    special(names, options, lines)
+}
 
 /// `fd PATTERN ROOTS -x COMMAND`.
-pub(crate) fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let runs = |field: &Field| matches!(field.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
     let at = words.iter().position(runs).unwrap_or(words.len());
-    let arguments = arguments::parse(FD, words.get(..at).unwrap_or_default());
+    let arguments = arguments::parse(call.program.options, words.get(..at).unwrap_or_default());
     let endings: Vec<String> =
         arguments.values(&["-e", "--extension"]).map(|ending| format!("*.{}", ending.text)).collect();
     let found = listed(
@@ -47,7 +68,7 @@ pub(crate) fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `grep PATTERN FILES`, `rg PATTERN FILES`; with `-l` they print in which the pattern is found.
-pub(crate) fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
@@ -84,7 +105,10 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     }
     let pattern = arguments.value(&["-e", "--regexp"]).or(arguments.operands.first())?;
     let ignores_case = arguments.has(&["-i", "--ignore-case"]);
-    let text = pattern.is_literal().then_some(pattern.text.as_str())?;
+    if !pattern.is_literal() {
+        return None;
+    }
+    let text = pattern.text.as_str();
     let is_plain = |word: &str| {
         !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
@@ -105,7 +129,9 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     let endings = endings.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(endings);
     let mut kept = Vec::new();
     for ending in endings.split('|') {
-        is_plain(ending).then_some(())?;
+        if !is_plain(ending) {
+            return None;
+        }
         let name = name_pattern(&Field::literal(format!("*.{ending}")), ignores_case)?;
         match folder {
             Some(folder) => kept.push(Target::Glob(format!("{folder}/**/{name}"))),

@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream;
 use crate::programs::arguments::Call;
 
@@ -29,7 +29,7 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// What a script does beside changing lines.
-enum Does<'s> {
+enum SedEffect<'s> {
     Reads(&'s str),
     Writes(&'s str),
     Runs(&'s str),
@@ -45,14 +45,14 @@ fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
     };
     for does in (Scanner { rest: &text }) {
         match does {
-            Does::Reads(name) => analyzer.reads(&file(name), command),
-            Does::Writes(name) => {
+            SedEffect::Reads(name) => analyzer.reads(&file(name), command),
+            SedEffect::Writes(name) => {
                 analyzer.by_option("w", |analyzer| analyzer.touch(Access::Write, &file(name), command));
             }
-            Does::Runs(code) if !code.contains(UNKNOWN) => {
+            SedEffect::Runs(code) if !code.contains(UNKNOWN) => {
                 analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
             }
-            Does::Runs(_) | Does::RunsLines => analyzer.inline_code("sed", script.shown()),
+            SedEffect::Runs(_) | SedEffect::RunsLines => analyzer.inline_code("sed", script.shown()),
         }
     }
 }
@@ -69,7 +69,9 @@ fn masked(script: &Field) -> String {
         at = hole.end;
     }
     let is_unknown = script.kind == FieldKind::Unknown && script.holes.is_empty();
-    text.push_str(script.text.get(at..).filter(|_| !is_unknown).unwrap_or_default());
+    if !is_unknown {
+        text.push_str(script.text.get(at..).unwrap_or_default());
+    }
     text
 }
 
@@ -79,19 +81,19 @@ struct Scanner<'s> {
 }
 
 impl<'s> Iterator for Scanner<'s> {
-    type Item = Does<'s>;
+    type Item = SedEffect<'s>;
 
-    fn next(&mut self) -> Option<Does<'s>> {
+    fn next(&mut self) -> Option<SedEffect<'s>> {
         loop {
             self.address();
             let command = self.rest.chars().next()?;
             self.rest = self.rest.get(command.len_utf8()..)?;
             match command {
-                'r' | 'R' => return self.file().map(Does::Reads),
-                'w' | 'W' => return self.file().map(Does::Writes),
+                'r' | 'R' => return self.file().map(SedEffect::Reads),
+                'w' | 'W' => return self.file().map(SedEffect::Writes),
                 'e' => {
                     let code = self.line().trim();
-                    return Some(if code.is_empty() { Does::RunsLines } else { Does::Runs(code) });
+                    return Some(if code.is_empty() { SedEffect::RunsLines } else { SedEffect::Runs(code) });
                 }
                 's' => {
                     self.parts(2, true);
@@ -168,16 +170,16 @@ impl<'s> Scanner<'s> {
     }
 
     /// The flags of `s`.
-    fn flags(&mut self) -> Option<Does<'s>> {
+    fn flags(&mut self) -> Option<SedEffect<'s>> {
         while let Some(flag) = self.rest.chars().next() {
             match flag {
                 'w' => {
                     self.rest = self.rest.get(1..)?;
-                    return self.file().map(Does::Writes);
+                    return self.file().map(SedEffect::Writes);
                 }
                 'e' => {
                     self.rest = self.rest.get(1..)?;
-                    return Some(Does::RunsLines);
+                    return Some(SedEffect::RunsLines);
                 }
                 'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => self.rest = self.rest.get(1..)?,
                 _ => return None,

@@ -1,54 +1,105 @@
-//! The programs that are known: which row of which table.
+//! The table of programs: all entries, and how one is found.
 
-mod flags;
-mod readers;
-mod row;
-mod runners;
-mod silent;
-mod writers;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use readers::READERS;
-use row::row;
-pub(crate) use row::{Action, Program};
-use runners::RUNNERS;
-use silent::SILENT;
-use writers::WRITERS;
+use crate::programs::archives::ARCHIVES;
+use crate::programs::databases::DATABASES;
+use crate::programs::editors::{EDITORS, FORMATTERS};
+use crate::programs::files::FILES;
+use crate::programs::git::GIT;
+use crate::programs::interpreters::INTERPRETERS;
+use crate::programs::network::NETWORK;
+use crate::programs::program::Program;
+use crate::programs::search::SEARCH;
+use crate::programs::shell::SHELL;
+use crate::programs::system::SYSTEM;
+use crate::programs::text::TEXT;
+use crate::programs::tools::TOOLS;
+use crate::programs::wrappers::WRAPPERS;
 
-/// What touches nothing.
-const NOTHING: Program = row("", "", Action::Nothing);
+const PROGRAMS: [&[Program]; 14] = [
+    ARCHIVES,
+    DATABASES,
+    EDITORS,
+    FILES,
+    FORMATTERS,
+    GIT,
+    INTERPRETERS,
+    NETWORK,
+    SEARCH,
+    SHELL,
+    SYSTEM,
+    TEXT,
+    TOOLS,
+    WRAPPERS,
+];
 
-/// The program of a command's first word: by its name, or by its path in a directory for programs.
-pub(crate) fn find(word: &str) -> Option<&'static Program> {
-    let name = match word.rsplit_once('/') {
-        Some((directory, name)) if directory.ends_with("bin") && !directory.ends_with(".bin") => name,
-        Some(_) => return None,
-        None => word,
-    };
-    if SILENT.binary_search(&name).is_ok() {
-        return Some(&NOTHING);
+fn entries() -> impl Iterator<Item = (&'static str, &'static Program)> {
+    let programs = PROGRAMS.into_iter().flatten();
+    programs.flat_map(|program| program.names.iter().map(move |name| (*name, program)))
+}
+
+/// Every entry by each of its names.
+static BY_NAME: LazyLock<HashMap<&str, &Program>> = LazyLock::new(|| entries().collect());
+
+/// The program of this name, wherever it is.
+pub(crate) fn by_name(name: &str) -> Option<&'static Program> {
+    BY_NAME.get(name).copied()
+}
+
+/// The name of a program that is called by its name, or by its path in a directory for programs.
+pub(crate) fn called_name(word: &str) -> Option<&str> {
+    match word.rsplit_once('/') {
+        Some((directory, name)) if directory.ends_with("bin") && !directory.ends_with(".bin") => Some(name),
+        Some(_) => None,
+        None => Some(word),
     }
-    let find = |table: &'static [Program]| {
-        let at = table.binary_search_by(|program| program.alias.cmp(name)).ok()?;
-        table.get(at)
-    };
-    find(RUNNERS).or_else(|| find(READERS)).or_else(|| find(WRITERS))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::program::Stdin;
 
     #[test]
-    fn programs_are_sorted_so_that_they_are_found_in_one_table_only() {
-        let mut all: Vec<&str> = SILENT.to_vec();
-        assert!(SILENT.is_sorted());
-        for table in [READERS, RUNNERS, WRITERS] {
-            assert!(table.is_sorted_by_key(|program| program.alias));
-            all.extend(table.iter().map(|program| program.alias));
+    fn no_program_has_two_entries_and_each_is_found() {
+        let mut count = 0;
+        for (name, program) in entries() {
+            count += 1;
+            assert!(std::ptr::eq(by_name(name).unwrap(), program), "{name} has two entries");
         }
-        let count = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count, "a program has two rows");
+        assert_eq!(BY_NAME.len(), count);
+        assert!(count > 500, "{count} names");
+    }
+
+    #[test]
+    fn no_subcommand_is_listed_twice() {
+        for (name, program) in entries() {
+            let mut names: Vec<&str> =
+                program.subcommands.iter().flat_map(|subcommand| subcommand.names).copied().collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{name}");
+        }
+    }
+
+    #[test]
+    fn whoever_reads_sql_is_seen_to_read_it_and_nobody_else() {
+        for (name, program) in entries() {
+            let is_client = matches!(program.stdin, Stdin::Sql { .. });
+            for command in [
+                format!("echo 'drop table x' | {name} db"),
+                format!("{name} <<< 'drop table x'"),
+                format!("/usr/bin/{name} -x 'drop table x'"),
+                format!("{name} --option='drop table x'"),
+            ] {
+                let script = crate::read(&command, None);
+                let texts = script.commands.iter().filter_map(crate::Simple::sql).flat_map(|sql| sql.texts);
+                let is_seen = texts.into_iter().any(|text| text.trim_end() == "drop table x");
+                assert_eq!(is_seen, is_client, "{command}");
+            }
+        }
     }
 }

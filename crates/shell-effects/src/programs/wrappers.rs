@@ -2,111 +2,118 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::builtins::moved;
-use crate::analysis::state::Field;
+use crate::analysis::field::Field;
 use crate::analysis::stream::{self, Stream};
-use crate::programs::arguments::{self, Call};
+use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::batches;
 use crate::programs::interpreters::without_dash;
+use crate::programs::program::{Output, Program, Stdin, special, wraps};
 
-/// The flags of a program that runs the rest of its words, and how many operands come before that.
-const WRAPPERS: &[(&str, &str, usize)] = &[
-    ("busybox", "", 0),
-    ("builtin", "", 0),
-    ("caffeinate", "-t= -w=", 0),
-    ("chroot", "--userspec= --groups=", 1),
-    ("chronic", "", 0),
-    ("chrt", "", 1),
-    ("command", "", 0),
-    ("cpulimit", "-l= -p= -e= -P= --limit= --pid=", 0),
-    ("dbus-run-session", "--config-file= --dbus-daemon=", 0),
-    ("doas", "-u= -C=", 0),
-    ("eatmydata", "", 0),
-    ("exec", "-a=", 0),
-    ("fakeroot", "-l= -s= -i= -b=", 0),
-    ("firejail", "", 0),
-    ("gtimeout", "-s= -k= --signal= --kill-after=", 1),
-    ("ionice", "-c= -n= -p= --class= --classdata=", 0),
-    ("linux32", "", 0),
-    ("linux64", "", 0),
-    ("ltrace", "-o=w -e= -p= -u=", 0),
-    ("nice", "-n= --adjustment=", 0),
-    ("nohup", "", 0),
-    ("nsenter", "-t= -S= -G= --target= --setuid= --setgid=", 0),
-    ("numactl", "", 0),
-    ("perf", "-e= -o=w -p= -F= -r= --output=w", 1),
-    ("pkexec", "--user=", 0),
-    ("prlimit", "-p= --pid=", 0),
-    ("proxychains", "-f=", 0),
-    ("proxychains4", "-f=", 0),
-    ("rlwrap", "-f= -H= -s= -C= -b= -p?", 0),
-    ("setarch", "", 1),
-    ("setpriv", "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
-    ("setsid", "", 0),
-    ("ssh-agent", "-a= -t= -E= -P= -O=", 0),
-    ("sshpass", "-p= -f=r -d=", 0),
-    ("stdbuf", "-i= -o= -e= --input= --output= --error=", 0),
-    ("strace", "-o=w -e= -p= -u= -s= -E=", 0),
-    (
-        "sudo",
-        "-u= -g= -h= -p= -C= -D= -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir= --chroot=",
-        0,
-    ),
-    ("systemd-inhibit", "--what= --who= --why= --mode=", 0),
-    (
-        "systemd-run",
-        "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar=",
-        0,
-    ),
-    ("taskset", "", 1),
-    ("time", "-f= -o=w --format= --output=w", 0),
-    ("timeout", "-s= -k= --signal= --kill-after=", 1),
-    ("torsocks", "-u= -p= -P=", 0),
-    ("toybox", "", 0),
-    ("tsocks", "", 0),
-    ("unbuffer", "", 0),
-    ("unshare", "-R= -w= -S= -G= --root= --wd= --setuid= --setgid=", 0),
-    ("valgrind", "", 0),
-    ("xvfb-run", "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
+/// Options of programs that take a command as a text.
+const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
+/// Options of `xargs` and `parallel`.
+const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? \
+    --arg-file=r --jobs= -i? -S= --colsep= --joblog= --results= --timeout= --retries= --delay= --tmpdir= --workdir=";
+
+#[rustfmt::skip]
+pub(crate) const WRAPPERS: &[Program] = &[
+    wraps(&[
+        "builtin", "busybox", "chronic", "eatmydata", "linux32", "linux64", "nohup", "numactl", "setsid", "toybox",
+        "tsocks", "unbuffer", "valgrind",
+    ], "", 0),
+    wraps(&["caffeinate"], "-t= -w=", 0),
+    wraps(&["chroot"], "--userspec= --groups=", 1).stdin(Stdin::Shell),
+    wraps(&["chrt", "setarch", "taskset"], "", 1),
+    special(&["command"], "", command).ends_at_operand(),
+    wraps(&["cpulimit"], "-l= -p= -e= -P= --limit= --pid=", 0),
+    wraps(&["dbus-run-session"], "--config-file= --dbus-daemon=", 0),
+    wraps(&["doas"], "-u= -C=", 0),
+    special(&["entr"], "", entr).ends_at_operand(),
+    special(&["env"], "-u= -C= -S= --unset= --chdir= --split-string=", env).ends_at_operand(),
+    wraps(&["exec"], "-a=", 0),
+    wraps(&["fakeroot"], "-l= -s= -i= -b=", 0).stdin(Stdin::Shell),
+    wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
+    special(&["flock"], SU, text_wrapper),
+    wraps(&["gtimeout", "timeout"], "-s= -k= --signal= --kill-after=", 1),
+    wraps(&["ionice"], "-c= -n= -p= --class= --classdata=", 0),
+    wraps(&["ltrace"], "-o=w -e= -p= -u=", 0),
+    wraps(&["nice"], "-n= --adjustment=", 0),
+    wraps(&["nsenter"], "-t= -S= -G= --target= --setuid= --setgid=", 0).stdin(Stdin::Shell),
+    special(&["parallel"], BATCH, batches::parallel).ends_at_operand(),
+    wraps(&["perf"], "-e= -o=w -p= -F= -r= --output=w", 1),
+    wraps(&["pkexec"], "--user=", 0),
+    wraps(&["prlimit"], "-p= --pid=", 0),
+    wraps(&["proxychains", "proxychains4"], "-f=", 0),
+    wraps(&["rlwrap"], "-f= -H= -s= -C= -b= -p?", 0),
+    special(&["newgrp", "runuser", "script", "sg", "su"], SU, text_wrapper).stdin(Stdin::Shell),
+    wraps(&["setpriv"], "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
+    special(&["ssh-agent"], "-a= -t= -E= -P= -O=", ssh_agent).ends_at_operand().output(Output::Settings(&[])),
+    wraps(&["sshpass"], "-p= -f=r -d=", 0),
+    wraps(&["stdbuf"], "-i= -o= -e= --input= --output= --error=", 0),
+    wraps(&["strace"], "-o=w -e= -p= -u= -s= -E=", 0),
+    special(&["sudo"], "-u= -g= -h= -p= -C= -D= -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir= --chroot=", sudo).ends_at_operand(),
+    wraps(&["systemd-inhibit"], "--what= --who= --why= --mode=", 0),
+    wraps(&["systemd-run"], "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar=", 0),
+    wraps(&["time"], "-f= -o=w --format= --output=w", 0),
+    wraps(&["torsocks"], "-u= -p= -P=", 0),
+    wraps(&["unshare"], "-R= -w= -S= -G= --root= --wd= --setuid= --setgid=", 0).stdin(Stdin::Shell),
+    special(&["watch"], "-n= --interval= -q= --equexit=", text_wrapper),
+    special(&["xargs"], BATCH, batches::xargs).ends_at_operand(),
+    wraps(&["xvfb-run"], "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
 ];
 
-/// `sudo`, `timeout` and others.
-pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = call.fields.get(1..).unwrap_or_default();
-    let Some((_, flags, operands)) = WRAPPERS.iter().find(|(name, ..)| *name == call.name) else { return };
-    let (arguments, length) = arguments::parse_up_to(flags, words, true);
-    analyzer.files_of_flags(flags, &arguments, call.command);
-    let rest = words.get(length + operands..).unwrap_or_default();
-    if call.name == "command" && arguments.has(&["-v", "-V"]) {
-        if let [name] = rest {
-            analyzer.output = Stream::text(name.clone());
-        }
-        return;
-    }
-    // Without a command it is a shell, or prints settings for one.
-    if rest.is_empty() {
-        let is_shell = matches!(call.name, "chroot" | "nsenter" | "unshare" | "fakeroot" | "firejail");
-        if is_shell || arguments.has(&["-s", "-i", "--shell", "--login"]) && call.name != "ssh-agent" {
+/// `timeout` and others: the command is behind so many operands.
+pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>, operands: usize) {
+    wrapped(analyzer, call, &[], call.rest.get(operands..).unwrap_or_default());
+}
+
+/// Runs a command with the variables that are set for it.
+fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], command: &[Field]) {
+    // Without a command it may be a shell.
+    if command.is_empty() && assigned.is_empty() {
+        let asks_for_shell = call.arguments.has(&["-s", "-i", "--shell", "--login"]);
+        if asks_for_shell || call.program.stdin == Stdin::Shell {
             analyzer.code_from_input(call.name, true);
-        } else if call.name == "ssh-agent" {
-            analyzer.output = Stream::Nothing;
-        }
-        return;
-    }
-    // Some take variables before the command.
-    let assigned = rest.iter().take_while(|field| call.name == "sudo" && is_assignment(field)).count();
-    let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
-    let edits = call.name == "sudo" && arguments.has(&["-e", "--edit"]);
-    if edits {
-        for file in rest {
-            analyzer.touch(Access::Write, file, call.command);
         }
         return;
     }
     let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
-    let before = analyzer.state.give(assigned.clone());
-    analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest));
+    let before = analyzer.state.exports.clone();
+    analyzer.state.exports.give(assigned.clone());
+    analyzer.wrap(call.command, |analyzer| analyzer.run_fields(command));
     analyzer.run_variables(&assigned, call.command);
-    analyzer.state.environment = before;
+    analyzer.state.exports = before;
+}
+
+/// `sudo`: variables may be set before the command; with `-e` it edits files.
+fn sudo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let assigned = call.rest.iter().take_while(|field| is_assignment(field)).count();
+    let (assigned, rest) = call.rest.split_at_checked(assigned).unwrap_or((&[], call.rest));
+    if call.arguments.has(&["-e", "--edit"]) {
+        for file in rest {
+            analyzer.touch(Access::Write, file, call.command);
+        }
+    } else {
+        wrapped(analyzer, call, assigned, rest);
+    }
+}
+
+/// `command`: with `-v` it only says where a program is.
+fn command(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if !call.arguments.has(&["-v", "-V"]) {
+        wrapper(analyzer, call, 0);
+    } else if let [name] = call.rest {
+        analyzer.output = Stream::text(name.clone());
+    }
+}
+
+/// `ssh-agent`: without a command it prints settings for a shell.
+fn ssh_agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.rest.is_empty() {
+        analyzer.output = Stream::Nothing;
+    } else {
+        wrapper(analyzer, call, 0);
+    }
 }
 
 fn is_assignment(field: &Field) -> bool {
@@ -114,22 +121,19 @@ fn is_assignment(field: &Field) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-pub(crate) fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = call.fields.get(1..).unwrap_or_default();
-    let flags = "-u= -C= -S= --unset= --chdir= --split-string=";
-    let (arguments, length) = arguments::parse_up_to(flags, words, true);
-    let rest = words.get(length..).unwrap_or_default();
+fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
     // `-` alone is `-i`.
-    let rest = without_dash(rest);
+    let rest = without_dash(call.rest);
     let assigned = rest.iter().take_while(|field| is_assignment(field)).count();
     let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
     analyzer.subshell(|analyzer| {
         // What it sets is not followed into the command, so nothing is known of variables there.
         analyzer.state = analyzer.state.child(Vec::new());
         let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
-        analyzer.state.give(assigned.clone());
+        analyzer.state.exports.give(assigned.clone());
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
-            analyzer.state.bases = analyzer.state.bases.iter().map(|base| moved(base, directory)).collect();
+            analyzer.state.directories.enter(directory);
         }
         match arguments.value(&["-S", "--split-string"]) {
             Some(code) => {
@@ -143,15 +147,9 @@ pub(crate) fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `watch`, `su -c`, `flock FILE -c`, `script -c`, `sg GROUP -c`: a command as one text or as words.
-pub(crate) fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let flags = match call.name {
-        "watch" => "-n= --interval= -q= --equexit=",
-        _ => {
-            "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --command= --user= --group= --shell="
-        }
-    };
-    let (options, length) = arguments::parse_up_to(flags, words, true);
+    let (options, length) = arguments::parse_up_to(call.program.options, words, true);
     let rest = words.get(length..).unwrap_or_default();
     // What is locked, the group, the file for what is typed.
     let skipped = usize::from(matches!(call.name, "flock" | "sg" | "script")).min(rest.len());
@@ -173,7 +171,7 @@ pub(crate) fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let takes_words = matches!(call.name, "watch" | "flock" | "script") || options.has(&["-u", "--user"]);
     if command.is_empty() || !(takes_code || takes_words) {
         // A shell, of another user or group.
-        if !matches!(call.name, "watch" | "flock") {
+        if call.program.stdin == Stdin::Shell {
             analyzer.code_from_input(call.name, true);
         }
     } else if takes_code {
@@ -185,16 +183,13 @@ pub(crate) fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `entr`: a command for files that change, or with `-s` a text.
-pub(crate) fn entr(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = call.fields.get(1..).unwrap_or_default();
-    let (options, length) = arguments::parse_up_to("", words, true);
-    let rest = words.get(length..).unwrap_or_default();
+fn entr(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.input = Stream::Inherited;
-    if options.has(&["-s"]) {
-        let code = stream::joined(rest, " ");
+    if call.arguments.has(&["-s"]) {
+        let code = stream::joined(call.rest, " ");
         analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     } else {
-        analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest));
+        analyzer.wrap(call.command, |analyzer| analyzer.run_fields(call.rest));
     }
 }
 

@@ -1,4 +1,6 @@
-//! Quoting that is decoded before it is read: `$'…'`, backticks, and where arithmetic ends.
+//! Quoting that is decoded before it is read: `$'…'`, backticks, and where arithmetic and indices end.
+
+use crate::syntax::lexer::is_operator;
 
 /// The text of `$'…'` behind its opening quote, and how many bytes it takes with the closing one.
 pub(crate) fn ansi_c(text: &str) -> Option<(String, usize)> {
@@ -161,4 +163,57 @@ pub(crate) fn arithmetic(text: &str) -> Arithmetic {
         at += 1;
     }
     Arithmetic::Open
+}
+
+/// A longer index of an array is not read.
+const MAX_INDEX: usize = 1024;
+
+/// What follows a name and `[` at the start of a command.
+pub(crate) enum Index {
+    /// An index whose `]` is so many bytes further, then `=` or `+=`.
+    Closed(usize),
+    /// The same with blanks or operators in the index.
+    Ambiguous,
+    /// No assignment.
+    None,
+    /// It is not closed for so long that nobody knows.
+    TooLong,
+}
+
+/// Where the index at the start of a text ends.
+pub(crate) fn index(text: &str) -> Index {
+    let bytes = text.as_bytes();
+    let mut closing: Vec<u8> = Vec::new();
+    let mut is_plain = true;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if at > MAX_INDEX {
+            return Index::TooLong;
+        }
+        match byte {
+            b'\\' => at += 1,
+            b'\'' | b'"' | b'`' => {
+                let rest = bytes.get(at + 1..).unwrap_or_default();
+                let Some(length) = rest.iter().position(|next| next == byte) else { return Index::None };
+                at += length + 1;
+            }
+            b'[' => closing.push(b']'),
+            b'(' => closing.push(b')'),
+            b'{' => closing.push(b'}'),
+            byte if closing.last() == Some(byte) => {
+                closing.pop();
+                if closing.is_empty() {
+                    break;
+                }
+            }
+            byte if closing.len() == 1 && is_operator(*byte) => is_plain = false,
+            _ => {}
+        }
+        at += 1;
+    }
+    match bytes.get(at + 1..).unwrap_or_default() {
+        [b'=', ..] | [b'+', b'=', ..] if is_plain => Index::Closed(at),
+        [b'=', ..] | [b'+', b'=', ..] => Index::Ambiguous,
+        _ => Index::None,
+    }
 }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::syntax::lexer::{Heredoc, Lexer, is_operator};
+use crate::syntax::quotes::{self, Index};
 use crate::syntax::tree::{Assigned, Assignment, Command, Error, Kind, Piece, Redirect, Redirection, Word};
 
 /// Builtins whose arguments are assignments.
@@ -112,13 +113,13 @@ impl Lexer<'_> {
     /// The index of `name[index]=`; nothing where no assignment follows.
     fn index(&mut self) -> Result<Option<Word>, Error> {
         let rest = self.rest();
-        let near = rest.as_bytes().get(..256.min(rest.len())).unwrap_or_default();
-        let ends = |pair: &[u8]| matches!(pair, b"]=" | b"]+");
-        let end = near
-            .windows(2)
-            .take_while(|pair| !matches!(pair, [b'\n' | b';' | b'|' | b'&' | b' ', _]))
-            .position(ends);
-        let Some(end) = end else { return Ok(None) };
+        let end = match quotes::index(rest) {
+            Index::Closed(end) => end,
+            Index::None => return Ok(None),
+            // Some shells read it as an index, others as several words.
+            Index::Ambiguous => return self.error("an index with blanks or operators is not understood"),
+            Index::TooLong => return self.error("an index is too long"),
+        };
         let depth = self.depth + 1;
         let inner = Lexer::expanded_text(rest.get(1..end).unwrap_or_default(), depth)?;
         self.at += end + 1;

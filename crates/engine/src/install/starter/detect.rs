@@ -225,25 +225,33 @@ fn python(package: &Package<'_>) -> Option<ProjectKind> {
     let found: Vec<_> = known.iter().filter_map(|name| Some((*name, package.read(name)?))).collect();
     let file = found.first()?.0;
     let text: String = found.iter().map(|(_, text)| text.as_str()).collect();
-    let run = match () {
-        () if package.has_lock("uv.lock") => "uv run ",
-        () if package.has_lock("poetry.lock") => "poetry run ",
-        () if package.has_lock("pdm.lock") => "pdm run ",
-        () => "",
+    let run = if package.has_lock("uv.lock") {
+        "uv run "
+    } else if package.has_lock("poetry.lock") {
+        "poetry run "
+    } else if package.has_lock("pdm.lock") {
+        "pdm run "
+    } else {
+        ""
     };
     let names =
         |tool: &str, files: &[&str]| text.contains(tool) || files.iter().any(|file| package.exists(file));
-    // Only what the project names is there to be run.
-    let lint = match () {
-        () if names("ruff", &["ruff.toml", ".ruff.toml"]) => Some("ruff check ."),
-        () if names("flake8", &[".flake8"]) => Some("flake8"),
-        () if names("pylint", &[".pylintrc"]) => Some("pylint --recursive=y ."),
-        () => None,
+    // Only tools that the project names are installed.
+    let lint = if names("ruff", &["ruff.toml", ".ruff.toml"]) {
+        Some("ruff check .")
+    } else if names("flake8", &[".flake8"]) {
+        Some("flake8")
+    } else if names("pylint", &[".pylintrc"]) {
+        Some("pylint --recursive=y .")
+    } else {
+        None
     };
-    let test = match () {
-        () if names("pytest", &["pytest.ini", "conftest.py", "tests/conftest.py"]) => Some("pytest"),
-        () if package.exists("manage.py") => Some("python manage.py test"),
-        () => None,
+    let test = if names("pytest", &["pytest.ini", "conftest.py", "tests/conftest.py"]) {
+        Some("pytest")
+    } else if package.exists("manage.py") {
+        Some("python manage.py test")
+    } else {
+        None
     };
     let command = |tool: &str| format!("{run}{tool}");
     Some(ProjectKind { file, lint: lint.map(command), test: test.map(command), folder: String::new() })

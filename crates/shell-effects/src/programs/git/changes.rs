@@ -1,23 +1,25 @@
 //! Subcommands of git that change files of the work tree.
 
-use super::call::Git;
+use super::GitCall;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call};
-use crate::programs::copy;
+use crate::programs::files;
+use crate::programs::table;
 use crate::{Access, Target};
 
-impl Git<'_> {
-    pub(crate) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
-        if self.arguments.has(&["-b", "-B", "--orphan", "--detach", "-t", "--track"]) && self.paths.is_none()
+impl GitCall {
+    pub(super) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["-b", "-B", "--orphan", "--detach", "-t", "--track"])
+            && self.paths().is_none()
         {
             return;
         }
         let is_forced = self.arguments.has(&["-f", "--force"]);
-        if is_forced && self.paths.is_none() {
+        if is_forced && self.paths().is_none() {
             analyzer.effect(Access::Write, Target::WorkTree, self.command);
         }
-        match self.paths {
+        match self.paths() {
             Some(paths) => self.rewritten(analyzer, paths, Access::Write),
             None => match self.arguments.operands.as_slice() {
                 // One name alone that is not known is that of a branch.
@@ -33,7 +35,7 @@ impl Git<'_> {
         self.of_list(analyzer, Access::Write);
     }
 
-    pub(crate) fn restore(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn restore(&self, analyzer: &mut Analyzer<'_>) {
         let only_index =
             self.arguments.has(&["-S", "--staged"]) && !self.arguments.has(&["-W", "--worktree"]);
         if !only_index {
@@ -50,7 +52,7 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn rewritten(&self, analyzer: &mut Analyzer<'_>, paths: &[Field], access: Access) {
+    pub(super) fn rewritten(&self, analyzer: &mut Analyzer<'_>, paths: &[Field], access: Access) {
         for path in paths {
             if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
                 analyzer.effect(Access::Write, Target::WorkTree, self.command);
@@ -60,7 +62,7 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn remove(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn remove(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["--cached", "-n", "--dry-run"]) {
             return;
         }
@@ -74,17 +76,15 @@ impl Git<'_> {
         self.of_list(analyzer, Access::Delete);
     }
 
-    pub(crate) fn move_files(&self, analyzer: &mut Analyzer<'_>) {
-        let call = Call {
-            name: "mv",
-            fields: self.rest,
-            arguments: arguments::parse("", self.rest),
-            command: self.command,
-        };
-        copy::copy(analyzer, &call);
+    pub(super) fn move_files(&self, analyzer: &mut Analyzer<'_>) {
+        let Some(program) = table::by_name("mv") else { return };
+        let arguments = arguments::parse("", &self.rest);
+        let call =
+            Call { program, name: "mv", fields: &self.rest, arguments, rest: &[], command: self.command };
+        files::copy(analyzer, &call);
     }
 
-    pub(crate) fn clean(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn clean(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-n", "--dry-run"]) {
             return;
         }
@@ -96,13 +96,13 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn stash(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn stash(&self, analyzer: &mut Analyzer<'_>) {
         let action = self.arguments.operands.first().map_or("push", |field| field.text.as_str());
         match action {
             // What comes back was in the work tree before, like the commits of another branch.
             "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
             _ if self.arguments.has(&["--pathspec-from-file"]) => self.of_list(analyzer, Access::Write),
-            _ => match (self.paths, self.arguments.operands.split_first()) {
+            _ => match (self.paths(), self.arguments.operands.split_first()) {
                 (Some(paths), _) if !paths.is_empty() => self.rewritten(analyzer, paths, Access::Write),
                 (None, Some((_, paths))) if action == "push" && !paths.is_empty() => {
                     self.rewritten(analyzer, paths, Access::Write);
@@ -112,7 +112,7 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn apply(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn apply(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["--check", "--stat", "--numstat", "--summary", "--cached"]) {
             return;
         }
@@ -122,10 +122,27 @@ impl Git<'_> {
         analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), self.command);
     }
 
+    pub(super) fn reset(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["--hard", "--merge", "--keep"]) {
+            self.write_work_tree(analyzer);
+        }
+    }
+
+    pub(super) fn write_work_tree(&self, analyzer: &mut Analyzer<'_>) {
+        analyzer.effect(Access::Write, Target::WorkTree, self.command);
+    }
+
+    /// `clone`, `init` and `worktree`.
+    pub(super) fn create(&self, analyzer: &mut Analyzer<'_>) {
+        self.connects(analyzer);
+        self.settings(analyzer);
+        self.directory(analyzer);
+    }
+
     /// The directory that a subcommand makes.
-    pub(crate) fn directory(&self, analyzer: &mut Analyzer<'_>, subcommand: &str) {
+    fn directory(&self, analyzer: &mut Analyzer<'_>) {
         let operands = &self.arguments.operands;
-        let directory = match (subcommand, operands.as_slice()) {
+        let directory = match (self.subcommand.as_str(), operands.as_slice()) {
             ("init", [directory, ..]) | ("clone", [_, directory, ..]) => directory.clone(),
             ("clone", [url]) => {
                 let name = url.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();

@@ -1,20 +1,17 @@
 //! Subcommands of git that show files, or what is in them.
 
-use super::call::Git;
+use super::GitCall;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
-use crate::programs::arguments;
 use crate::{Access, Target};
 
-impl Git<'_> {
-    /// The files that options name.
-    pub(crate) fn read_by(&self, analyzer: &mut Analyzer<'_>, flags: &'static str) {
-        analyzer.files_of_flags(flags, &arguments::parse(flags, self.rest), self.command);
-    }
+impl GitCall {
+    /// Only what its options name.
+    pub(super) fn nothing(&self, _: &mut Analyzer<'_>) {}
 
     /// Commits, with the content of files only where they are asked for.
-    pub(crate) fn log(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn log(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-p", "-u", "--patch"]) {
             return self.shown(analyzer);
         }
@@ -26,7 +23,7 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn bundle(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn bundle(&self, analyzer: &mut Analyzer<'_>) {
         if let [action, file, ..] = self.arguments.operands.as_slice() {
             let access = if action.text == "create" { Access::Write } else { Access::Read };
             analyzer.touch(access, file, self.command);
@@ -34,9 +31,9 @@ impl Git<'_> {
     }
 
     /// Files to look at: behind `--`, or any operand, where `REVISION:PATH` names one as well.
-    pub(crate) fn shown(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn shown(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
-        for operand in self.paths.unwrap_or(&self.arguments.operands) {
+        for operand in self.paths().unwrap_or(&self.arguments.operands) {
             if !operand.text.contains(':') {
                 analyzer.reads(operand, self.command);
             }
@@ -49,12 +46,12 @@ impl Git<'_> {
     }
 
     /// The names of files that are printed, behind so many other operands.
-    pub(crate) fn listed(&self, analyzer: &mut Analyzer<'_>, skipped: usize) {
+    fn listed(&self, analyzer: &mut Analyzer<'_>, skipped: usize) {
         // What is printed beside a name may be another one.
         if self.arguments.has(&["--format", "--line-prefix"]) {
             return;
         }
-        let paths = self.paths.unwrap_or(self.arguments.operands.get(skipped..).unwrap_or_default());
+        let paths = self.paths().unwrap_or(self.arguments.operands.get(skipped..).unwrap_or_default());
         let is_excluded = |path: &&Field| path.text.starts_with(":!") || path.text.starts_with(":^");
         let files = paths.iter().filter(|path| !is_excluded(path)).map(|path| match path.kind {
             // A pattern in quotes is one for git, which finds files in all directories.
@@ -69,23 +66,44 @@ impl Git<'_> {
         analyzer.output = Stream::Files(if files.is_empty() { vec![Target::WorkTree] } else { files });
     }
 
+    pub(super) fn list_files(&self, analyzer: &mut Analyzer<'_>) {
+        self.listed(analyzer, 0);
+    }
+
+    pub(super) fn diff(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["--name-only"]) {
+            self.changed_names(analyzer);
+        } else {
+            self.shown(analyzer);
+        }
+    }
+
+    pub(super) fn difftool(&self, analyzer: &mut Analyzer<'_>) {
+        self.runs(analyzer);
+        self.shown(analyzer);
+    }
+
+    pub(super) fn archive(&self, analyzer: &mut Analyzer<'_>) {
+        self.outputs(analyzer);
+        for path in self.arguments.operands.iter().skip(1) {
+            analyzer.touch_tree(Access::Read, path, self.command);
+        }
+    }
+
     /// `git diff --name-only`: operands may be revisions.
-    pub(crate) fn changed_names(&self, analyzer: &mut Analyzer<'_>) {
+    fn changed_names(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
         self.listed(analyzer, 0);
         if let Stream::Files(files) = &mut analyzer.output
-            && self.paths.is_none()
+            && self.paths().is_none()
         {
             files.push(Target::WorkTree);
         }
     }
 
-    pub(crate) fn grepped(&self, analyzer: &mut Analyzer<'_>) {
-        for file in self.arguments.values(&["-f"]) {
-            analyzer.reads(file, self.command);
-        }
+    pub(super) fn grepped(&self, analyzer: &mut Analyzer<'_>) {
         let skipped = usize::from(!self.arguments.has(&["-e", "-f"]));
-        let paths = match self.paths {
+        let paths = match self.paths() {
             Some(paths) => paths,
             None => self.arguments.operands.get(skipped..).unwrap_or_default(),
         };
@@ -97,7 +115,7 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn outputs(&self, analyzer: &mut Analyzer<'_>) {
+    pub(super) fn outputs(&self, analyzer: &mut Analyzer<'_>) {
         for file in self.arguments.values(&["-o", "--output", "--output-directory"]) {
             analyzer.by_option("--output", |analyzer| analyzer.touch(Access::Write, file, self.command));
         }

@@ -1,15 +1,39 @@
-//! Programs that copy, move and link files.
+//! Programs that create, copy, move, link and delete files, or change their metadata.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind};
-use crate::programs::arguments::Call;
+use crate::analysis::field::{Field, FieldKind};
+use crate::programs::arguments::{Call, Flags};
+use crate::programs::program::{Output, Program, each, special, trees};
 use crate::{Access, Target};
+
+const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";
+
+#[rustfmt::skip]
+pub(crate) const FILES: &[Program] = &[
+    trees(&["chattr", "chgrp", "chown"], "--reference=r", Access::Write, 1).whole(&["--reference"]),
+    each(&["chflags", "mkfifo", "mknod", "setfacl", "sponge", "xattr"], "-m= --mode=", Access::Write, 0),
+    // A mode may look like an option: `chmod -x FILE`.
+    trees(&["chmod"], "--reference=r", Access::Write, 1).whole(&["--reference", "-r", "-s", "-t", "-w", "-x", "-X"]).output(Output::Nothing),
+    special(&["cp", "gcp"], "-t= -S= --target-directory= --suffix= --backup? --sparse= --reflink? --no-preserve= --preserve?", copy).output(Output::Nothing),
+    special(&["dd"], "", dd),
+    trees(&["gio-trash", "rimraf", "srm", "trash", "trash-put", "unlink"], "", Access::Delete, 0),
+    special(&["install", "ginstall"], "-t= -S= -m= -o= -g= --target-directory= --suffix= --mode= --owner= --group= --backup?", copy),
+    special(&["link"], "", copy),
+    special(&["ln", "gln"], MV, copy).output(Output::Nothing),
+    each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing),
+    special(&["mv", "gmv"], MV, copy).output(Output::Nothing),
+    special(&["rm"], "", remove).output(Output::Nothing),
+    each(&["rmdir"], "", Access::Delete, 0),
+    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0),
+    each(&["touch"], "-d= -t= -r=r --date= --reference=r --time=", Access::Write, 0).output(Output::Nothing),
+    each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
+];
 
 /// `cp`, `mv`, `ln`, `install`: the last operand is where the others go, unless `-t` names it.
 pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let operands = &arguments.operands;
-    if call.name == "install" && arguments.has(&["-d", "--directory"]) {
+    if call.program.name() == "install" && arguments.has(&["-d", "--directory"]) {
         for operand in operands {
             analyzer.touch(Access::MakeDirectory, operand, call.command);
         }
@@ -19,7 +43,7 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         (Some(target), _) => (operands.as_slice(), Some(target.clone())),
         (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
         // `ln TARGET` makes a link of the same name here.
-        (None, Some((only, _))) if call.name == "ln" => {
+        (None, Some((only, _))) if call.program.name() == "ln" => {
             (std::slice::from_ref(only), Some(Field::literal(".")))
         }
         _ => (operands.as_slice(), None),
@@ -33,21 +57,20 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         || sources.len() > 1
         || target.text.ends_with('/')
         || matches!(target.text.as_str(), "." | "..");
+    let is_directory = match (is_file, is_directory) {
+        (true, _) => Some(false),
+        (false, true) => Some(true),
+        (false, false) => None,
+    };
     for source in sources {
         analyzer.copy_content(source, &target);
-        written(
-            analyzer,
-            call,
-            source,
-            &target,
-            if is_file { Some(false) } else { is_directory.then_some(true) },
-        );
+        written(analyzer, call, source, &Destination { path: &target, is_directory });
     }
 }
 
 fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     let is_recursive = call.arguments.has(&["-r", "-R", "-a", "--recursive", "--archive"]);
-    match call.name {
+    match call.program.name() {
         "mv" => {
             // What is moved can be read under its new name.
             analyzer.touch(Access::Read, source, call.command);
@@ -57,7 +80,7 @@ fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
         _ if is_recursive => analyzer.touch_tree(Access::Read, source, call.command),
         _ => {
             analyzer.touch(Access::Read, source, call.command);
-            if call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]) && call.name == "cp" {
+            if call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]) && call.program.name() == "cp" {
                 analyzer.touch(Access::Link, source, call.command);
             }
         }
@@ -79,20 +102,27 @@ fn linked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     }
 }
 
-/// The file that a source becomes; whether the target is a directory may not be known.
+/// Where files are copied or moved to.
+pub(crate) struct Destination<'a> {
+    pub(crate) path: &'a Field,
+    /// None if that is not known.
+    pub(crate) is_directory: Option<bool>,
+}
+
+/// The file that a source becomes.
 pub(crate) fn written(
     analyzer: &mut Analyzer<'_>,
     call: &Call<'_>,
     source: &Field,
-    target: &Field,
-    is_directory: Option<bool>,
+    destination: &Destination<'_>,
 ) {
+    let Destination { path: target, is_directory } = *destination;
     if !target.is_literal() || is_directory == Some(false) {
         analyzer.touch(Access::Write, target, call.command);
         return;
     }
     let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let is_made = is_directory == Some(true) || analyzer.made_directory(&target.text);
+    let is_made = is_directory == Some(true) || analyzer.state.disk.has_made(&target.text);
     let directory = match target.text.trim_end_matches('/') {
         "" => "/",
         directory => directory,
@@ -112,19 +142,8 @@ pub(crate) fn written(
     analyzer.effect(Access::Write, written, call.command);
 }
 
-impl Analyzer<'_> {
-    /// Whether the script made this directory before.
-    pub(crate) fn made_directory(&self, path: &str) -> bool {
-        let path = path.trim_end_matches('/');
-        self.script.effects.iter().rev().take(256).any(|effect| {
-            effect.access == Access::MakeDirectory
-                && matches!(&effect.target, Target::Path(made) if made.trim_end_matches('/') == path)
-        })
-    }
-}
-
 /// `dd if=A of=B`.
-pub(crate) fn dd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn dd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for field in call.fields.iter().skip(1) {
         if let Some(file) = field.text.strip_prefix("of=") {
             analyzer.touch(Access::Write, &field.with(file), call.command);
@@ -134,35 +153,8 @@ pub(crate) fn dd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `rsync` and `scp`: names with a colon are on another machine.
-pub(crate) fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    for code in call.arguments.values(&["-e", "--rsh"]).filter(|_| call.name == "rsync") {
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-    }
-    let Some((target, sources)) = call.arguments.operands.split_last() else { return };
-    let is_local = |field: &Field| !field.text.split('/').next().unwrap_or_default().contains(':');
-    for source in sources.iter().filter(|source| is_local(source)) {
-        analyzer.touch_tree(Access::Read, source, call.command);
-        if call.arguments.has(&["--remove-source-files"]) {
-            analyzer.touch_tree(Access::Delete, source, call.command);
-        }
-    }
-    if !is_local(target) {
-        return;
-    }
-    let is_whole = call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]);
-    if is_whole {
-        analyzer.touch_tree(Access::Write, target, call.command);
-        return;
-    }
-    for source in sources {
-        let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
-        written(analyzer, call, &source.with(name), target, None);
-    }
-}
-
 /// `rm`.
-pub(crate) fn remove(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn remove(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_recursive = call.arguments.has(&["-r", "-R", "--recursive"]);
     for operand in &call.arguments.operands {
         if is_recursive {

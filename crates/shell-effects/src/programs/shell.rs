@@ -1,14 +1,49 @@
-//! Programs whose output is known: those that print their arguments, and those that hand on what they read.
+//! Builtins of the shell, and programs whose output is known: those that print their arguments, and those that hand on what they
+//! read.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::state::{Field, FieldKind, Value};
+use crate::analysis::builtins;
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
-use crate::programs::arguments::{self, Call, Flags};
+use crate::analysis::variables::Value;
+use crate::programs::arguments::Call;
+use crate::programs::program::{Output, Program, nothing, special};
 use crate::syntax::quotes::decoded;
 
+#[rustfmt::skip]
+pub(crate) const SHELL: &[Program] = &[
+    nothing(&["enable"], "-f=r"),
+    nothing(&["history"], "-d= -a=w -n=r -r=r -w=w"),
+    special(&[".", "source"], "", builtins::source),
+    special(&["alias"], "", builtins::alias),
+    special(&["bind"], "-f=r -m= -q= -u= -r= -x=", builtins::completion),
+    special(&["cat", "gcat"], "", cat),
+    special(&["cd", "chdir"], "", builtins::cd).output(Output::Nothing),
+    special(&["compgen", "complete"], "-C= -F= -A= -G= -W= -P= -S= -X= -o=", builtins::completion),
+    special(&["declare", "typeset"], "", builtins::declare),
+    special(&["echo", "print"], "-v=", echo),
+    special(&["eval"], "", builtins::eval),
+    special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing),
+    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read),
+    special(&["popd"], "", builtins::popd),
+    special(&["printf"], "-v=", printf),
+    special(&["pushd"], "", builtins::cd),
+    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing),
+    special(&["set", "shift"], "", builtins::set).output(Output::Nothing),
+    special(&["tee"], "", tee),
+    special(&["trap"], "", builtins::trap).output(Output::Nothing),
+    special(&["type", "which"], "", which),
+    special(&["unset"], "", builtins::unset).output(Output::Nothing),
+    nothing(&[":", "[", "exit", "false", "return", "shopt", "test", "true", "umask", "wait"], "").output(Output::Nothing),
+    nothing(&[
+        "[[", "bg", "break", "continue", "dirs", "disown", "fc", "fg", "hash", "help", "jobs", "kill", "let",
+        "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
+    ], ""),
+];
+
 /// `echo`, and `print` of other shells.
-pub(crate) fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut words = call.fields.get(1..).unwrap_or_default();
     let (mut decodes, mut breaks) = (None, true);
     while let Some((first, rest)) = words.split_first() {
@@ -59,7 +94,7 @@ fn escaped(word: &Field) -> Field {
     }
 }
 
-pub(crate) fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let variable = call.arguments.value(&["-v"]).map(|field| field.text.clone());
     let words = if variable.is_some() { &call.arguments.operands } else { words };
@@ -72,9 +107,7 @@ pub(crate) fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let text = words.split_first().and_then(|(format, values)| formatted(format, values));
     match (variable, text) {
-        (Some(name), Some(text)) if text.is_literal() => {
-            analyzer.state.set(&name, Value::Options(vec![text]))
-        }
+        (Some(name), Some(text)) if text.is_literal() => analyzer.state.set(&name, Value::one(text)),
         (Some(name), _) => analyzer.state.set(&name, Value::Unknown),
         (None, text) => analyzer.output = text.map_or(Stream::Unknown, Stream::text),
     }
@@ -111,7 +144,7 @@ fn formatted(format: &Field, values: &[Field]) -> Option<Field> {
     }
 }
 
-pub(crate) fn cat(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn cat(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let operands = &call.arguments.operands;
     for operand in operands {
         analyzer.reads(operand, call.command);
@@ -130,7 +163,7 @@ pub(crate) fn cat(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-pub(crate) fn tee(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn tee(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let input = analyzer.input.clone();
     let appends = call.arguments.has(&["-a", "--append"]);
     for file in &call.arguments.operands {
@@ -141,50 +174,10 @@ pub(crate) fn tee(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `which NAME`: the program that it names.
-pub(crate) fn which(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn which(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let [name] = call.arguments.operands.as_slice()
         && name.is_literal()
     {
         analyzer.output = Stream::text(name.clone());
     }
-}
-
-/// Programs that print settings for a shell to evaluate, and the first word that asks for them.
-const SETTINGS: &[(&[&str], &[&str])] = &[
-    (&["dircolors", "keychain", "ssh-agent"], &[]),
-    (&["asdf", "atuin", "fnm", "mise", "opam", "starship", "zoxide"], &["activate", "env", "init"]),
-    (&["goenv", "jenv", "nodenv", "pyenv", "rbenv"], &["init", "virtualenv-init"]),
-    (&["direnv"], &["export", "hook"]),
-    (&["brew"], &["shellenv"]),
-    (&["conda", "mamba", "micromamba"], &["shell", "shell.bash", "shell.posix", "shell.zsh"]),
-    (&["docker-machine", "luarocks", "minikube"], &["completion", "docker-env", "env", "path"]),
-    (
-        &[
-            "argocd", "docker", "flux", "gh", "glab", "helm", "k3d", "kind", "kubectl", "npm", "oc", "pip",
-            "pnpm", "poetry", "rustup", "uv",
-        ],
-        &["completion", "completions", "generate-shell-completion"],
-    ),
-];
-
-/// Their options before that word that take a value.
-const SETTINGS_FLAGS: Flags = "-p= --profile= -s= --storage-path= -C= --cd=";
-
-/// Whether a command prints settings for a shell, which is what it is for.
-pub(crate) fn prints_settings(words: &[Field]) -> bool {
-    let Some((first, rest)) = words.split_first() else { return false };
-    // A program of the project may have the same name.
-    let program = match first.text.rsplit_once('/') {
-        Some((directory, name)) if directory.is_empty() || directory.starts_with('/') => name,
-        Some(_) => return false,
-        None => first.text.as_str(),
-    };
-    let asked = || {
-        let (_, skipped) = arguments::parse_up_to(SETTINGS_FLAGS, rest, true);
-        rest.get(skipped).map_or("", |word| word.text.as_str())
-    };
-    let is_asked = |(programs, asking): &&(&[&str], &[&str])| {
-        programs.contains(&program) && (asking.is_empty() || asking.contains(&asked()))
-    };
-    SETTINGS.iter().any(|row| is_asked(&row))
 }

@@ -1,9 +1,81 @@
-//! A field while its pieces are put together.
+//! Words after all expansions, and how they are put together.
 
 use std::ops::Range;
 
 use crate::Quoting;
-use crate::analysis::state::{Field, FieldKind};
+
+/// One word after all expansions.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) text: String,
+    pub(crate) kind: FieldKind,
+    /// What of the text is unknown, where that is not all of it.
+    pub(crate) holes: Vec<(Range<usize>, Quoting)>,
+    /// How a pattern is written that stands for what is not known.
+    pub(crate) written: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FieldKind {
+    Literal,
+    /// The text is a pattern, in which quoted characters are behind a backslash.
+    Glob,
+    /// Any file in this directory.
+    Tree,
+    /// The text is as it is written.
+    Unknown,
+}
+
+impl Field {
+    pub(crate) fn new(text: impl Into<String>, kind: FieldKind) -> Field {
+        Field { text: text.into(), kind, holes: Vec::new(), written: None }
+    }
+
+    pub(crate) fn literal(text: impl Into<String>) -> Field {
+        Field::new(text, FieldKind::Literal)
+    }
+
+    pub(crate) fn unknown(text: impl Into<String>) -> Field {
+        Field::new(text, FieldKind::Unknown)
+    }
+
+    pub(crate) fn is_literal(&self) -> bool {
+        self.kind == FieldKind::Literal
+    }
+
+    /// The text as a user would write it.
+    pub(crate) fn shown(&self) -> String {
+        match (self.kind, &self.written) {
+            (_, Some(written)) => written.clone(),
+            (FieldKind::Glob, None) => unescaped(&self.text),
+            _ => self.text.clone(),
+        }
+    }
+
+    /// What is not known, but matches a pattern.
+    pub(crate) fn like(pattern: impl Into<String>, written: impl Into<String>) -> Field {
+        Field { written: Some(written.into()), ..Field::new(pattern, FieldKind::Glob) }
+    }
+
+    /// The same in quotes, as a word for a shell.
+    pub(crate) fn quoted(&self) -> String {
+        crate::quoted(&self.shown())
+    }
+
+    /// The same kind of field with another text.
+    pub(crate) fn with(&self, text: impl Into<String>) -> Field {
+        Field::new(text, self.kind)
+    }
+}
+
+fn unescaped(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        out.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    out
+}
 
 /// A field that is being put together.
 #[derive(Default)]

@@ -1,0 +1,117 @@
+//! Functions and aliases: names that stand for commands.
+
+use std::rc::Rc;
+
+use crate::analysis::variables::Alternatives;
+use crate::syntax::tree::Command;
+
+/// The body of a function. The same place in a script is the same body.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionBody(pub(crate) Rc<Command>);
+
+impl PartialEq for FunctionBody {
+    fn eq(&self, other: &FunctionBody) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for FunctionBody {}
+
+/// What a name stands for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Definition<T: PartialEq> {
+    name: Rc<str>,
+    /// One of these.
+    pub(crate) bodies: Alternatives<T>,
+    /// Whether it is certainly defined.
+    pub(crate) is_certain: bool,
+}
+
+/// Names with what they stand for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Definitions<T: PartialEq>(
+    /// Sorted by name.
+    Rc<Vec<Definition<T>>>,
+);
+
+impl<T: PartialEq> Default for Definitions<T> {
+    fn default() -> Definitions<T> {
+        Definitions(Rc::new(Vec::new()))
+    }
+}
+
+impl<T: Clone + PartialEq> Definitions<T> {
+    fn position(&self, name: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|known| (*known.name).cmp(name))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Definition<T>> {
+        self.0.get(self.position(name).ok()?)
+    }
+
+    pub(crate) fn define(&mut self, name: &str, body: T) {
+        let definition = Definition { name: name.into(), bodies: Alternatives::one(body), is_certain: true };
+        let definitions = Rc::make_mut(&mut self.0);
+        match definitions.binary_search_by(|known| (*known.name).cmp(name)) {
+            Ok(at) => {
+                if let Some(old) = definitions.get_mut(at) {
+                    *old = definition;
+                }
+            }
+            Err(at) => definitions.insert(at, definition),
+        }
+    }
+
+    /// The name may have lost its meaning.
+    pub(crate) fn undefine(&mut self, name: &str) {
+        if let Ok(at) = self.position(name)
+            && let Some(definition) = Rc::make_mut(&mut self.0).get_mut(at)
+        {
+            definition.is_certain = false;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        if let Ok(at) = self.position(name) {
+            Rc::make_mut(&mut self.0).remove(at);
+        }
+    }
+
+    /// Either these definitions or others.
+    pub(crate) fn join(&self, other: &Definitions<T>) -> Definitions<T> {
+        if Rc::ptr_eq(&self.0, &other.0) {
+            return self.clone();
+        }
+        let mut all: Vec<Definition<T>> = Vec::with_capacity(self.len());
+        for mine in self.0.iter() {
+            all.push(match other.get(&mine.name) {
+                Some(theirs) => Definition {
+                    name: Rc::clone(&mine.name),
+                    bodies: mine.bodies.union(&theirs.bodies),
+                    is_certain: mine.is_certain && theirs.is_certain,
+                },
+                None => Definition { is_certain: false, ..mine.clone() },
+            });
+        }
+        let new = other.0.iter().filter(|theirs| self.get(&theirs.name).is_none());
+        all.extend(new.map(|theirs| Definition { is_certain: false, ..theirs.clone() }));
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Definitions(Rc::new(all))
+    }
+
+    /// Whether each meaning that a name has in others is possible here as well.
+    #[cfg(test)]
+    pub(crate) fn covers(&self, other: &Definitions<T>) -> bool {
+        let has = |theirs: &Definition<T>| {
+            self.get(&theirs.name).is_some_and(|mine| {
+                mine.bodies.contains_all(&theirs.bodies) && (theirs.is_certain || !mine.is_certain)
+            })
+        };
+        let is_open = |mine: &Definition<T>| !mine.is_certain || other.get(&mine.name).is_some();
+        other.0.iter().all(has) && self.0.iter().all(is_open)
+    }
+}

@@ -1,0 +1,187 @@
+//! The directories in which a command may run.
+
+use std::rc::Rc;
+
+use crate::Base;
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::variables::Alternatives;
+
+/// With more possible directories, the current one is unknown.
+const MAX_BASES: usize = 8;
+/// A longer path of a directory is no path that exists.
+const MAX_LENGTH: usize = 4096;
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Directories {
+    current: Alternatives<Base>,
+    /// Where we are if the last `cd` failed; nothing where that is the same.
+    after_failure: Option<Alternatives<Base>>,
+    /// What `cd -` goes back to.
+    previous: Option<Rc<Alternatives<Base>>>,
+    /// What `popd` goes back to. Below the first one nothing is known.
+    pushed: Vec<Alternatives<Base>>,
+}
+
+impl Directories {
+    pub(crate) fn at_start() -> Directories {
+        let current = Alternatives::one(Base::At(String::new()));
+        Directories { current, after_failure: None, previous: None, pushed: Vec::new() }
+    }
+
+    /// Those of a new shell.
+    pub(crate) fn child(&self) -> Directories {
+        Directories { current: self.current.clone(), ..Directories::at_start() }
+    }
+
+    pub(crate) fn current(&self) -> &[Base] {
+        self.current.as_slice()
+    }
+
+    /// Nobody knows where we are.
+    pub(crate) fn lose(&mut self) {
+        self.current = Alternatives::one(Base::Unknown);
+    }
+
+    /// The current directory becomes another one, which is certainly there.
+    pub(crate) fn enter(&mut self, directory: &Field) {
+        self.current = self.moved(directory);
+    }
+
+    fn moved(&self, target: &Field) -> Alternatives<Base> {
+        self.current().iter().map(|base| moved(base, target)).collect()
+    }
+
+    /// `cd`, which may fail.
+    pub(crate) fn change(&mut self, target: &Field, goes_back: bool) {
+        let new = match &self.previous {
+            Some(previous) if goes_back => (**previous).clone(),
+            _ => self.moved(target),
+        };
+        let is_certain = |base: &&Base| matches!(base, Base::At(_));
+        if let (Some(Base::At(missing)), Some(Base::At(at))) =
+            (new.as_slice().iter().find(is_certain), self.current().iter().find(is_certain))
+        {
+            let failed = Base::IfMissing { missing: missing.clone(), at: at.clone() };
+            self.after_failure = if missing == at { None } else { Some(Alternatives::one(failed)) };
+        }
+        self.previous = Some(Rc::new(std::mem::replace(&mut self.current, new)));
+    }
+
+    pub(crate) fn push(&mut self) {
+        self.pushed.push(self.current.clone());
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.current = self.pushed.pop().unwrap_or_else(|| Alternatives::one(Base::Unknown));
+    }
+
+    /// How long the paths are.
+    pub(crate) fn length(&self) -> usize {
+        let length =
+            |base: &Base| if let Base::At(at) | Base::IfMissing { at, .. } = base { at.len() } else { 0 };
+        self.current().iter().map(length).sum()
+    }
+
+    /// The last command succeeded.
+    pub(crate) fn succeed(&mut self) {
+        self.after_failure = None;
+    }
+
+    /// The last command failed.
+    pub(crate) fn fail(&mut self) {
+        if let Some(failed) = self.after_failure.take() {
+            self.current = failed;
+        }
+    }
+
+    /// The last command succeeded or failed.
+    pub(crate) fn settle(&mut self) {
+        if let Some(failed) = self.after_failure.take() {
+            self.current = union(&self.current, &failed);
+        }
+    }
+
+    /// Either these or others.
+    pub(crate) fn join(&self, other: &Directories) -> Directories {
+        let after_failure = match (&self.after_failure, &other.after_failure) {
+            (None, None) => None,
+            (mine, theirs) => {
+                let mine = mine.as_ref().unwrap_or(&self.current);
+                Some(union(mine, theirs.as_ref().unwrap_or(&other.current)))
+            }
+        };
+        Directories {
+            current: union(&self.current, &other.current),
+            after_failure,
+            previous: if self.previous == other.previous { self.previous.clone() } else { None },
+            pushed: if self.pushed == other.pushed { self.pushed.clone() } else { Vec::new() },
+        }
+    }
+
+    /// What differs from others becomes unknown.
+    pub(crate) fn widen(&mut self, other: &Directories) {
+        if self.current != other.current {
+            self.lose();
+        }
+        if self.previous != other.previous {
+            self.previous = None;
+        }
+    }
+
+    /// Whether each directory that others allow is possible here as well.
+    #[cfg(test)]
+    pub(crate) fn covers(&self, other: &Directories) -> bool {
+        let has = |mine: &Alternatives<Base>, theirs: &Alternatives<Base>| {
+            *mine == Alternatives::one(Base::Unknown) || mine.contains_all(theirs)
+        };
+        let failed = |one: &Directories| one.after_failure.clone().unwrap_or_else(|| one.current.clone());
+        has(&self.current, &other.current)
+            && has(&failed(self), &failed(other))
+            && (self.previous.is_none() || self.previous == other.previous)
+            && (self.pushed.is_empty() || self.pushed == other.pushed)
+    }
+}
+
+fn union(mine: &Alternatives<Base>, theirs: &Alternatives<Base>) -> Alternatives<Base> {
+    let all = mine.union(theirs);
+    if all.as_slice().len() > MAX_BASES { Alternatives::one(Base::Unknown) } else { all }
+}
+
+/// The directory after `cd target`, without looking at the disk, as the shell does it.
+pub(crate) fn moved(base: &Base, target: &Field) -> Base {
+    if target.kind != FieldKind::Literal || target.text == "-" || target.text.starts_with('+') {
+        return Base::Unknown;
+    }
+    let path = &target.text;
+    if path.len() > MAX_LENGTH {
+        return Base::Unknown;
+    }
+    if path.starts_with('/') {
+        return Base::At(normal(path));
+    }
+    match base {
+        Base::At(at) | Base::IfMissing { at, .. } if at.len() > MAX_LENGTH => Base::Unknown,
+        Base::At(at) => Base::At(joined(at, path)),
+        Base::IfMissing { missing, at } => Base::IfMissing { missing: missing.clone(), at: joined(at, path) },
+        Base::Unknown => Base::Unknown,
+    }
+}
+
+fn joined(at: &str, path: &str) -> String {
+    if at.is_empty() { normal(path) } else { normal(&format!("{at}/{path}")) }
+}
+
+/// A path without `.`, `..` and doubled slashes.
+fn normal(path: &str) -> String {
+    let is_absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if is_absolute => {}
+            part => parts.push(part),
+        }
+    }
+    format!("{}{}", if is_absolute { "/" } else { "" }, parts.join("/"))
+}

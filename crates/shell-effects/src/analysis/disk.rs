@@ -1,0 +1,192 @@
+//! What a script changed on the disk before: files that it wrote, and directories that it made.
+
+use std::rc::Rc;
+
+use crate::analysis::stream::Stream;
+use crate::analysis::variables::Alternatives;
+
+/// The content of further files is unknown, like that of every other file then.
+const MAX_FILES: usize = 64;
+/// Further directories are taken for missing.
+const MAX_DIRECTORIES: usize = 256;
+/// A file of more parts than this is unknown.
+const MAX_PARTS: usize = 128;
+
+/// A file that was written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenFile {
+    path: Rc<str>,
+    /// What may be in it. [`Stream::File`] is what was in it before the script.
+    parts: Alternatives<Stream>,
+    /// Whether it is exactly the one part. Otherwise each may be in it, once, often or not at all.
+    is_exact: bool,
+    /// The commands that wrote it, in ascending order.
+    pub(crate) by: Vec<usize>,
+}
+
+impl WrittenFile {
+    fn new(path: &str, content: Stream) -> WrittenFile {
+        WrittenFile { path: path.into(), parts: Alternatives::one(content), is_exact: true, by: Vec::new() }
+    }
+
+    /// The file as it is if either of two things happened to it.
+    pub(crate) fn join(&self, other: &WrittenFile) -> WrittenFile {
+        let is_exact = self.is_exact && other.is_exact && self.parts == other.parts;
+        let parts = self.parts.union(&other.parts);
+        let mut by = [self.by.as_slice(), other.by.as_slice()].concat();
+        by.sort_unstable();
+        by.dedup();
+        WrittenFile { path: Rc::clone(&self.path), parts: limited(parts), is_exact, by }
+    }
+
+    /// What may be in it.
+    pub(crate) fn parts(&self) -> &[Stream] {
+        self.parts.as_slice()
+    }
+
+    /// The content as one stream. What was in the file before is part of it only where nothing else is.
+    pub(crate) fn content(&self) -> Stream {
+        if let [content] = self.parts() {
+            return content.clone();
+        }
+        let mut all = Stream::Nothing;
+        for part in self.parts().iter().filter(|part| **part != Stream::File) {
+            all.add(part.clone());
+        }
+        all.blur();
+        all
+    }
+
+    fn append(&mut self, content: Stream) {
+        match self.parts.as_slice() {
+            [Stream::File] if self.is_exact => self.parts = Alternatives::one(content),
+            [before] if self.is_exact => {
+                let mut all = before.clone();
+                all.add(content);
+                self.parts = Alternatives::one(all);
+            }
+            _ => self.parts = limited(self.parts.union(&Alternatives::one(content))),
+        }
+    }
+}
+
+fn limited(parts: Alternatives<Stream>) -> Alternatives<Stream> {
+    if parts.as_slice().len() > MAX_PARTS { Alternatives::one(Stream::Unknown) } else { parts }
+}
+
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Disk {
+    /// Sorted by path. A file without an entry is as it was before the script.
+    files: Rc<Vec<WrittenFile>>,
+    /// Whether other files may have been written: there were too many.
+    is_full: bool,
+    /// Directories that certainly exist, sorted.
+    made: Rc<Vec<String>>,
+}
+
+impl Disk {
+    fn position(&self, path: &str) -> Result<usize, usize> {
+        self.files.binary_search_by(|file| (*file.path).cmp(path))
+    }
+
+    /// What was written to a file; nothing for one that is as it was.
+    pub(crate) fn written(&self, path: &str) -> Option<WrittenFile> {
+        match self.position(path) {
+            Ok(at) => self.files.get(at).cloned(),
+            Err(_) if self.is_full => Some(WrittenFile::new(path, Stream::Unknown)),
+            Err(_) => None,
+        }
+    }
+
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.files.is_empty() && !self.is_full
+    }
+
+    /// Writes to a file, or appends to it.
+    pub(crate) fn write(&mut self, path: &str, content: Stream, appends: bool, by: Vec<usize>) {
+        let mut file = match self.written(path) {
+            Some(mut file) if appends => {
+                file.append(content);
+                file
+            }
+            _ => WrittenFile::new(path, content),
+        };
+        file.by.extend(by);
+        file.by.sort_unstable();
+        file.by.dedup();
+        match self.position(path) {
+            Ok(at) => {
+                if let Some(old) = Rc::make_mut(&mut self.files).get_mut(at) {
+                    *old = file;
+                }
+            }
+            Err(at) if self.files.len() < MAX_FILES => Rc::make_mut(&mut self.files).insert(at, file),
+            Err(_) => self.is_full = true,
+        }
+    }
+
+    pub(crate) fn make_directory(&mut self, path: &str) {
+        let path = path.trim_end_matches('/');
+        if let Err(at) = self.made.binary_search_by(|made| made.as_str().cmp(path))
+            && self.made.len() < MAX_DIRECTORIES
+        {
+            Rc::make_mut(&mut self.made).insert(at, path.to_owned());
+        }
+    }
+
+    /// Whether the script made this directory.
+    pub(crate) fn has_made(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        self.made.binary_search_by(|made| made.as_str().cmp(path)).is_ok()
+    }
+
+    /// Either this disk or another one.
+    pub(crate) fn join(&self, other: &Disk) -> Disk {
+        Disk { made: self.join_made(other), ..self.join_files(other) }
+    }
+
+    fn join_files(&self, other: &Disk) -> Disk {
+        let is_full = self.is_full || other.is_full;
+        if Rc::ptr_eq(&self.files, &other.files) {
+            return Disk { files: Rc::clone(&self.files), is_full, made: Rc::default() };
+        }
+        let mut files: Vec<WrittenFile> = Vec::with_capacity(self.files.len());
+        for mine in self.files.iter() {
+            let theirs = other.written(&mine.path);
+            files.push(mine.join(&theirs.unwrap_or_else(|| WrittenFile::new(&mine.path, Stream::File))));
+        }
+        for theirs in other.files.iter().filter(|theirs| self.position(&theirs.path).is_err()) {
+            let mine = self.written(&theirs.path);
+            files.push(theirs.join(&mine.unwrap_or_else(|| WrittenFile::new(&theirs.path, Stream::File))));
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let is_full = is_full || files.len() > MAX_FILES;
+        files.truncate(MAX_FILES);
+        Disk { files: Rc::new(files), is_full, made: Rc::default() }
+    }
+
+    /// A directory exists for certain where it does in both cases.
+    fn join_made(&self, other: &Disk) -> Rc<Vec<String>> {
+        if self.made == other.made {
+            return Rc::clone(&self.made);
+        }
+        Rc::new(self.made.iter().filter(|made| other.has_made(made)).cloned().collect())
+    }
+
+    /// Whether each content that a file has on another disk is possible here as well.
+    #[cfg(test)]
+    pub(crate) fn covers(&self, other: &Disk) -> bool {
+        let parts = |disk: &Disk, path: &str| {
+            disk.written(path).unwrap_or_else(|| WrittenFile::new(path, Stream::File))
+        };
+        let is_covered = |file: &WrittenFile| {
+            let (mine, theirs) = (parts(self, &file.path), parts(other, &file.path));
+            let is_unknown = mine.parts == Alternatives::one(Stream::Unknown);
+            let is_wider = mine.parts.contains_all(&theirs.parts) && (!mine.is_exact || theirs.is_exact);
+            is_unknown || is_wider
+        };
+        self.files.iter().chain(other.files.iter()).all(is_covered)
+            && self.is_full >= other.is_full
+            && self.made.iter().all(|made| other.has_made(made))
+    }
+}

@@ -1,0 +1,81 @@
+//! The subcommands of git: their options, and what they do.
+
+use super::GitCall;
+use crate::analysis::analyzer::Analyzer;
+use crate::programs::arguments::Flags;
+use crate::programs::program::{Subcommand, SubcommandAction};
+
+/// What git takes of the options of `git diff`; `-U`, `-M`, `-B` and their like have a value only in the same word.
+macro_rules! diff {
+    () => {
+        "-S= -G= -O=r -l= -I= -U? -M? -C? -B? -X? --diff-filter= --output= --anchored= --diff-algorithm= --word-diff-regex= --ws-error-highlight= --src-prefix= --dst-prefix= --line-prefix= --inter-hunk-context= --ignore-matching-lines= --find-object= --skip-to= --rotate-to= --output-indicator-new= --output-indicator-old= --output-indicator-context= --color-moved-ws="
+    };
+}
+
+const DIFF: Flags = diff!();
+const LOG: Flags = concat!(
+    diff!(),
+    " -n= -L= --author= --committer= --grep= --grep-reflog= --since= --after= --until= --before= --since-as-filter= --max-count= --max-age= --min-age= --skip= --glob= --exclude= --exclude-hidden= --date= --encoding= --diff-merges= --decorate-refs= --decorate-refs-exclude="
+);
+const BLAME: Flags =
+    "-L= -S=r -C? -M? --ignore-rev= --ignore-revs-file=r --contents=r --date= --since= --until= --abbrev?";
+const APPLY: Flags = "-p= -C= -S? --exclude= --include= --build-fake-ancestor=w --whitespace= --directory= --quoted-cr= --patch-format= --resolvemsg= --empty=";
+
+const fn git(
+    names: &'static [&'static str],
+    options: Flags,
+    run: fn(&GitCall, &mut Analyzer<'_>),
+) -> Subcommand {
+    Subcommand { names, options, action: SubcommandAction::Git(run) }
+}
+
+/// `-f` and `-s` take a value in some, and none in others. An option that is not listed takes none, so that what follows is not
+/// overlooked.
+#[rustfmt::skip]
+pub(super) const SUBCOMMANDS: &[Subcommand] = &[
+    git(&["am", "apply"], APPLY, GitCall::apply),
+    git(&["annotate", "blame"], BLAME, GitCall::shown),
+    git(&["archive"], "-o= --output= --format= --prefix= --add-file=r --add-virtual-file= --mtime= --remote= --exec=", GitCall::archive),
+    git(&["bisect", "submodule"], "", GitCall::runs),
+    git(&["branch"], "-u= --set-upstream-to= --sort= --format= --points-at=", GitCall::nothing),
+    git(&["bundle"], "--version=", GitCall::bundle),
+    git(&["cat-file"], "--path=", GitCall::shown),
+    git(&["checkout"], "-b= -B= --orphan= --conflict= --pathspec-from-file=r", GitCall::checkout),
+    git(&["checkout-index", "read-tree"], "", GitCall::write_work_tree),
+    git(&["clean"], "-e= --exclude=", GitCall::clean),
+    git(&["clone"], "-b= -o= -u= -c= -j= --branch= --origin= --upload-pack= --config= --jobs= --depth= --filter= --template= --separate-git-dir= --reference= --reference-if-able= --shallow-since= --shallow-exclude= --server-option= --bundle-uri= --ref-format=", GitCall::create),
+    git(&["commit"], "-m= -F=r -C= -c= -t= -S? -u? --message= --file=r --author= --date= --template=r --reuse-message= --reedit-message= --fixup= --squash= --cleanup= --trailer= --pathspec-from-file=", GitCall::nothing),
+    git(&["config"], "-f= --file= --blob= --type= --default= --value= --comment=", GitCall::config),
+    git(&["diff", "diff-files", "diff-index"], DIFF, GitCall::diff),
+    git(&["diff-tree"], DIFF, GitCall::shown),
+    git(&["difftool"], concat!(diff!(), " -t= -x= --tool= --extcmd="), GitCall::difftool),
+    git(&["fetch", "ls-remote", "pull", "remote"], "", GitCall::connects),
+    git(&["format-patch"], concat!( diff!(), " -n? -o= -v= --output-directory= --suffix= --start-number= --reroll-count= --filename-max-length= --cover-from-description= --description-file=r --subject-prefix= --add-header= --to= --cc= --in-reply-to= --signature= --signature-file=r --base= --interdiff= --range-diff= --creation-factor=" ), GitCall::outputs),
+    git(&["grep"], "-A= -B= -C= -e= -f=r -m= -O? --after-context= --before-context= --context= --max-count= --max-depth= --threads=", GitCall::grepped),
+    git(&["hash-object"], "-t= --path=", GitCall::shown),
+    git(&["init"], "-b= --initial-branch= --template= --separate-git-dir= --object-format= --ref-format=", GitCall::create),
+    git(&["log", "reflog", "whatchanged"], LOG, GitCall::log),
+    git(&["ls-files"], "-x= -X=r --exclude= --exclude-from=r --exclude-per-directory= --with-tree= --format=", GitCall::list_files),
+    git(&["merge"], "-m= -F=r -s= -X= -S? --message= --file=r --strategy= --strategy-option= --into-name= --cleanup=", GitCall::nothing),
+    git(&["mv"], "", GitCall::move_files),
+    git(&["notes"], "-m= -F=r --message= --file=r --template=r", GitCall::nothing),
+    git(&["push"], "-o= --push-option= --repo= --receive-pack= --exec=", GitCall::connects),
+    git(&["range-diff"], concat!(diff!(), " --creation-factor="), GitCall::outputs),
+    git(&["rebase"], "-s= -X= -x= -C= -S? --exec= --onto= --strategy= --strategy-option= --whitespace=", GitCall::runs),
+    git(&["reset"], "--pathspec-from-file=r", GitCall::reset),
+    git(&["restore"], "-s= --source= --conflict= --pathspec-from-file=r", GitCall::restore),
+    git(&["rm"], "--pathspec-from-file=r", GitCall::remove),
+    git(&["shortlog"], concat!(diff!(), " -w? --group= --author= --grep= --since= --until="), GitCall::log),
+    git(&["show"], LOG, GitCall::shown),
+    git(&["stash"], "-m= --message= --pathspec-from-file=r", GitCall::stash),
+    git(&["switch"], "-c= -C= --create= --force-create= --orphan= --conflict=", GitCall::nothing),
+    git(&["tag"], "-m= -F=r -u= -n? --message= --file=r --local-user= --sort= --format= --points-at=", GitCall::nothing),
+    git(&["worktree"], "-b= -B= --reason=", GitCall::create),
+    // Their operands are no files, or they do nothing to them.
+    git(&[
+        "add", "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry", "cherry-pick",
+        "count-objects", "describe", "for-each-ref", "fsck", "gc", "help", "ls-tree", "maintenance", "merge-base",
+        "name-rev", "prune", "repack", "rerere", "rev-list", "rev-parse", "revert", "show-ref", "sparse-checkout",
+        "status", "symbolic-ref", "update-index", "update-ref", "var", "verify-commit", "version", "write-tree",
+    ], "", GitCall::nothing),
+];

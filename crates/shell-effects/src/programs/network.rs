@@ -1,0 +1,172 @@
+//! Files that are sent and received: `curl`, `wget`, `rsync`, `scp`, and the keys of ssh.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::Stream;
+use crate::programs::arguments::{Call, Flags};
+use crate::programs::files::{Destination, written};
+use crate::programs::program::{Program, special};
+
+const CURL: Flags = "-o= -d= -F= -T=r -K=r -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
+    -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
+    --form-string= --upload-file=r --config=r --cookie-jar=w --dump-header=w --cookie= --header= \
+    --request= --user= --user-agent= --referer= --proxy= --max-time= --write-out= --cert=r --key=r \
+    --cacert=r --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
+    --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
+    --stderr=w --max-redirs= --proxy-user= --unix-socket= --etag-save=w --etag-compare=r --hsts=w \
+    --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
+    --create-file-mode= --variable=";
+const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=r \
+    --log-file=w --filter= --rsync-path= --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
+    --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
+    --backup-dir=";
+const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e= -D= -R= -A= -I= -X= -l= --output-document= \
+    --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
+    --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
+    --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=r \
+    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level=";
+
+#[rustfmt::skip]
+pub(crate) const NETWORK: &[Program] = &[
+    special(&["curl"], CURL, curl),
+    special(&["rsync"], RSYNC, synchronise),
+    special(&["scp"], "-i= -P= -o= -l= -c= -F=r -J= -S= -D= -X=", synchronise),
+    special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
+    special(&["wget"], WGET, wget),
+];
+
+fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    // A value behind `@` is a file that is sent.
+    for data in
+        arguments.values(&["-d", "--data", "--data-ascii", "--data-binary", "--json", "-H", "--header"])
+    {
+        if let Some(file) = data.text.strip_prefix('@') {
+            analyzer.reads(&data.with(file), call.command);
+        }
+    }
+    for data in arguments.values(&["--data-urlencode"]) {
+        if let Some((_, file)) = data.text.split_once('@').filter(|(name, _)| !name.contains('=')) {
+            analyzer.reads(&data.with(file), call.command);
+        }
+    }
+    for form in arguments.values(&["-F", "--form"]) {
+        if let Some((_, value)) = form.text.split_once('=')
+            && let Some(file) = value.strip_prefix(['@', '<'])
+        {
+            let file = file.split(';').next().unwrap_or_default();
+            analyzer.reads(&form.with(file), call.command);
+        }
+    }
+    for cookies in arguments.values(&["-b", "--cookie"]).filter(|value| !value.text.contains('=')) {
+        analyzer.reads(cookies, call.command);
+    }
+    let directory = arguments.value(&["--output-dir"]).cloned();
+    for file in arguments.values(&["-o", "--output"]).filter(|file| file.text != "-") {
+        let file = match &directory {
+            Some(directory) => inside(directory, file),
+            None => file.clone(),
+        };
+        analyzer.by_option("-o", |analyzer| fetched(analyzer, call, &file));
+    }
+    let keeps_names =
+        arguments.has(&["-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"]);
+    let urls: Vec<&Field> = arguments.operands.iter().chain(arguments.values(&["--url"])).collect();
+    for url in urls {
+        if let Some(path) = url.text.strip_prefix("file://") {
+            analyzer.touch(Access::Read, &url.with(path), call.command);
+        }
+        if keeps_names {
+            analyzer.by_option("-O", |analyzer| downloaded(analyzer, call, url, directory.as_ref()));
+        }
+    }
+}
+
+fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    if let Some(file) = arguments.value(&["-O", "--output-document"]) {
+        if file.text != "-" {
+            fetched(analyzer, call, file);
+        }
+        return;
+    }
+    if arguments.has(&["--spider"]) {
+        return;
+    }
+    let directory = arguments.value(&["-P", "--directory-prefix"]).cloned();
+    for url in &arguments.operands {
+        downloaded(analyzer, call, url, directory.as_ref());
+    }
+}
+
+/// A file of the same name as the last part of the address.
+fn downloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>, url: &Field, directory: Option<&Field>) {
+    let path = url.text.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let name = match path.rsplit_once('/') {
+        Some((_, name)) if !name.is_empty() => name,
+        _ => "index.html",
+    };
+    // A `?` in an address is no pattern.
+    let file = match url.kind {
+        FieldKind::Unknown => Field::unknown(name),
+        _ => Field::literal(name),
+    };
+    let file = directory.map_or_else(|| file.clone(), |directory| inside(directory, &file));
+    fetched(analyzer, call, &file);
+}
+
+/// A file whose content comes from elsewhere.
+fn fetched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
+    analyzer.touch(Access::Write, file, call.command);
+    analyzer.wrote(file, Stream::Unknown, false, vec![call.command]);
+}
+
+fn inside(directory: &Field, file: &Field) -> Field {
+    if file.text.starts_with('/') {
+        return file.clone();
+    }
+    let joined = format!("{}/{}", directory.text.trim_end_matches('/'), file.text);
+    if directory.is_literal() { file.with(joined) } else { Field::unknown(joined) }
+}
+
+/// `rsync` and `scp`: names with a colon are on another machine.
+fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.program.name() == "rsync" {
+        for code in call.arguments.values(&["-e", "--rsh"]) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+        }
+    }
+    let Some((target, sources)) = call.arguments.operands.split_last() else { return };
+    let is_local = |field: &Field| !field.text.split('/').next().unwrap_or_default().contains(':');
+    for source in sources.iter().filter(|source| is_local(source)) {
+        analyzer.touch_tree(Access::Read, source, call.command);
+        if call.arguments.has(&["--remove-source-files"]) {
+            analyzer.touch_tree(Access::Delete, source, call.command);
+        }
+    }
+    if !is_local(target) {
+        return;
+    }
+    let is_whole = call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]);
+    if is_whole {
+        analyzer.touch_tree(Access::Write, target, call.command);
+        return;
+    }
+    for source in sources {
+        let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
+        written(analyzer, call, &source.with(name), &Destination { path: target, is_directory: None });
+    }
+}
+
+/// `ssh-keygen`: it shows a key, or makes one.
+fn keys(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let shows = call.arguments.has(&["-l", "-y", "-e", "-B", "-L", "-F", "-Q", "-Y"]);
+    for file in call.arguments.values(&["-f"]) {
+        if !shows {
+            analyzer.touch(Access::Write, file, call.command);
+        }
+        analyzer.reads(file, call.command);
+    }
+}

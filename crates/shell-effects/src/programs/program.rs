@@ -1,0 +1,310 @@
+//! An entry of the table of programs: all that is known of one program.
+
+use crate::Access::{self, Read};
+use crate::analysis::analyzer::Analyzer;
+use crate::programs::arguments::{Call, Flags};
+use crate::programs::git::GitCall;
+
+/// What is known of a program.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// What it is called. The first name is the one that code compares.
+    pub(crate) names: &'static [&'static str],
+    /// Its options that take a value, and which of those values are files.
+    pub(crate) options: Flags,
+    /// Whether its options end at the first operand, since another command follows.
+    pub(crate) ends_at_operand: bool,
+    /// With one of these options all operands are files.
+    pub(crate) whole: &'static [&'static str],
+    pub(crate) action: Action,
+    pub(crate) stdin: Stdin,
+    pub(crate) output: Output,
+    /// The options before its subcommand, where rules compare that without them. A `+` at the start stands for words that start
+    /// with a `+` and choose a toolchain.
+    pub(crate) subcommand_options: Option<Flags>,
+    pub(crate) subcommands: &'static [Subcommand],
+}
+
+/// What a program does to files, and what it runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Action {
+    /// Nobody knows.
+    Unknown,
+    /// Only what its options name.
+    Nothing,
+    /// Every operand after the first so many.
+    Each(Access, usize),
+    /// The same, with all that is in a directory if it is recursive.
+    Trees(Access, usize),
+    /// It runs the command behind its options and so many operands.
+    Wrap(usize),
+    /// Shells run what some of its arguments hold.
+    Texts(ShellTexts),
+    /// It changes the files that it names, or looks at them.
+    Format(Formatting),
+    /// It runs the command of its subcommand, if that has one; else nobody knows.
+    Launch,
+    Special(fn(&mut Analyzer<'_>, &Call<'_>)),
+}
+
+/// What a program takes its standard input for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stdin {
+    Data,
+    /// Code for a shell, where no other is given.
+    Shell,
+    /// Code in a language that is not read here, where no other is given.
+    Code,
+    /// Statements for a database. Any of its arguments may hold some as well.
+    Sql {
+        /// Whether a comment may start with `#`.
+        has_hash_comments: bool,
+    },
+    /// Commands for a database that has another language.
+    Queries,
+}
+
+/// What is known of what a program prints.
+#[derive(Clone, Copy)]
+pub(crate) enum Output {
+    Unknown,
+    Nothing,
+    /// Lines that it reads, as they are.
+    Lines,
+    /// What has a pattern of the shell, for some arguments.
+    Like(fn(&[&str]) -> Option<String>),
+    /// Settings for a shell to evaluate, if its first operand is one of these, or always if there are none.
+    Settings(&'static [&'static str]),
+}
+
+/// What is known of a subcommand.
+#[derive(Clone, Copy)]
+pub struct Subcommand {
+    /// Each is one word or more: `exec`, `compose exec`. An empty one is the program itself.
+    pub(crate) names: &'static [&'static str],
+    pub(crate) options: Flags,
+    pub(crate) action: SubcommandAction,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum SubcommandAction {
+    /// It has subcommands itself.
+    Group,
+    Launch(Launch),
+    Format(Formatting),
+    Git(fn(&GitCall, &mut Analyzer<'_>)),
+}
+
+/// A command that a subcommand runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Launch {
+    /// How many operands come before the command.
+    pub(crate) operands: usize,
+    pub(crate) place: Place,
+    /// Options that hold code for a shell instead.
+    pub(crate) code: &'static [&'static str],
+    /// Whether the command may also start behind `--`.
+    pub(crate) takes_dashes: bool,
+    /// The command starts only behind one of these.
+    pub(crate) starts: &'static [&'static str],
+    /// Whether variables may be set before the command.
+    pub(crate) takes_variables: bool,
+}
+
+/// Where a command runs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Place {
+    Here,
+    /// Where it sees other files.
+    Elsewhere,
+    /// The same, as a text for a shell.
+    RemoteShell,
+}
+
+/// Texts that a shell runs: the values of options, or operands too.
+#[derive(Clone, Copy)]
+pub(crate) struct ShellTexts {
+    pub(crate) options: &'static [&'static str],
+    pub(crate) are_operands: bool,
+    pub(crate) place: Place,
+}
+
+/// When a formatter changes files.
+#[derive(Clone, Copy)]
+pub(crate) enum Formatting {
+    /// With one of these options.
+    If(&'static [&'static str]),
+    /// Without all of these options.
+    Unless(&'static [&'static str]),
+}
+
+impl Launch {
+    pub(crate) const fn new(operands: usize, place: Place) -> Launch {
+        let takes_dashes = operands > 0 && !matches!(place, Place::RemoteShell);
+        Launch { operands, place, code: &[], takes_dashes, starts: &[], takes_variables: false }
+    }
+}
+
+impl Subcommand {
+    /// It runs the command behind its options and so many operands, or behind `--`.
+    #[must_use]
+    pub const fn runs(names: &'static [&'static str], options: &'static str, operands: usize) -> Subcommand {
+        Subcommand::launches(names, options, Launch::new(operands, Place::Here))
+    }
+
+    /// The same where it sees other files, with one operand.
+    pub(crate) const fn elsewhere(names: &'static [&'static str], options: Flags) -> Subcommand {
+        Subcommand::launches(names, options, Launch::new(1, Place::Elsewhere))
+    }
+
+    pub(crate) const fn launches(
+        names: &'static [&'static str],
+        options: Flags,
+        launch: Launch,
+    ) -> Subcommand {
+        Subcommand { names, options, action: SubcommandAction::Launch(launch) }
+    }
+
+    /// It has subcommands itself, behind these options.
+    pub(crate) const fn group(names: &'static [&'static str], options: Flags) -> Subcommand {
+        Subcommand { names, options, action: SubcommandAction::Group }
+    }
+
+    pub(crate) const fn formats(names: &'static [&'static str], formatting: Formatting) -> Subcommand {
+        Subcommand { names, options: "", action: SubcommandAction::Format(formatting) }
+    }
+}
+
+impl Program {
+    /// A program of which nothing is known yet.
+    #[must_use]
+    pub const fn new(names: &'static [&'static str]) -> Program {
+        Program {
+            names,
+            options: "",
+            ends_at_operand: false,
+            whole: &[],
+            action: Action::Unknown,
+            stdin: Stdin::Data,
+            output: Output::Unknown,
+            subcommand_options: None,
+            subcommands: &[],
+        }
+    }
+
+    /// Its options that take a value, separated by blanks: `-x=` takes one, `-x=r` a file that it reads, `-x=w` one that it
+    /// writes, `-x?` a value only if that is part of the same word.
+    #[must_use]
+    pub const fn options(mut self, options: &'static str) -> Program {
+        self.options = options;
+        self
+    }
+
+    /// What its subcommands do. Nothing is known of those that are not listed.
+    #[must_use]
+    pub const fn subcommands(mut self, subcommands: &'static [Subcommand]) -> Program {
+        self.subcommands = subcommands;
+        match self.action {
+            Action::Unknown => self.action(Action::Launch),
+            _ => self,
+        }
+    }
+
+    /// The options before its subcommand.
+    #[must_use]
+    pub const fn before_subcommand(mut self, options: &'static str) -> Program {
+        self.subcommand_options = Some(options);
+        self
+    }
+
+    pub(crate) const fn action(mut self, action: Action) -> Program {
+        self.action = action;
+        self
+    }
+
+    pub(crate) const fn whole(mut self, options: &'static [&'static str]) -> Program {
+        self.whole = options;
+        self
+    }
+
+    pub(crate) const fn stdin(mut self, stdin: Stdin) -> Program {
+        self.stdin = stdin;
+        self
+    }
+
+    pub(crate) const fn output(mut self, output: Output) -> Program {
+        self.output = output;
+        self
+    }
+
+    /// Another command follows its options.
+    pub(crate) const fn ends_at_operand(mut self) -> Program {
+        self.ends_at_operand = true;
+        self
+    }
+
+    /// The name that code compares.
+    pub(crate) fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or_default()
+    }
+
+    /// What is known of a subcommand.
+    pub(crate) fn subcommand(&self, name: &str) -> Option<&'static Subcommand> {
+        self.subcommands.iter().find(|subcommand| subcommand.names.contains(&name))
+    }
+
+    /// The options of a subcommand that has subcommands itself.
+    pub(crate) fn group_options(&self, subcommand: &str) -> Option<Flags> {
+        let subcommand = self.subcommand(subcommand)?;
+        if matches!(subcommand.action, SubcommandAction::Group) { Some(subcommand.options) } else { None }
+    }
+}
+
+/// It touches no file but those that its options name.
+pub(crate) const fn nothing(names: &'static [&'static str], options: Flags) -> Program {
+    Program::new(names).options(options).action(Action::Nothing)
+}
+
+/// It reads every file that it names.
+pub(crate) const fn reads(names: &'static [&'static str], options: Flags) -> Program {
+    each(names, options, Read, 0)
+}
+
+/// Every operand after the first so many is a file.
+pub(crate) const fn each(
+    names: &'static [&'static str],
+    options: Flags,
+    access: Access,
+    skipped: usize,
+) -> Program {
+    Program::new(names).options(options).action(Action::Each(access, skipped))
+}
+
+/// The same, with all that is in a directory if it is recursive.
+pub(crate) const fn trees(
+    names: &'static [&'static str],
+    options: Flags,
+    access: Access,
+    skipped: usize,
+) -> Program {
+    Program::new(names).options(options).action(Action::Trees(access, skipped))
+}
+
+/// Its own code knows what it does.
+pub(crate) const fn special(
+    names: &'static [&'static str],
+    options: Flags,
+    run: fn(&mut Analyzer<'_>, &Call<'_>),
+) -> Program {
+    Program::new(names).options(options).action(Action::Special(run))
+}
+
+/// It runs the command behind its options and so many operands.
+pub(crate) const fn wraps(names: &'static [&'static str], options: Flags, operands: usize) -> Program {
+    Program::new(names).options(options).action(Action::Wrap(operands)).ends_at_operand()
+}
+
+/// A program with subcommands of which only the options before them are known.
+pub(crate) const fn tool(names: &'static [&'static str], before_subcommand: Flags) -> Program {
+    Program::new(names).before_subcommand(before_subcommand)
+}

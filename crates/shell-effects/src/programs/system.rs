@@ -1,0 +1,143 @@
+//! Programs that tell about the system. Some print a number, a hash or a name: which one is not known, but it has no `/` and is no
+//! `..`, so that what is named after it stays in its directory.
+
+use crate::programs::program::{Output, Program, nothing};
+use crate::programs::table;
+
+pub(crate) const NUMBER: &str = "[0-9]*";
+pub(crate) const NAME: &str = "[A-Za-z0-9]*";
+pub(crate) const HASH: &str = "[0-9A-Fa-f]*";
+
+#[rustfmt::skip]
+pub(crate) const SYSTEM: &[Program] = &[
+    nothing(&["date"], "-f=r -d= -r= -s= --file=r --date= --reference= --set=").output(Output::Like(date)),
+    nothing(&["dig"], "-f=r -k=r -b= -c= -p= -q= -t= -x= -y="),
+    nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
+    nothing(&["info"], "-o=w -f=r -d= -n= -k= --output=w --file=r"),
+    nothing(&["logger"], "-f=r -p= -t= -n= -P= -i? --file=r --priority= --tag= --server= --port="),
+    nothing(&["mktemp"], "-p= -t= --suffix= --tmpdir?"),
+    nothing(&["pgrep", "pkill"], "-F=r -u= -U= -g= -G= -P= -s= -t= --pidfile=r"),
+    nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
+    nothing(&["arch", "whoami"], "").output(Output::Like(name)),
+    nothing(&[
+        "basename", "cal", "clear", "curlftpfs", "df", "dir", "dirname", "expr", "factor", "file", "free", "getconf",
+        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "ls", "lsblk", "lscpu", "lsof",
+        "man", "mount", "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps", "readlink", "realpath",
+        "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "umount", "uptime", "vdir", "whatis",
+        "whereis", "yes",
+    ], ""),
+    nothing(&["hostname"], "").output(Output::Like(host_name)),
+    nothing(&["id"], "").output(Output::Like(id)),
+    nothing(&["nproc"], "").output(Output::Like(number)),
+    nothing(&["seq"], "").output(Output::Like(sequence)),
+    nothing(&["sleep"], "").output(Output::Nothing),
+    nothing(&["uname"], "").output(Output::Like(system_name)),
+    Program::new(&["uuidgen"]).output(Output::Like(hash)),
+];
+
+/// A pattern of the shell for what a command prints, from its text.
+pub(crate) fn pattern(command: &str) -> Option<String> {
+    let words: Vec<&str> = command.split_whitespace().take(8).collect();
+    let (name, arguments) = words.split_first()?;
+    match table::by_name(name)?.output {
+        Output::Like(pattern) => pattern(arguments),
+        _ => None,
+    }
+}
+
+fn number(arguments: &[&str]) -> Option<String> {
+    if arguments.is_empty() { Some(NUMBER.to_owned()) } else { None }
+}
+
+fn sequence(arguments: &[&str]) -> Option<String> {
+    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    if arguments.iter().all(is_number) { Some(NUMBER.to_owned()) } else { None }
+}
+
+fn name(arguments: &[&str]) -> Option<String> {
+    if arguments.is_empty() { Some(NAME.to_owned()) } else { None }
+}
+
+fn host_name(arguments: &[&str]) -> Option<String> {
+    if matches!(arguments, [] | ["-s"]) { Some(NAME.to_owned()) } else { None }
+}
+
+fn system_name(arguments: &[&str]) -> Option<String> {
+    if matches!(arguments, [] | ["-m" | "-n" | "-r" | "-s"]) { Some(NAME.to_owned()) } else { None }
+}
+
+fn id(arguments: &[&str]) -> Option<String> {
+    match arguments {
+        ["-u" | "-g"] => Some(NUMBER.to_owned()),
+        ["-un" | "-gn"] => Some(NAME.to_owned()),
+        _ => None,
+    }
+}
+
+fn hash(arguments: &[&str]) -> Option<String> {
+    if arguments.is_empty() { Some(HASH.to_owned()) } else { None }
+}
+
+fn date(arguments: &[&str]) -> Option<String> {
+    match arguments {
+        [format] | ["-u" | "--utc", format] => date_format(format),
+        _ => None,
+    }
+}
+
+/// `date +FORMAT`, where nothing that is printed has a blank or is not known to be harmless.
+fn date_format(format: &str) -> Option<String> {
+    let format = format.trim_matches(['"', '\'']).strip_prefix('+')?;
+    let mut pattern = String::new();
+    let mut chars = format.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '%' => pattern.push_str(match chars.next()? {
+                '-' | '0' => match chars.next()? {
+                    'd' | 'm' | 'H' | 'M' | 'S' | 'j' | 'y' => NUMBER,
+                    _ => return None,
+                },
+                'C' | 'F' | 'G' | 'H' | 'I' | 'M' | 'N' | 'R' | 'S' | 'T' | 'U' | 'V' | 'W' | 'Y' | 'd'
+                | 'g' | 'j' | 'm' | 's' | 'u' | 'w' | 'y' => NUMBER,
+                'A' | 'B' | 'Z' | 'a' | 'b' | 'h' => NAME,
+                _ => return None,
+            }),
+            c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '+' | '=' | ',' | '@') => {
+                pattern.push(c);
+            }
+            _ => return None,
+        }
+    }
+    Some(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_leave_its_directory_has_a_pattern() {
+        for (command, expected) in [
+            ("date +%s", Some("[0-9]*")),
+            ("date -u '+%Y%m%d-%H'", Some("[0-9]*[0-9]*[0-9]*-[0-9]*")),
+            ("date +.env", Some(".env")),
+            ("date +%b-%-d", Some("[A-Za-z0-9]*-[0-9]*")),
+            ("date", None),
+            ("date +%D", None),
+            ("date +../%s", None),
+            ("date +%", None),
+            ("date +%n", None),
+            ("date +$X", None),
+            ("seq 1 5", Some("[0-9]*")),
+            ("seq -f ../%g 1 5", None),
+            ("git rev-parse --short=8 HEAD", Some("[0-9A-Fa-f]*")),
+            ("git rev-parse --show-toplevel", None),
+            ("whoami", Some("[A-Za-z0-9]*")),
+            ("hostname -f", None),
+            ("cat x", None),
+            ("", None),
+        ] {
+            assert_eq!(pattern(command).as_deref(), expected, "{command}");
+        }
+    }
+}

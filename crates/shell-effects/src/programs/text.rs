@@ -1,0 +1,200 @@
+//! Programs that read text and print it, or write it to another file.
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::Stream;
+use crate::programs::arguments::{Call, Flags};
+use crate::programs::program::{Output, Program, each, reads, special};
+use crate::programs::sed;
+use crate::programs::system::{HASH, NUMBER};
+
+const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wrap= --tabs= --highlight-line= --pager= \
+    --paging= --color=";
+const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= \
+    --from-file=r --to-file=r";
+const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
+const OPENSSL: Flags = "-in=r -out=w -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -CAfile=r --output=w -r= \
+    --recipient= -i=r -t= -b= -C= -N= -u=";
+const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
+    --files0-from=r --compress-program= --parallel=";
+const AWK: Flags = "-F= -v= -f=r -i= -l= -e= -o? -p? -d? --field-separator= --assign= --file=r --include= \
+    --pretty-print? --profile? --dump-variables?";
+
+#[rustfmt::skip]
+pub(crate) const TEXT: &[Program] = &[
+    reads(&["age"], "-r= -R=r -i=r -o=w --recipient= --recipients-file=r --identity=r --output=w"),
+    reads(&[
+        "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "diff3", "glow",
+        "gsha256sum", "gzcat", "lnav", "look", "md5", "md5sum", "mdcat", "more", "most", "nm", "open", "pbcopy", "pg",
+        "ptx", "readelf", "rev", "sha1sum", "sha224sum", "sha256", "sha256sum", "sha384sum", "sha512sum", "sum",
+        "tailf", "tsort", "uuencode", "view", "vimdiff", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
+        "zmore", "zstdcat",
+    ], ""),
+    reads(&["base32", "base64", "basenc"], "-w= --wrap= -i=r -o=w --input=r --output=w"),
+    reads(&["bat", "batcat"], BAT),
+    reads(&["column"], "-s= -c= -o= -N= -R= -t? --separator= --output-separator="),
+    reads(&["csvcut"], "-c= -d="),
+    reads(&["csvgrep"], "-c= -m= -r= -f=r -d="),
+    reads(&["csvlook"], "-d="),
+    reads(&["cut"], "-d= -f= -b= -c= --delimiter= --fields= --bytes= --characters= --output-delimiter="),
+    reads(&["dc"], "-e= -f=r --expression= --file=r"),
+    reads(&["diff"], DIFF),
+    reads(&["expand", "unexpand"], "-t= --tabs="),
+    reads(&["fmt", "fold"], "-w= -p= -g= --width= --prefix="),
+    reads(&["gpg", "gpg2", "gpgv"], "-o=w -r= -u= -R= --output=w --recipient= --hidden-recipient= --local-user= --passphrase= --passphrase-file=r --homedir= --keyserver= --cipher-algo= --pinentry-mode="),
+    reads(&["hd", "hexdump"], "-n= -s= -e= -f=r"),
+    reads(&["head", "tail", "ghead", "gtail"], HEAD).output(Output::Lines),
+    reads(&["highlight"], "-o=w --output=w -i=r --input=r -O= -S="),
+    reads(&["iconv"], "-f= -t= -o=w --from-code= --to-code= --output=w"),
+    reads(&["join"], "-a= -e= -j= -o= -t= -v= -1= -2="),
+    reads(&["less"], "-o=w -O=w -p= -t= -x= -y= -z= -k=r -T=r --log-file=w --LOG-FILE=w --pattern= --tag= --tabs= --lesskey-file=r"),
+    reads(&["nl"], "-b= -d= -f= -h= -i= -l= -n= -s= -v= -w="),
+    reads(&["objdump"], "-j= -M= -b= -m="),
+    reads(&["od"], "-A= -j= -N= -S= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
+    each(&["openssl"], OPENSSL, Access::Read, 1).output(Output::Like(random)),
+    reads(&["paste"], "-d= --delimiters="),
+    reads(&["pr"], "-h= -l= -o= -w= -W= --header= --length= --width="),
+    reads(&["pygmentize"], "-l= -f= -o=w -O= -F= -S="),
+    each(&["sd"], "-n= -f= --max-replacements= --flags=", Access::Write, 2),
+    reads(&["sdiff"], "-o=w -w= -I= --output=w --width="),
+    reads(&["shasum"], "-a= --algorithm="),
+    reads(&["shuf"], "-n= -o=w --head-count= --output=w --random-source=r -i= --input-range=").output(Output::Lines),
+    reads(&["sort"], SORT).output(Output::Lines),
+    reads(&["strings"], "-n= -t= -e= --bytes= --radix="),
+    reads(&["tac"], "-s= --separator=").output(Output::Lines),
+    reads(&["uudecode"], "-o=w --output-file=w"),
+    reads(&["wc"], "--files0-from=r --total=").output(Output::Like(count)),
+    reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
+    special(&["awk", "gawk", "mawk", "nawk"], AWK, awk),
+    special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
+    special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
+    special(&["gsed", "sed"], "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=", sed::sed),
+    special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
+    special(&["split"], "-a= -b= -C= -l= -n= --bytes= --lines= --number= --suffix-length=", pieces),
+    special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
+    special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
+    special(&["yq"], "-f= --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
+];
+
+fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let mut files = arguments.operands.as_slice();
+    if !arguments.has(&["-f", "--file"]) {
+        if let Some(program) = files.first() {
+            analyzer.inline_code("awk", program.shown());
+        }
+        files = files.get(1..).unwrap_or_default();
+    }
+    let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
+    for file in files {
+        let is_variable = file.text.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
+        if is_variable {
+            continue;
+        }
+        if in_place {
+            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+        }
+        analyzer.reads(file, call.command);
+    }
+}
+
+/// `uniq IN OUT`, `xxd IN OUT`.
+fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_plain = call.program.name() == "uniq"
+        && call.arguments.operands.is_empty()
+        && !call.arguments.has(&["-c", "--count"]);
+    if is_plain && matches!(analyzer.input, Stream::Files(_)) {
+        analyzer.output = analyzer.input.clone();
+    }
+    if let Some(input) = call.arguments.operands.first() {
+        analyzer.reads(input, call.command);
+    }
+    if let Some(output) = call.arguments.operands.get(1) {
+        analyzer.touch(Access::Write, output, call.command);
+    }
+}
+
+/// `split FILE PREFIX`, `csplit -f PREFIX FILE`: files whose names start with a prefix.
+fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let operands = &call.arguments.operands;
+    if let Some(file) = operands.first() {
+        analyzer.reads(file, call.command);
+    }
+    let default = if call.program.name() == "split" { "x" } else { "xx" };
+    let prefix = match call.program.name() {
+        "split" => operands.get(1).cloned(),
+        _ => call.arguments.value(&["-f", "--prefix"]).cloned(),
+    };
+    let prefix = prefix.unwrap_or_else(|| Field::literal(default));
+    let target = match prefix.kind {
+        FieldKind::Literal => Field::new(format!("{}*", prefix.text), FieldKind::Glob),
+        _ => prefix,
+    };
+    analyzer.touch(Access::Write, &target, call.command);
+}
+
+/// `jq`, `yq`: a program, then files.
+fn query(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let words = call.fields.get(1..).unwrap_or_default();
+    // Options with two values: the second one is a file, or taken for an operand.
+    let mut taken: Vec<&Field> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(value) = words.get(at + 2) else { break };
+        match word.text.as_str() {
+            "--rawfile" | "--slurpfile" => {
+                analyzer.reads(value, call.command);
+                taken.push(value);
+            }
+            "--arg" | "--argjson" => taken.push(value),
+            _ => {}
+        }
+    }
+    let operands = arguments.operands.iter().filter(|operand| !taken.contains(operand));
+    let operands: Vec<&Field> = operands.collect();
+    let skipped = usize::from(!arguments.has(&["-f", "--from-file"]));
+    let evaluates = call.program.name() == "yq"
+        && operands
+            .first()
+            .is_some_and(|field| matches!(field.text.as_str(), "eval" | "e" | "eval-all" | "ea"));
+    for file in operands.into_iter().skip(skipped + usize::from(evaluates)) {
+        if call.program.name() == "yq" && arguments.has(&["-i", "--inplace"]) {
+            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+        }
+        analyzer.reads(file, call.command);
+    }
+}
+
+fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.arguments.has(&["--dry-run"]) {
+        return;
+    }
+    match call.arguments.operands.first() {
+        Some(file) => {
+            if !call.arguments.has(&["-o", "--output"]) {
+                analyzer.touch(Access::Write, file, call.command);
+            }
+            if let Some(changes) = call.arguments.operands.get(1) {
+                analyzer.reads(changes, call.command);
+            }
+        }
+        None if call.arguments.has(&["-o", "--output"]) => {}
+        None => {
+            let files = Field::unknown("the files of the patch");
+            analyzer.touch(Access::Write, &files, call.command);
+        }
+    }
+}
+
+/// `openssl rand -hex LENGTH` prints a hash.
+fn random(arguments: &[&str]) -> Option<String> {
+    if matches!(arguments, ["rand", "-hex", _]) { Some(HASH.to_owned()) } else { None }
+}
+
+/// `wc -l < FILE` prints a number.
+fn count(arguments: &[&str]) -> Option<String> {
+    if matches!(arguments, ["-l" | "-c" | "-w", "<", _]) { Some(NUMBER.to_owned()) } else { None }
+}
