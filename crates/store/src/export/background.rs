@@ -22,7 +22,6 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 pub const GATHER: Duration = Duration::from_millis(500);
 
 /// There is a record that an endpoint does not have: the project, and where to send it; without headers.
-#[derive(Debug)]
 pub struct PendingExport {
     root: PathBuf,
     target: Target,
