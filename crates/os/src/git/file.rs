@@ -38,6 +38,27 @@ pub(super) enum FileKind {
     Repository,
 }
 
+/// Inode and change time, which no program can set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, i64, i64)", into = "(u64, i64, i64)")]
+pub(super) struct Stamp {
+    pub(super) inode: u64,
+    pub(super) seconds: i64,
+    pub(super) nanoseconds: i64,
+}
+
+impl From<(u64, i64, i64)> for Stamp {
+    fn from((inode, seconds, nanoseconds): (u64, i64, i64)) -> Stamp {
+        Stamp { inode, seconds, nanoseconds }
+    }
+}
+
+impl From<Stamp> for (u64, i64, i64) {
+    fn from(stamp: Stamp) -> (u64, i64, i64) {
+        (stamp.inode, stamp.seconds, stamp.nanoseconds)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct FileState {
@@ -45,9 +66,9 @@ pub(super) struct FileState {
     pub(super) kind: FileKind,
     #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
-    /// Inode and change time, which no program can set: the same ones mean the same content. Empty where they prove nothing.
-    #[serde(rename = "t", skip_serializing_if = "String::is_empty")]
-    pub(super) stamp: String,
+    /// The same stamp means the same content. `None` where it proves nothing.
+    #[serde(rename = "t", skip_serializing_if = "Option::is_none")]
+    pub(super) stamp: Option<Stamp>,
     /// Our own hash of the content, where it was read.
     #[serde(rename = "h", skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<String>,
@@ -90,8 +111,7 @@ impl FileState {
 
     /// The same by what the file system says, so that its content need not be read.
     pub(super) fn has_stamp_of(&self, other: &FileState) -> bool {
-        !self.stamp.is_empty()
-            && (self.kind, self.size, &self.stamp) == (other.kind, other.size, &other.stamp)
+        self.stamp.is_some() && (self.kind, self.size, self.stamp) == (other.kind, other.size, other.stamp)
     }
 
     /// Whether the file at this path, which is `now`, has another content than it had.
@@ -160,14 +180,15 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 #[cfg(unix)]
-fn stamp(metadata: &Metadata) -> String {
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+fn stamp(metadata: &Metadata) -> Option<Stamp> {
     use std::os::unix::fs::MetadataExt;
-    format!("{}.{}.{}", metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+    Some(Stamp { inode: metadata.ino(), seconds: metadata.ctime(), nanoseconds: metadata.ctime_nsec() })
 }
 
 #[cfg(not(unix))]
-fn stamp(_metadata: &Metadata) -> String {
-    String::new()
+fn stamp(_metadata: &Metadata) -> Option<Stamp> {
+    None
 }
 
 /// Changed so lately that the clock of the file system may not tell the next change from this one.

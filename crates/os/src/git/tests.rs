@@ -2,6 +2,7 @@ mod hidden;
 
 use std::process::Command;
 
+use super::file::Stamp;
 use super::index::name_of;
 use super::*;
 
@@ -265,7 +266,7 @@ fn a_file_that_was_rewritten_with_the_same_content_did_not_change() {
     let mut baseline = repository.baseline();
     for name in ["raw", "crlf"] {
         let file = baseline.files.get_mut(name).unwrap();
-        (file.content, file.clean, file.stamp) = (None, true, "1.1.1".into());
+        (file.content, file.clean, file.stamp) = (None, true, Some(Stamp::from((1, 1, 1))));
     }
     assert_eq!(repository.changed(&baseline), Vec::<String>::new());
     repository.write("raw", "2\n");

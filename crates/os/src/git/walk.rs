@@ -1,6 +1,6 @@
 //! Visits every file of a work tree that is tracked or that no `.gitignore` hides, also in nested repositories.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,8 +82,9 @@ pub(super) struct Walk<'a> {
     before: Option<&'a Snapshot>,
     rules: Rules,
     /// By path from the top level.
-    tracked: BTreeMap<String, TrackedFile>,
-    found: BTreeMap<String, FileState>,
+    tracked: HashMap<String, TrackedFile>,
+    /// In the order of the visit. Of a path that occurs twice the last one counts.
+    found: Vec<(String, FileState)>,
     read: u64,
     start: SystemTime,
 }
@@ -110,18 +111,11 @@ impl<'a> Walk<'a> {
     pub(super) fn run(
         repository: &'a Repository,
         before: Option<&'a Snapshot>,
-    ) -> Result<(BTreeMap<String, FileState>, Rules), GitError> {
+    ) -> Result<(Vec<(String, FileState)>, Rules), GitError> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
-        let mut walk = Walk {
-            repository,
-            before,
-            rules,
-            tracked: BTreeMap::new(),
-            found: BTreeMap::new(),
-            read: 0,
-            start,
-        };
+        let mut walk =
+            Walk { repository, before, rules, tracked: HashMap::new(), found: Vec::new(), read: 0, start };
         walk.enter_repository(repository, "")?;
         let top = Folder { path: repository.top.clone(), name: String::new(), rules: Stack::default() };
         let mut folders = vec![top];
@@ -186,7 +180,7 @@ impl<'a> Walk<'a> {
         let content = Some(content);
         let staged = self.tracked.remove(folder.name.trim_end_matches('/')).map(|tracked| tracked.entry.id);
         let file = FileState { kind: FileKind::Repository, content, staged, ..FileState::default() };
-        self.found.insert(format!("{}.git", folder.name), file);
+        self.found.push((format!("{}.git", folder.name), file));
         Ok(true)
     }
 
@@ -213,10 +207,12 @@ impl<'a> Walk<'a> {
 
     /// TrackedFile files that a rule hides, that are gone, or that are submodules.
     fn tracked_elsewhere(&mut self) -> Result<(), GitError> {
-        for (name, tracked) in std::mem::take(&mut self.tracked) {
+        let mut left: Vec<(String, TrackedFile)> = std::mem::take(&mut self.tracked).into_iter().collect();
+        left.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, tracked) in left {
             let staged = Some(tracked.entry.id.clone());
             if tracked.entry.mode == GITLINK {
-                self.found.insert(format!("{name}/.git"), FileState { staged, ..FileState::default() });
+                self.found.push((format!("{name}/.git"), FileState { staged, ..FileState::default() }));
                 continue;
             }
             let path = tracked.top.join(path_of(&tracked.below));
@@ -226,7 +222,7 @@ impl<'a> Walk<'a> {
                     self.add(name, &path, &metadata)?;
                 }
                 Err(_) => {
-                    self.found.insert(name, FileState { staged, ..FileState::default() });
+                    self.found.push((name, FileState { staged, ..FileState::default() }));
                 }
             }
             self.check_limits(0)?;
@@ -251,17 +247,17 @@ impl<'a> Walk<'a> {
                 self.read_content(&mut file, path);
             }
             if is_fresh && file.content.is_some() {
-                file.stamp.clear();
+                file.stamp = None;
             }
         }
-        self.found.insert(name, file);
+        self.found.push((name, file));
         self.check_limits(0)
     }
 
     /// Notes that something is there whose content is unknown, unless it was deleted a moment ago.
     fn unreadable(&mut self, name: String, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            self.found.insert(name, FileState { kind: FileKind::Unreadable, ..FileState::default() });
+            self.found.push((name, FileState { kind: FileKind::Unreadable, ..FileState::default() }));
         }
     }
 
