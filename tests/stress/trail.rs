@@ -1,5 +1,6 @@
 //! The audit trail under a crowd, and under a crowd that is being killed.
 
+use conclaude_os::budget::Budget;
 use std::collections::HashMap;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -104,7 +105,8 @@ fn five_thousand_processes_of_which_most_are_killed_lose_no_survivors_record() {
             // Held for longer than anybody waits, the trail makes the crowd queue its records.
             let lock = test.root().join(".conclaude/audit.lock");
             while over.load(Ordering::SeqCst) < AT_ONCE {
-                let held = conclaude_os::files::lock(&lock, Duration::from_secs(60)).unwrap();
+                let held =
+                    conclaude_os::files::lock(&lock, Duration::from_secs(60), &Budget::unlimited()).unwrap();
                 std::thread::sleep(Duration::from_millis(1_200));
                 queued.fetch_add(pending(&test), Ordering::SeqCst);
                 drop(held);
