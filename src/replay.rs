@@ -14,7 +14,7 @@ use conclaude_core::text;
 use conclaude_engine::hooks::replay::Replayer;
 use conclaude_os::files;
 use conclaude_store::root::{Root, claude_folder};
-use conclaude_store::transcript::listing::SkippedFiles;
+use conclaude_store::transcript::sessions::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, AgentFile, SessionFiles};
 use conclaude_store::transcript::stream::Stream;
 

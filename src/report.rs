@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use conclaude_core::config::PriceTable;
 use conclaude_store::audit::{Trail, Verdict, verify};
-use conclaude_store::transcript::listing::SkippedFiles;
+use conclaude_store::transcript::sessions::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 
 mod html;

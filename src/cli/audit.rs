@@ -9,7 +9,7 @@ use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{count, printable_line};
-use conclaude_store::audit::{Filter, Reader, Stats, Trail, Verdict, verify};
+use conclaude_store::audit::{CommandStats, Filter, Reader, Stats, Trail, Verdict, verify};
 use filter::FilterArgs;
 
 mod export;
@@ -139,8 +139,11 @@ fn print_stats_json(out: &mut Out<'_>, stats: &Stats) -> io::Result<()> {
     let commands: Vec<Value> = stats
         .commands
         .iter()
-        .map(|(run, (runs, failed, total, max))| {
-            json!({ "run": run, "runs": runs, "failed": failed, "total_ms": total, "max_ms": max })
+        .map(|(run, stats)| {
+            json!({
+                "run": run, "runs": stats.runs, "failed": stats.failures,
+                "total_ms": stats.total_ms, "max_ms": stats.max_ms,
+            })
         })
         .collect();
     let durations: Vec<Value> = stats
@@ -191,10 +194,10 @@ fn durations(stats: &Stats) -> Vec<[String; 3]> {
 
 fn commands(stats: &Stats) -> Vec<[String; 5]> {
     let mut rows = vec![["COMMAND", "RUNS", "FAILED", "MEAN MS", "MAX MS"].map(str::to_owned)];
-    for (run, (runs, failed, total, max)) in &stats.commands {
-        let mean = total / runs.max(&1);
+    for (run, CommandStats { runs, failures, total_ms, max_ms }) in &stats.commands {
+        let mean = total_ms / runs.max(&1);
         let short: String = printable_line(run).chars().take(MAX_COMMAND_CHARS).collect();
-        rows.push([short, runs.to_string(), failed.to_string(), mean.to_string(), max.to_string()]);
+        rows.push([short, runs.to_string(), failures.to_string(), mean.to_string(), max_ms.to_string()]);
     }
     rows
 }

@@ -13,10 +13,10 @@ use crate::replay::seen::Seen;
 use crate::replay::{self, Elsewhere, Projects, Reading};
 use conclaude_core::config::{ConfigError, Patterns};
 use conclaude_core::exit::Exit;
-use conclaude_engine::hooks::replay::{Replayer, Would};
+use conclaude_engine::hooks::replay::{Prediction, Replayer};
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
-use conclaude_store::transcript::listing::SkippedFiles;
+use conclaude_store::transcript::sessions::SkippedFiles;
 
 mod json;
 mod print;
@@ -97,7 +97,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         print::text(&mut out, &replayed)?;
     }
     out.flush()?;
-    let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
+    let is_blocked = seen.of(Prediction::Denied) + seen.of(Prediction::Blocked) > 0;
     let has_failed = seen.unreadable > 0 || (request.fail_on_block && is_blocked);
     Ok(if has_failed { Exit::Failure } else { Exit::Success })
 }

@@ -10,7 +10,7 @@ use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
-use conclaude_engine::hooks::replay::{Judged, Past, Stage, Would};
+use conclaude_engine::hooks::replay::{Judgement, PastEvent, Prediction, Stage};
 
 /// What is kept of a command or a prompt.
 const MAX_WHAT: usize = 300;
@@ -98,12 +98,12 @@ impl Walk<'_> {
         kind: EventKind,
         is_gated: bool,
         fields: impl FnOnce(&Self) -> [(&'static str, Value); N],
-    ) -> Option<Judged> {
+    ) -> Option<Judgement> {
         if self.is_early {
             return None;
         }
         if !is_gated && !self.replayer.has_rules(kind) {
-            let judged = Judged::default();
+            let judged = Judgement::default();
             self.count(&judged);
             return Some(judged);
         }
@@ -113,7 +113,7 @@ impl Walk<'_> {
     }
 
     /// What the config says to an event. Nothing to one that is not asked for. `is_gated`: a gate applies that is not replayed.
-    pub(super) fn judge(&mut self, event: &Event, is_gated: bool) -> Option<Judged> {
+    pub(super) fn judge(&mut self, event: &Event, is_gated: bool) -> Option<Judgement> {
         if self.is_early {
             return None;
         }
@@ -126,7 +126,7 @@ impl Walk<'_> {
             self.judged_on_stage = 0;
         }
         let (_, stage) = self.stage.as_ref()?;
-        let past = Past {
+        let past = PastEvent {
             event,
             stage,
             agent: self.thread.agent.as_ref(),
@@ -153,7 +153,7 @@ impl Walk<'_> {
         }
     }
 
-    fn count(&mut self, judged: &Judged) {
+    fn count(&mut self, judged: &Judgement) {
         *self.seen.would.entry(judged.would).or_default() += 1;
         self.seen.not_replayed.step_files += u64::from(judged.has_gate);
         for rule in &judged.matched {
@@ -173,14 +173,14 @@ impl Walk<'_> {
     }
 
     /// Keeps what the table shows.
-    pub(super) fn note(&mut self, at: At, judged: &Judged, happened: Happened, asked: Option<bool>) {
+    pub(super) fn note(&mut self, at: At, judged: &Judgement, happened: Happened, asked: Option<bool>) {
         let would = judged.would;
         let differs = differs(would, happened, asked);
         self.seen.differs += u64::from(differs);
         let was_refused = matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook);
-        let is_shown = matches!(would, Would::Denied | Would::Asked | Would::Blocked)
+        let is_shown = matches!(would, Prediction::Denied | Prediction::Asked | Prediction::Blocked)
             || differs
-            || (matches!(would, Would::Depends | Would::Unknown) && was_refused);
+            || (matches!(would, Prediction::Depends | Prediction::Unknown) && was_refused);
         if is_shown {
             let key = (self.thread.number, self.hits);
             self.hits += 1;

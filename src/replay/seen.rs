@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::count;
-use conclaude_engine::hooks::replay::{Because, Planned, Would};
-use conclaude_store::transcript::counts::Counts;
+use conclaude_engine::hooks::replay::{DecidingRule, PlannedCommand, Prediction};
+use conclaude_store::transcript::stream::Counts;
 
 /// Events that are kept; of more the first are, and the rest is only counted.
 pub(crate) const MAX_HITS: usize = 20_000;
@@ -65,21 +65,23 @@ pub(crate) struct Hit {
     pub(crate) session: String,
     pub(crate) agent: String,
     pub(crate) at: At,
-    pub(crate) would: Would,
-    pub(crate) because: Vec<Because>,
+    pub(crate) would: Prediction,
+    pub(crate) because: Vec<DecidingRule>,
     pub(crate) happened: Happened,
     pub(crate) differs: bool,
 }
 
 /// Whether the config decides otherwise than it went. `asked`: whether the user was asked at that time, where that is known.
-pub(crate) fn differs(would: Would, happened: Happened, asked: Option<bool>) -> bool {
+pub(crate) fn differs(would: Prediction, happened: Happened, asked: Option<bool>) -> bool {
     match would {
-        Would::Denied => happened.was_used(),
-        Would::Asked => happened == Happened::DeniedByHook || (happened.was_used() && asked == Some(false)),
-        Would::Blocked => matches!(happened, Happened::Stopped | Happened::Submitted),
-        Would::Permitted => !happened.was_used() && happened != Happened::NoResult,
-        Would::Depends | Would::Unknown => false,
-        Would::Allowed => matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook),
+        Prediction::Denied => happened.was_used(),
+        Prediction::Asked => {
+            happened == Happened::DeniedByHook || (happened.was_used() && asked == Some(false))
+        }
+        Prediction::Blocked => matches!(happened, Happened::Stopped | Happened::Submitted),
+        Prediction::Permitted => !happened.was_used() && happened != Happened::NoResult,
+        Prediction::Depends | Prediction::Unknown => false,
+        Prediction::Allowed => matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook),
     }
 }
 
@@ -98,13 +100,13 @@ impl Tally {
         [&mut self.matched, &mut self.denied, &mut self.asked, &mut self.blocked, &mut self.permitted]
     }
 
-    pub(crate) fn count(&mut self, would: Would) {
+    pub(crate) fn count(&mut self, would: Prediction) {
         match would {
-            Would::Denied => self.denied += 1,
-            Would::Asked => self.asked += 1,
-            Would::Blocked => self.blocked += 1,
-            Would::Permitted => self.permitted += 1,
-            Would::Allowed | Would::Depends | Would::Unknown => {}
+            Prediction::Denied => self.denied += 1,
+            Prediction::Asked => self.asked += 1,
+            Prediction::Blocked => self.blocked += 1,
+            Prediction::Permitted => self.permitted += 1,
+            Prediction::Allowed | Prediction::Depends | Prediction::Unknown => {}
         }
     }
 
@@ -138,14 +140,14 @@ pub(crate) struct Seen {
     pub(crate) requests: u64,
     pub(crate) prompts: u64,
     pub(crate) stops: u64,
-    pub(crate) would: BTreeMap<Would, u64>,
+    pub(crate) would: BTreeMap<Prediction, u64>,
     pub(crate) differs: u64,
     /// By the number of the transcript and the order in it.
     pub(crate) hits: BTreeMap<(usize, u64), Hit>,
     pub(crate) left_out: u64,
     pub(crate) rules: HashMap<Rule, Tally>,
     /// How often each command would run.
-    pub(crate) commands: HashMap<Planned, u64>,
+    pub(crate) commands: HashMap<PlannedCommand, u64>,
     pub(crate) not_replayed: NotReplayed,
     /// The main transcripts of sessions with something of the time that is asked for.
     pub(crate) sessions: BTreeSet<String>,
@@ -162,7 +164,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn of(&self, would: Would) -> u64 {
+    pub(crate) fn of(&self, would: Prediction) -> u64 {
         self.would.get(&would).copied().unwrap_or(0)
     }
 
@@ -252,24 +254,24 @@ mod tests {
             BlockedByHook, DeniedByHook, Failed, NoResult, NotPermitted, Ran, RejectedByUser, Stopped,
         };
         for (would, happened, asked, expected) in [
-            (Would::Denied, Ran, None, true),
-            (Would::Denied, Failed, Some(true), true),
-            (Would::Denied, DeniedByHook, Some(false), false),
-            (Would::Denied, RejectedByUser, Some(true), false),
-            (Would::Denied, NoResult, None, false),
-            (Would::Asked, Ran, Some(false), true),
-            (Would::Asked, Ran, Some(true), false),
-            (Would::Asked, Ran, None, false),
-            (Would::Asked, DeniedByHook, Some(false), true),
-            (Would::Permitted, RejectedByUser, Some(true), true),
-            (Would::Permitted, NotPermitted, Some(true), true),
-            (Would::Permitted, Ran, Some(true), false),
-            (Would::Blocked, Stopped, None, true),
-            (Would::Blocked, BlockedByHook, None, false),
-            (Would::Depends, BlockedByHook, None, false),
-            (Would::Allowed, DeniedByHook, Some(false), true),
-            (Would::Allowed, BlockedByHook, None, true),
-            (Would::Allowed, Ran, Some(false), false),
+            (Prediction::Denied, Ran, None, true),
+            (Prediction::Denied, Failed, Some(true), true),
+            (Prediction::Denied, DeniedByHook, Some(false), false),
+            (Prediction::Denied, RejectedByUser, Some(true), false),
+            (Prediction::Denied, NoResult, None, false),
+            (Prediction::Asked, Ran, Some(false), true),
+            (Prediction::Asked, Ran, Some(true), false),
+            (Prediction::Asked, Ran, None, false),
+            (Prediction::Asked, DeniedByHook, Some(false), true),
+            (Prediction::Permitted, RejectedByUser, Some(true), true),
+            (Prediction::Permitted, NotPermitted, Some(true), true),
+            (Prediction::Permitted, Ran, Some(true), false),
+            (Prediction::Blocked, Stopped, None, true),
+            (Prediction::Blocked, BlockedByHook, None, false),
+            (Prediction::Depends, BlockedByHook, None, false),
+            (Prediction::Allowed, DeniedByHook, Some(false), true),
+            (Prediction::Allowed, BlockedByHook, None, true),
+            (Prediction::Allowed, Ran, Some(false), false),
         ] {
             assert_eq!(differs(would, happened, asked), expected, "{would:?} {happened:?} {asked:?}");
         }
@@ -281,7 +283,7 @@ mod tests {
             session: number.to_string(),
             agent: String::new(),
             at: At { time: None, event: EventKind::Stop, tool: None, what: String::new() },
-            would: Would::Blocked,
+            would: Prediction::Blocked,
             because: Vec::new(),
             happened: Happened::Stopped,
             differs: true,

@@ -10,7 +10,7 @@ use super::seen::{At, Seen};
 use conclaude_core::agent::{Agent, actor};
 use conclaude_core::dialect::claude::transcript::Ending;
 use conclaude_core::types::Event;
-use conclaude_engine::hooks::replay::{Judged, Replayer, Stage};
+use conclaude_engine::hooks::replay::{Judgement, Replayer, Stage};
 
 /// One transcript.
 pub(crate) struct Thread {
@@ -38,7 +38,7 @@ impl Thread {
 /// A call that has no result yet.
 pub(super) struct Open {
     pub(super) at: At,
-    pub(super) judged: Option<Judged>,
+    pub(super) judged: Option<Judgement>,
     /// Where rules for permissions may have to be asked about it.
     pub(super) event: Option<Event>,
     pub(super) writes: Vec<String>,

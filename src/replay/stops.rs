@@ -7,7 +7,7 @@ use super::state::{Pending, Walk};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_core::event::EventKind;
-use conclaude_engine::hooks::replay::Would;
+use conclaude_engine::hooks::replay::Prediction;
 
 impl Walk<'_> {
     pub(super) fn note_ending(&mut self, entry: &TranscriptEntry<'_>) {
@@ -59,7 +59,7 @@ impl Walk<'_> {
         self.seen.not_replayed.gated_stops += u64::from(self.is_gated && !is_early);
         let at = self.at(kind, None, "");
         if let Some(judged) = self.judge_of(kind, self.is_gated, Walk::stop_fields) {
-            self.blocks += u32::from(judged.would == Would::Blocked);
+            self.blocks += u32::from(judged.would == Prediction::Blocked);
             self.note(at, &judged, happened, None);
         }
         self.was_blocked = happened == Happened::BlockedByHook;

@@ -8,10 +8,10 @@ use super::state::{Open, Pending, Walk};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::prompt::{is_notification, task_of};
 use conclaude_core::dialect::claude::tools;
-use conclaude_core::dialect::claude::transcript::{CallFate, TranscriptEntry};
+use conclaude_core::dialect::claude::transcript::{BlockCall, CallFate, TranscriptEntry};
 use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
-use conclaude_engine::hooks::replay::{self, Judged};
+use conclaude_engine::hooks::replay::{self, Judgement};
 
 /// Calls without a result that are remembered, and files that were written until a stop.
 const MAX_OPEN: usize = 10_000;
@@ -42,7 +42,7 @@ impl Walk<'_> {
         if let Some(open) = entry.answered_request().and_then(|id| self.open.get_mut(id)) {
             open.was_asked = true;
         }
-        for (id, name, input) in entry.calls() {
+        for BlockCall { id, name, input } in entry.calls() {
             self.call(id, name, input);
         }
         for result in entry.results() {
@@ -158,7 +158,7 @@ impl Walk<'_> {
             (Happened::DeniedByHook, Some(true)) => Happened::NotPermitted,
             _ => happened,
         };
-        let is_denied = judged.would == replay::Would::Denied;
+        let is_denied = judged.would == replay::Prediction::Denied;
         self.note(open.at.clone(), &judged, before, asked);
         if is_denied {
             return;
@@ -185,7 +185,7 @@ impl Walk<'_> {
                     }
                 }
             }
-            None => Some(Judged::default()),
+            None => Some(Judgement::default()),
         };
         if let Some(judged) = judged {
             self.note(At { event: kind, ..at }, &judged, happened, Some(true));

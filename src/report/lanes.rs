@@ -11,8 +11,8 @@ use super::usage::cost;
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::PriceTable;
 use conclaude_store::store;
-use conclaude_store::transcript::counts::Counts;
 use conclaude_store::transcript::fate::{self, Fate, Sign};
+use conclaude_store::transcript::stream::Counts;
 
 /// More calls than these are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 200_000;

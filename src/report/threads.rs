@@ -11,11 +11,11 @@ use jiff::Timestamp;
 
 use super::usage::Answers;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
-use conclaude_core::dialect::claude::transcript::{Attachment, MessageBlock, TranscriptEntry};
-use conclaude_store::transcript::counts::Counts;
+use conclaude_core::dialect::claude::transcript::{Attachment, BlockCall, MessageBlock, TranscriptEntry};
 use conclaude_store::transcript::fate::{self, Sign};
 use conclaude_store::transcript::identity::Meta;
 use conclaude_store::transcript::sessions::SessionFiles;
+use conclaude_store::transcript::stream::Counts;
 use conclaude_store::transcript::stream::Stream;
 use shell_effects::Access;
 
@@ -212,7 +212,7 @@ impl Summary {
             };
             self.says(last, time);
         }
-        for (id, name, input) in entry.calls() {
+        for BlockCall { id, name, input } in entry.calls() {
             self.says(LastMessage::Call, time);
             self.call(time, id, name, input);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::model::Tokens;
-use conclaude_core::config::{PriceConfig, PriceTable};
+use conclaude_core::config::{Price, PriceConfig, PriceTable};
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 
 /// The tokens of all answers. The lines of one answer repeat its usage, and the last of them counts.
@@ -64,7 +64,7 @@ pub(super) fn cost(prices: &PriceTable, model: &str, tokens: Tokens) -> Option<f
     let PriceConfig { input, output, cache_read, cache_write, cache_write_1h } = *prices.of(model)?;
     let write = cache_write.unwrap_or(input);
     #[expect(clippy::cast_precision_loss, reason = "no session has so many tokens")]
-    let part = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+    let part = |tokens: u64, price: Price| tokens as f64 * price.get() / 1e6;
     let short_lived = tokens.cache_write.saturating_sub(tokens.cache_write_1h);
     Some(
         part(tokens.input, input)

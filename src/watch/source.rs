@@ -17,8 +17,8 @@ use conclaude_core::dialect::claude::layout;
 use conclaude_os::files;
 use conclaude_store::audit::{Filter, Reader, Trail};
 use conclaude_store::store::{Session, running};
-use conclaude_store::transcript::counts::Counts;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
+use conclaude_store::transcript::stream::Counts;
 use conclaude_store::transcript::stream::{LinePosition, Stream};
 
 /// How long one call may read.

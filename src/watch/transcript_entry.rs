@@ -8,7 +8,7 @@ use super::thread::{AgentThread, OpenCall};
 use super::words::{inside, named};
 use conclaude_core::dialect::claude::prompt;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
-use conclaude_core::dialect::claude::transcript::{Attachment, MessageBlock, TranscriptEntry};
+use conclaude_core::dialect::claude::transcript::{Attachment, BlockCall, MessageBlock, TranscriptEntry};
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// What a line changes beside the state of its thread.
@@ -54,7 +54,7 @@ impl AgentThread {
         if entry.is("assistant") {
             said.line = self.take_answer(entry, time, &line);
         }
-        for (id, name, input) in entry.calls() {
+        for BlockCall { id, name, input } in entry.calls() {
             let detail = detail_of(name, &serde_json::from_str(input).unwrap_or_default(), entry.cwd.text());
             let tool = cut(name, MAX_TEXT);
             self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });

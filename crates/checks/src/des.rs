@@ -1,11 +1,10 @@
-//! Steps that can be trusted: prompts carry markers, a subagent may only stop when its step file proves that the work is
-//! done. Gate 1 looks before the call, Gate 2 while the agent works, Gate 3 when it stops.
+//! Gated steps. A prompt names its step file in markers, and a subagent may only stop when the step file proves that the
+//! work is done. Gate 1 checks before the call, Gate 2 while the agent works, Gate 3 when it stops.
 
 pub mod boundaries;
 pub mod call;
 pub mod check;
 pub mod context;
-pub mod denied;
 pub mod evidence;
 pub mod gates;
 pub mod judge;

@@ -1,4 +1,4 @@
-//! Where a path really leads, however it is spelt.
+//! Normalised and real paths.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,18 +21,18 @@ pub fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// Where links lead. One event looks at the same folders again and again, so each is asked for once.
+/// A cache of links. One event checks the same folders many times, so each link is read once.
 #[derive(Debug, Default)]
 pub struct Links(RefCell<BTreeMap<OsString, Option<PathBuf>>>);
 
 impl Links {
-    /// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
+    /// The real path: links are followed, also dangling ones. Parts that do not exist yet stay as they are.
     #[must_use]
     pub fn real_path(&self, path: &Path) -> PathBuf {
         self.walked_path(&normalise(path))
     }
 
-    /// Where the kernel arrives: it follows a link before it goes up from there.
+    /// The path as the kernel resolves it: a link is followed before `..` is applied.
     #[must_use]
     pub fn walked_path(&self, path: &Path) -> PathBuf {
         let mut pending: Vec<_> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
@@ -45,7 +45,7 @@ impl Links {
             }
             here.push(&part);
             match self.target(&here, !pending.is_empty()) {
-                // A loop of links leads nowhere; the path stays as it was named.
+                // A loop of links: the path stays as it was named.
                 Some(_) if links >= 40 => return normalise(path),
                 Some(target) => {
                     links += 1;
@@ -58,7 +58,7 @@ impl Links {
         here
     }
 
-    /// What a link says, none of anything else. Only folders are remembered: of files there may be very many.
+    /// The target of a link. Only folders are cached: there may be very many files.
     fn target(&self, path: &Path, is_folder: bool) -> Option<PathBuf> {
         if let Some(known) = self.0.borrow().get(path.as_os_str()) {
             return known.clone();

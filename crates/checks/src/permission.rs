@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use crate::guard::{CommandPattern, Effects, Ground, Uncertainty};
 use command::NotAllowed;
 use conclaude_core::config::PermissionDefault;
-use conclaude_core::dialect::claude::host;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
@@ -143,7 +142,7 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
         return Some("which files it touches is not known before it runs".into());
     }
     let denies_hosts = rules.deny.iter().any(|rule| rule.compares_hosts(examined.request));
-    if denies_hosts && host::of(examined.request.input).is_none() {
+    if denies_hosts && tools::host_of(examined.request.input).is_none() {
         return Some("the host of its URL is not known".into());
     }
     None

@@ -27,7 +27,7 @@ pub fn actor(subagent: Option<&Agent>) -> &str {
 }
 
 impl Agent {
-    /// Whoever has a name alone: the main thread, a task.
+    /// An agent with nothing but a name: the main thread, a task.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Agent {
         Agent { name: name.into(), kind: None, id: None, description: None, transcript: None }

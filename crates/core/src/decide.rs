@@ -12,7 +12,7 @@ use crate::text;
 
 mod result;
 
-pub use result::Delivered;
+pub use result::DeliveredMessage;
 pub use result::{Decision, HookResult};
 
 /// A decision in one word, as records have it.
@@ -55,7 +55,7 @@ impl Word {
 }
 
 /// What was decided, in a word, and what counting it as a block came to.
-pub struct Decided {
+pub struct Ruling {
     pub result: HookResult,
     pub word: Word,
     pub count: Option<BlockCount>,
@@ -63,13 +63,13 @@ pub struct Decided {
     pub is_unasked: bool,
 }
 
-impl Decided {
-    fn of(result: HookResult, word: Word) -> Decided {
-        Decided { result, word, count: None, is_unasked: false }
+impl Ruling {
+    fn of(result: HookResult, word: Word) -> Ruling {
+        Ruling { result, word, count: None, is_unasked: false }
     }
 
-    fn denied(reason: String) -> Decided {
-        Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+    fn denied(reason: String) -> Ruling {
+        Ruling::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
     }
 }
 
@@ -80,7 +80,7 @@ pub fn decide(
     outcomes: &[Outcome],
     is_first_stop: bool,
     count: impl FnOnce() -> io::Result<BlockCount>,
-) -> Decided {
+) -> Ruling {
     let decided = by_verdicts(plan, outcomes, is_first_stop, count);
     with_failures(outcomes, decided)
 }
@@ -90,38 +90,36 @@ fn by_verdicts(
     outcomes: &[Outcome],
     is_first_stop: bool,
     count: impl FnOnce() -> io::Result<BlockCount>,
-) -> Decided {
+) -> Ruling {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match plan.event.blocking() {
-        Blocking::Tool if wants_block => Decided::denied(messages::deny_reason(plan, outcomes)),
+        Blocking::Tool if wants_block => Ruling::denied(messages::deny_reason(plan, outcomes)),
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
             let reason = messages::ask_reason(outcomes);
             if plan.can_ask {
-                Decided::of(
+                Ruling::of(
                     HookResult { decision: Decision::Ask(reason), ..HookResult::success() },
                     Word::Asked,
                 )
             } else {
-                Decided { is_unasked: true, ..Decided::denied(messages::unasked(&reason)) }
+                Ruling { is_unasked: true, ..Ruling::denied(messages::unasked(&reason)) }
             }
         }
         Blocking::Stop(_) if wants_block => {
             let count = count();
             let counted = count.as_ref().ok().copied();
-            Decided { count: counted, ..at_limit(plan, outcomes, is_first_stop, count) }
+            Ruling { count: counted, ..at_limit(plan, outcomes, is_first_stop, count) }
         }
         Blocking::Never => allow(plan, outcomes),
         Blocking::Permission => permission(plan, outcomes),
-        _ if wants_block => {
-            Decided::of(HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked)
-        }
+        _ if wants_block => Ruling::of(HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked),
         _ => allow(plan, outcomes),
     }
 }
 
 /// An event that fails blocks nothing, and nothing is allowed by it that was refused. What rules that cannot be read may have against
 /// a permission was asked about, so that is given all the same; but not one that must be recorded and cannot be.
-fn with_failures(outcomes: &[Outcome], decided: Decided) -> Decided {
+fn with_failures(outcomes: &[Outcome], decided: Ruling) -> Ruling {
     let is_unrecorded = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Unrecorded(_)));
     let mut result = decided.result;
     if result.decision == Decision::Permit && is_unrecorded {
@@ -136,22 +134,22 @@ fn with_failures(outcomes: &[Outcome], decided: Decided) -> Decided {
     if result.decision == Decision::Allow && !failures.is_empty() {
         result.error = Some(failures.join("\n"));
     }
-    Decided { result, ..decided }
+    Ruling { result, ..decided }
 }
 
 /// What was decided, once it is known what became of the record. A call of an agent that must be recorded and cannot be is not done
 /// after all; other events fail then.
-pub fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Decided) -> Decided {
+pub fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Ruling) -> Ruling {
     let is_unrecorded =
         |outcome: &Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::NotRecorded);
     if outcomes.iter().any(is_unrecorded) {
-        Decided::denied(messages::deny_reason(plan, outcomes))
+        Ruling::denied(messages::deny_reason(plan, outcomes))
     } else {
         with_failures(outcomes, decided)
     }
 }
 
-fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
+fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     let word = if outcomes.iter().any(Outcome::is_repeated_timeout) {
         Word::AllowedDespiteFailure
     } else if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
@@ -163,7 +161,7 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
     };
     let shown = messages::shown(outcomes);
     let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
-    Decided::of(HookResult { message, ..given(plan, outcomes) }, word)
+    Ruling::of(HookResult { message, ..given(plan, outcomes) }, word)
 }
 
 /// What goes with an answer that allows: what Claude is given, and the tool, or the path of a new worktree.
@@ -187,35 +185,30 @@ pub fn worktree(outcomes: &[Outcome]) -> Option<&str> {
 }
 
 /// What a guard asks about is left to the user, whatever a rule allows.
-fn permission(plan: &Plan, outcomes: &[Outcome]) -> Decided {
+fn permission(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     let any = |verdict: Verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
     let unasked = |outcome: &&Outcome| outcome.verdict != Verdict::Ask;
     let others: Vec<Outcome> = outcomes.iter().filter(unasked).cloned().collect();
     if any(Verdict::Block) {
-        return Decided::of(HookResult::blocked(messages::refusal(plan, &others)), Word::Denied);
+        return Ruling::of(HookResult::blocked(messages::refusal(plan, &others)), Word::Denied);
     }
     let decided = allow(plan, &others);
     if any(Verdict::Ask) {
-        Decided { word: Word::Asked, ..decided }
+        Ruling { word: Word::Asked, ..decided }
     } else if any(Verdict::Grant) {
         let result = HookResult { decision: Decision::Permit, ..decided.result };
-        Decided::of(result, Word::Allowed)
+        Ruling::of(result, Word::Allowed)
     } else {
         decided
     }
 }
 
-fn at_limit(
-    plan: &Plan,
-    outcomes: &[Outcome],
-    is_first_stop: bool,
-    count: io::Result<BlockCount>,
-) -> Decided {
+fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<BlockCount>) -> Ruling {
     let max = plan.gates.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);
         let message = Some(messages::message(plan, &text));
-        Decided::of(HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
+        Ruling::of(HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
     };
     match count {
         Ok(BlockCount::Blocks(nth)) => {
@@ -223,19 +216,19 @@ fn at_limit(
                 Some(message) => messages::go_on(message, nth, max),
                 None => messages::block_reason(plan, outcomes, nth, max),
             };
-            Decided::of(HookResult::blocked(reason), Word::Blocked)
+            Ruling::of(HookResult::blocked(reason), Word::Blocked)
         }
         // That was its purpose, and no failure.
         Ok(BlockCount::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
             let message = Some(messages::message(plan, &messages::gone_on(max)));
-            Decided::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
+            Ruling::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
         }
         Ok(BlockCount::Exhausted) => despite(messages::blocked_already(max)),
         // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
         Err(error) if is_first_stop => {
             let note = Outcome::note(messages::uncounted(&error));
             let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();
-            Decided::of(HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
+            Ruling::of(HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
         }
         Err(error) => despite(messages::perhaps_blocked(&error)),
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The event was handled; nothing is in the way.
+    /// The event was handled, and nothing blocks.
     Success,
     /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
     Failure,

@@ -1,13 +1,16 @@
-//! The values of a JSON text by where they are in it. What nobody asks for is passed over: neither decoded nor validated, since most bytes
-//! of transcripts and trails are such. A text that is cut off anywhere is noticed all the same.
+//! A JSON scanner that decodes only the values that are asked for. Most bytes of transcripts and trails are never needed, so
+//! they are skipped without decoding or validation. A truncated text is still an error.
 
 use std::borrow::Cow;
 
-/// It is no JSON, or not of the kind that was asked for.
-#[derive(Debug)]
+use thiserror::Error;
+
+/// The text is not JSON, or not of the expected kind.
+#[derive(Debug, Error)]
+#[error("not the expected JSON")]
 pub struct JsonError;
 
-/// A position in a text, before a value. Every byte is passed once, also those of values within values.
+/// A position in a text, before a value. Every byte is read once, also in nested values.
 pub struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
@@ -20,7 +23,7 @@ impl<'a> JsonScanner<'a> {
         scan
     }
 
-    /// Passes over an object. `take` is given the name of each field, as it is written, and passes over its value.
+    /// Reads an object. `take` gets the name of each field as it is written, and must read its value.
     pub fn object(
         &mut self,
         mut take: impl FnMut(&'a str, &mut JsonScanner<'a>) -> Result<(), JsonError>,
@@ -42,7 +45,7 @@ impl<'a> JsonScanner<'a> {
         Ok(())
     }
 
-    /// Passes over a list. `take` passes over each of its values.
+    /// Reads a list. `take` must read each of its values.
     pub fn list(
         &mut self,
         mut take: impl FnMut(&mut JsonScanner<'a>) -> Result<(), JsonError>,
@@ -55,19 +58,20 @@ impl<'a> JsonScanner<'a> {
         Ok(())
     }
 
-    /// Passes over a value, whatever it is; as it is written.
+    /// Reads any value, and returns it as it is written.
     pub fn value(&mut self) -> Result<&'a str, JsonError> {
         let start = self.at;
         self.at = after_value(self.text.as_bytes(), start).ok_or(JsonError)?;
         self.text.get(start..self.at).ok_or(JsonError)
     }
 
-    /// The same; none for `null`.
+    /// The same; `None` for `null`.
     pub fn present(&mut self) -> Result<Option<&'a str>, JsonError> {
-        self.value().map(|value| (value != "null").then_some(value))
+        let value = self.value()?;
+        Ok(if value == "null" { None } else { Some(value) })
     }
 
-    /// Passes over `null`, if that is next.
+    /// Reads `null`, if that is next.
     pub fn is_null(&mut self) -> Result<bool, JsonError> {
         let is_null = self.first() == Some(b'n');
         if is_null {
@@ -143,7 +147,7 @@ fn after_string(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Counted and not nested calls: others may have written it.
+/// Nesting is counted and not recursive, since the text is untrusted.
 fn after_nested(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {
@@ -161,7 +165,7 @@ fn after_nested(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The text of a string; none for another value.
+/// The text of a string; `None` for another value.
 pub fn text(value: &str) -> Option<Cow<'_, str>> {
     let written = value.strip_prefix('"')?.strip_suffix('"')?;
     match memchr::memchr(b'\\', written.as_bytes()) {
@@ -170,7 +174,7 @@ pub fn text(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The fields of an object, found and not yet read. Of one that is there twice the last counts.
+/// The fields of an object, found but not decoded. If a field is there twice, the last one counts.
 pub struct Fields<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Fields<'a> {

@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
-use crate::plan::{Command, Gate, Plan, Untrusted, Written};
+use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
 
 mod limit;
@@ -126,7 +126,7 @@ pub fn message(plan: &Plan, shown: &str) -> String {
 pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     let what = match plan.gate() {
         Some(Gate::Call { .. } | Gate::Helper { .. }) => "this call of an agent",
-        Some(Gate::Write { written: Written::Shell(_), .. }) => "this command",
+        Some(Gate::Write { written: GateSubject::Shell(_), .. }) => "this command",
         Some(Gate::Write { .. }) => "this write",
         _ => "this tool",
     };
@@ -226,7 +226,7 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
 
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
 #[must_use]
-pub fn untrusted(untrusted: &Untrusted) -> String {
+pub fn untrusted(untrusted: &UntrustedSteps) -> String {
     let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
     let contexts =
         untrusted.contexts().map(|pattern| format!("the context for \"{}\" was not given", short(pattern)));

@@ -65,9 +65,9 @@ pub enum Evidence {
     /// Something that was not run.
     Skipped,
     /// What Claude is given beside a prompt.
-    Context(String, Applied),
+    Context(String, RuleMatch),
     /// A rule allows what another might not.
-    Allowed(Applied),
+    Allowed(RuleMatch),
     /// What the tool is given instead.
     UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.
@@ -91,7 +91,7 @@ pub struct Failure {
 
 /// A rule that is against nothing, and what it matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct RuleMatch {
     pub rule: Rule,
     pub matched: String,
 }
@@ -121,7 +121,7 @@ impl Outcome {
 
     #[must_use]
     pub fn allowed(rule: Rule, matched: String) -> Outcome {
-        let evidence = Evidence::Allowed(Applied { rule, matched });
+        let evidence = Evidence::Allowed(RuleMatch { rule, matched });
         Outcome { verdict: Verdict::Pass, message: String::new(), evidence }
     }
 

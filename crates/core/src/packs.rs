@@ -7,14 +7,14 @@ use crate::yaml::{Node, Spanned};
 mod trees;
 mod value;
 
-use value::Value;
+use value::PackValue;
 
 /// A pack: an ordinary config file, whose first line says what it is for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pack {
     pub name: &'static str,
     pub text: &'static str,
-    tree: &'static Value,
+    tree: &'static PackValue,
 }
 
 pub const ALL: [Pack; 4] = [
@@ -39,18 +39,29 @@ impl Pack {
     }
 }
 
+/// There is no pack of a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownPack {
+    #[error("did you mean `{pack}{0}`?", pack = PACK)]
+    Similar(&'static str),
+    #[error("the packs are {}", ALL.map(|pack| pack.name).join(", "))]
+    Unlike,
+}
+
 /// The pack of this name, with `pack:` or without.
 ///
 /// # Errors
-/// Says which packs there are.
-pub fn find(name: &str) -> Result<&'static Pack, String> {
+/// Says which pack was probably meant, or which packs there are.
+pub fn find(name: &str) -> Result<&'static Pack, UnknownPack> {
     let name = name.trim();
     let name = name.strip_prefix(PACK).unwrap_or(name);
-    let names = ALL.iter().map(|pack| pack.name);
-    ALL.iter().find(|pack| pack.name == name).ok_or_else(|| match nearest(name, names.clone()) {
-        Some(near) => format!("did you mean `{PACK}{near}`?"),
-        None => format!("the packs are {}", names.collect::<Vec<_>>().join(", ")),
-    })
+    if let Some(pack) = ALL.iter().find(|pack| pack.name == name) {
+        return Ok(pack);
+    }
+    match nearest(name, ALL.iter().map(|pack| pack.name)) {
+        Some(near) => Err(UnknownPack::Similar(near)),
+        None => Err(UnknownPack::Unlike),
+    }
 }
 
 #[cfg(test)]
@@ -62,9 +73,9 @@ mod tests {
     fn a_pack_is_found_by_name_and_a_typo_gets_a_suggestion() {
         assert_eq!(find("secrets").unwrap().name, "secrets");
         assert_eq!(find(" pack:lockfiles").unwrap().name, "lockfiles");
-        assert_eq!(find("secret").unwrap_err(), "did you mean `pack:secrets`?");
+        assert_eq!(find("secret").unwrap_err().to_string(), "did you mean `pack:secrets`?");
         assert_eq!(
-            find("zzz").unwrap_err(),
+            find("zzz").unwrap_err().to_string(),
             "the packs are secrets, git-safety, destructive-commands, lockfiles"
         );
     }
@@ -81,13 +92,15 @@ mod tests {
     #[test]
     fn the_values_of_a_pack_are_those_of_its_text() {
         let mut code = String::from(
-            "//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.\n\nuse super::Value::{self, Flag, List, Map, Text};\n",
+            "//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.\n\nuse super::PackValue::{self, Flag, List, Map, Text};\n",
         );
         for pack in &ALL {
             let name = pack.name.to_uppercase().replace('-', "_");
             let tree = crate::yaml::read(pack.text).unwrap();
-            code +=
-                &format!("\n#[rustfmt::skip]\npub(super) static {name}: Value = {};\n", written(&tree, 0));
+            code += &format!(
+                "\n#[rustfmt::skip]\npub(super) static {name}: PackValue = {};\n",
+                written(&tree, 0)
+            );
         }
         if std::env::var_os("UPDATE_PACKS").is_some() {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs/trees.rs");

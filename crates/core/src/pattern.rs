@@ -3,43 +3,31 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
+use thiserror::Error;
 
 use shell_effects::glob::{Glob, Kind};
 
 /// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
 /// and case counts. A pattern without any of these is the name itself, or the agent's id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = r"\S", "format" = "glob", "maxLength" = MAX_CHARS))]
 pub struct Pattern(Box<str>);
 
 /// A longer pattern is a mistake.
 pub const MAX_CHARS: usize = 256;
 
-/// A longer text is not compared with a glob: what is compared may be a prompt of any length, and a section may have hundreds of patterns.
+/// A longer text is not compared with a glob. It may be a prompt of any length, and a section may have hundreds of patterns.
 const MAX_COMPARED_BYTES: usize = 1 << 20;
 
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Pattern::try_from(String::deserialize(deserializer)?).map_err(de::Error::custom)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
+    #[error("invalid pattern: a pattern cannot be empty")]
     Empty,
+    #[error("invalid pattern `{pattern}`: {reason}")]
     Glob { pattern: String, reason: String },
 }
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PatternError::Empty => f.write_str("invalid pattern: a pattern cannot be empty"),
-            PatternError::Glob { pattern, reason } => write!(f, "invalid pattern `{pattern}`: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}
 
 impl TryFrom<String> for Pattern {
     type Error = PatternError;
@@ -74,7 +62,7 @@ fn first_glob_character(text: &str) -> Option<usize> {
     text.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
 }
 
-/// The usual forms are decided without compiling a glob, which is the cost.
+/// The usual forms are matched without compiling a glob, which is slow.
 enum Form<'a> {
     Literal,
     /// `prefix*`, and `*` alone.
@@ -85,8 +73,8 @@ enum Form<'a> {
     Glob,
 }
 
-/// Whether a `|` is in the pattern that stands for itself only by mistake: Claude Code's own matchers separate
-/// alternatives by it. `\|` and `[|]` mean the character.
+/// Whether the pattern contains a `|`, probably by mistake: Claude Code's own matchers separate alternatives by it. `\|` and
+/// `[|]` mean the character.
 fn has_bar(text: &str) -> bool {
     let (mut is_escaped, mut is_class) = (false, false);
     text.chars().any(|c| {

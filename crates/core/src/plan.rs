@@ -16,9 +16,10 @@ mod step;
 
 use commands::Commands;
 pub use commands::DEFAULT_SHELL;
-pub use facts::{Facts, GateFacts, Select, UnknownChanges};
+pub use facts::{Facts, GateFacts, Selection, UnknownChanges};
 pub use step::{
-    Action, Command, ContextRule, Gate, Reason, Remember, Report, Step, Unmatched, Waiting, WhyNot, Written,
+    Action, Command, ContextRule, Gate, GateSubject, PendingStop, Reason, Report, SkipReason, StateChange,
+    Step, UnmatchedCommand,
 };
 use step::{Planned, commands_in};
 
@@ -32,7 +33,7 @@ pub struct Plan {
     /// The config cannot be read, for this reason: gates run with their defaults.
     pub config_error: Option<String>,
     /// What would be done as well, if the config were trusted.
-    pub untrusted: Option<Untrusted>,
+    pub untrusted: Option<UntrustedSteps>,
     /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
     pub gates: GateConfig,
     /// Whether the user can be asked, in the session's permission mode.
@@ -42,12 +43,12 @@ pub struct Plan {
     /// What the patterns of the section were compared with.
     pub subject: String,
     /// Commands of the section that do not run.
-    pub unmatched: Vec<Unmatched>,
+    pub unmatched: Vec<UnmatchedCommand>,
 }
 
 /// What is not done, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Untrusted {
+pub struct UntrustedSteps {
     pub why: String,
     pub steps: Vec<Step>,
 }
@@ -107,7 +108,7 @@ impl Plan {
     }
 }
 
-impl Untrusted {
+impl UntrustedSteps {
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         commands_in(&self.steps)
     }
@@ -143,7 +144,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     // A gate that let an agent in also looks when it leaves.
     let gate = facts.gate.filter(|_| gates.des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
     let mut steps: Vec<Step> =
-        Remember::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
+        StateChange::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
     steps.extend(rules::rules(facts));
     steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
     let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
@@ -171,7 +172,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     steps.extend(
         (has_commands && event.blocking() == Blocking::Worktree).then(|| Step::itself(Action::Worktree)),
     );
-    let last = gate.and_then(|gate| Some((gate.reason(), Remember::last(gate)?)));
+    let last = gate.and_then(|gate| Some((gate.reason(), StateChange::last(gate)?)));
     steps.extend(last.map(|(reason, what)| Step { reason, action: Action::Remember(what) }));
     Ok(Plan {
         event,
@@ -188,13 +189,13 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
 }
 
 /// Adds the steps that may run; those that may not are returned.
-fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<Planned<'_>>) -> Option<Untrusted> {
-    let mut untrusted: Option<Untrusted> = None;
+fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<Planned<'_>>) -> Option<UntrustedSteps> {
+    let mut untrusted: Option<UntrustedSteps> = None;
     for (step, why) in of_config {
         match why {
             None => steps.push(step),
             Some(why) => untrusted
-                .get_or_insert_with(|| Untrusted { why: why.to_owned(), steps: Vec::new() })
+                .get_or_insert_with(|| UntrustedSteps { why: why.to_owned(), steps: Vec::new() })
                 .steps
                 .push(step),
         }
@@ -214,6 +215,6 @@ fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a
     // One that may run is enough to wait for.
     let untrusted = steps.iter().map(|(_, why)| *why).min().flatten();
     let waiting = steps.into_iter().filter(|(_, why)| *why == untrusted).map(|(step, _)| step).collect();
-    let waiting = Waiting { agents: facts.running.to_vec(), steps: waiting };
+    let waiting = PendingStop { agents: facts.running.to_vec(), steps: waiting };
     vec![(Step::itself(Action::Wait(waiting)), untrusted)]
 }

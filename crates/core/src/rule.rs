@@ -27,7 +27,7 @@ impl Rule {
         Rule { key: key.into(), ..Rule::default() }
     }
 
-    /// One that no config can switch off.
+    /// A rule that no config can switch off.
     #[must_use]
     pub fn built_in(what: &str) -> Rule {
         Rule { pattern: Some(what.to_owned()), ..Rule::key("built-in") }
@@ -46,8 +46,8 @@ impl Rule {
         self
     }
 
-    /// The same with the file and the line of the value below these keys of the config; without them where the default counts. Files
-    /// are named relative to the root.
+    /// The same with the file and the line of the value below these keys of the config, or without them if the default applies.
+    /// Files are named relative to the root.
     #[must_use]
     pub fn located(self, origins: &Origins, keys: &[&str], root: &Path) -> Rule {
         match origins.position(keys, Some(root)) {
@@ -72,7 +72,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Where the rule behind a finding is written.
+/// Where the rule of a finding is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleSource {
     /// Under these keys of the config; without them the default counts.
@@ -81,7 +81,7 @@ pub enum RuleSource {
     Prompt(&'static str),
     /// In this field of the step file.
     Step(&'static str),
-    /// Nowhere: it holds always.
+    /// Nowhere: it always applies.
     BuiltIn(&'static str),
 }
 

@@ -10,7 +10,7 @@ pub use clean::{
     pictured, printable, printable_line, revealed, visible,
 };
 
-/// We stay below what Claude Code would cut, and report ourselves what is left out.
+/// We stay below the limit of Claude Code, and say ourselves what is left out.
 pub const LIMIT: usize = limits::MAX_ANSWER - 1_000;
 
 /// Bytes as hexadecimal digits, without `format!`: this is done at every event, and for every file that git tracks.
@@ -31,10 +31,18 @@ pub fn length(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// The first and last parts of a text that together have at most `limit` units, and the number of characters between
-/// them. `None` if all of it fits.
+/// The start and the end of a text that is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Excerpt<'a> {
+    pub head: &'a str,
+    pub tail: &'a str,
+    /// The number of characters between them.
+    pub left_out: usize,
+}
+
+/// The first and last parts of a text that together have at most `limit` units. `None` if all of it fits.
 #[must_use]
-pub fn head_and_tail(text: &str, limit: usize) -> Option<(&str, &str, usize)> {
+pub fn head_and_tail(text: &str, limit: usize) -> Option<Excerpt<'_>> {
     if length(text) <= limit {
         return None;
     }
@@ -42,8 +50,8 @@ pub fn head_and_tail(text: &str, limit: usize) -> Option<(&str, &str, usize)> {
         boundary(text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)), limit / 2).unwrap_or(0);
     let tail_start = boundary(text.char_indices().rev(), limit - limit / 2).unwrap_or(text.len());
     let (head, tail) = (text.get(..head_end)?, text.get(tail_start..)?);
-    let between = text.get(head_end..tail_start).map_or(0, |middle| middle.chars().count());
-    Some((head, tail, between))
+    let left_out = text.get(head_end..tail_start).map_or(0, |middle| middle.chars().count());
+    Some(Excerpt { head, tail, left_out })
 }
 
 /// The last position that `positions` reaches within `limit` units.
@@ -58,7 +66,7 @@ fn boundary(positions: impl Iterator<Item = (usize, char)>, limit: usize) -> Opt
         .map(|(at, _)| at)
 }
 
-/// Several texts below each other, within the limit: where they do not fit, the longest are cut in their middle.
+/// Joins texts with newlines. If they exceed the limit, the longest are cut in the middle.
 #[must_use]
 pub fn join_within(texts: &[&str], limit: usize) -> String {
     let note = |between: usize| format!("\n… {between} characters left out …\n");
@@ -75,7 +83,7 @@ pub fn join_within(texts: &[&str], limit: usize) -> String {
         left -= length;
     }
     let cut = |text: &&str| match head_and_tail(text, share) {
-        Some((head, tail, between)) => format!("{head}{}{tail}", note(between)),
+        Some(Excerpt { head, tail, left_out }) => format!("{head}{}{tail}", note(left_out)),
         None => (*text).to_owned(),
     };
     texts.iter().map(cut).collect::<Vec<_>>().join("\n")
@@ -102,7 +110,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     let length = folded.chars().count();
     candidates
         .into_iter()
-        // What differs that much in its length differs that much.
+        // The difference in length is a lower bound of the distance.
         .filter(|candidate| candidate.len().abs_diff(length) <= candidate.len().max(folded.len()) / 3)
         .map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
@@ -110,7 +118,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// The candidates that are most similar to what was typed, however similar that is.
+/// The candidates that are most similar to what was typed, however small the similarity is.
 pub fn most_similar<'a>(
     typed: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -118,7 +126,7 @@ pub fn most_similar<'a>(
 ) -> Vec<&'a str> {
     let folded: String = typed.chars().take(100).collect::<String>().to_lowercase();
     let distance = |candidate: &str| strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
-    // `*` is as near to everything.
+    // `*` is equally similar to everything.
     let names = candidates.into_iter().filter(|one| one.len() > 1);
     let mut all: Vec<(usize, &str)> = names.map(|one| (distance(one), one)).collect();
     all.sort_by_key(|(distance, _)| *distance);
@@ -132,17 +140,17 @@ mod tests {
     #[test]
     fn long_text_keeps_head_and_tail_within_the_limit() {
         assert_eq!(head_and_tail("short", 5), None);
-        assert_eq!(head_and_tail("0123456789", 4), Some(("01", "89", 6)));
-        assert_eq!(head_and_tail("0123456789", 0), Some(("", "", 10)));
+        assert_eq!(head_and_tail("0123456789", 4), Some(Excerpt { head: "01", tail: "89", left_out: 6 }));
+        assert_eq!(head_and_tail("0123456789", 0), Some(Excerpt { head: "", tail: "", left_out: 10 }));
     }
 
     proptest::proptest! {
         #[test]
         fn head_and_tail_never_overlap_nor_exceed(text: String, limit in 0usize..40) {
-            if let Some((head, tail, between)) = head_and_tail(&text, limit) {
+            if let Some(Excerpt { head, tail, left_out }) = head_and_tail(&text, limit) {
                 proptest::prop_assert!(length(head) + length(tail) <= limit);
                 proptest::prop_assert!(text.starts_with(head) && text.ends_with(tail));
-                proptest::prop_assert_eq!(head.chars().count() + between + tail.chars().count(), text.chars().count());
+                proptest::prop_assert_eq!(head.chars().count() + left_out + tail.chars().count(), text.chars().count());
             } else {
                 proptest::prop_assert!(length(&text) <= limit);
             }

@@ -8,10 +8,11 @@ mod error;
 mod located;
 mod tree;
 
+pub use deserialize::{check_keys, fields_of, from_entries};
 pub use emit::emit;
 pub use error::{SyntaxError, ValueError};
 pub use located::Located;
-pub use tree::{Node, Span, Spanned, Text};
+pub use tree::{MapEntry, Node, Span, Spanned, Text};
 
 /// Reads one document. An empty text is `Null`.
 ///
@@ -29,7 +30,7 @@ pub fn read_source(text: &str, source: usize) -> Result<Spanned<Node>, SyntaxErr
     build::Builder::of(source).read(without_bom(text))
 }
 
-/// A file may start with a byte order mark, which is no part of it.
+/// A file may start with a byte order mark, which is not part of its content.
 pub fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }

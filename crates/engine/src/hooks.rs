@@ -8,45 +8,44 @@ use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
 use conclaude_os::budget::Budget;
 use conclaude_os::process;
+use conclaude_store::export::background::PendingExport;
 
-mod block_summary;
+mod actors;
 pub mod call;
-mod changes;
+mod changed_files;
 mod commands;
 mod config;
-mod config_error;
 mod context;
 mod delivery;
 mod environment;
 mod finish;
-mod gate_facts;
+mod gate_context;
 mod gates;
 mod guards;
+mod invalid_payload;
 mod live;
-mod not_run;
 mod panics;
 mod permissions;
-mod prompts;
+mod prompt_context;
 mod record;
 pub mod rehearse;
-mod remember;
 pub mod replay;
 mod reports;
 mod run;
-mod running;
+mod skipped_commands;
+mod state_changes;
 mod stdio;
 pub mod switch;
-mod unread;
-mod who;
 
-pub use commands::{Kept, execute};
+pub use commands::{StreamRetention, execute};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};
 use context::Context;
 pub use context::inherited_variables;
 pub use environment::Environment;
+use finish::RecordedRuling;
+use invalid_payload::InvalidPayload;
 use live::Live;
-use unread::Unread;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -59,7 +58,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 /// # Errors
 /// When the payload is invalid.
 pub async fn handle_subagent_start() -> Result<HookResult> {
-    handle_stdin(EventKind::SubagentStart, &Environment::of_process())
+    handle_stdin(EventKind::SubagentStart, &Environment::of_process()).result
 }
 
 /// Handles a SubagentStop whose payload comes on stdin.
@@ -67,10 +66,28 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 /// # Errors
 /// When the payload is invalid.
 pub async fn handle_subagent_stop() -> Result<HookResult> {
-    handle_stdin(EventKind::SubagentStop, &Environment::of_process())
+    handle_stdin(EventKind::SubagentStop, &Environment::of_process()).result
 }
 
-fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {
+/// What handling an event came to, and what is left to do once it is answered.
+struct HandledCall {
+    result: Result<HookResult>,
+    export: Option<PendingExport>,
+}
+
+impl From<HookResult> for HandledCall {
+    fn from(result: HookResult) -> Self {
+        HandledCall { result: Ok(result), export: None }
+    }
+}
+
+impl From<Result<HookResult>> for HandledCall {
+    fn from(result: Result<HookResult>) -> Self {
+        HandledCall { result, export: None }
+    }
+}
+
+fn handle_stdin(event: EventKind, environment: &Environment) -> HandledCall {
     handle_read(event, stdio::payload(event), environment)
 }
 
@@ -78,14 +95,16 @@ fn handle_read(
     event: EventKind,
     payload: std::result::Result<Vec<u8>, String>,
     environment: &Environment,
-) -> Result<HookResult> {
+) -> HandledCall {
     match payload {
         Ok(payload) => {
             let payload = panics::keep(payload);
             panics::panic_here_in_tests("event");
-            handle(event, payload, environment)
+            let mut export = None;
+            let traced = traced(event, payload, environment, &mut export);
+            HandledCall { result: traced.map(|trace| trace.result), export }
         }
-        Err(reason) => unread::without(event, HookError::Input(reason)),
+        Err(reason) => invalid_payload::without(event, HookError::Input(reason)).into(),
     }
 }
 
@@ -110,6 +129,16 @@ pub struct Trace {
 /// # Errors
 /// When the payload is invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
+    traced(event, input, environment, &mut None)
+}
+
+/// The same, and what is to be sent after the answer.
+fn traced(
+    event: EventKind,
+    input: &[u8],
+    environment: &Environment,
+    export: &mut Option<PendingExport>,
+) -> Result<Trace> {
     let budget = Budget::of_hook();
     let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
     let gathered = claude::parse(event, input)
@@ -119,23 +148,29 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
         Ok(Some(context)) => context,
         Ok(None) => return Ok(only(HookResult::success())),
         Err(HookError::Payload(error)) => {
-            let unread = Unread { event, input, environment, budget: &budget };
+            let unread = InvalidPayload { event, input, environment, budget: &budget };
             return unread.answer(error).map(only);
         }
         Err(error) => return Err(error),
     };
-    let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
+    let traced = in_context(&context);
+    *export = context.take_export();
+    traced
+}
+
+fn in_context(context: &Context<'_>) -> Result<Trace> {
+    let plan = context.plan().inspect_err(|error| delivery::keep_error(context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
     panics::panic_here_in_tests("plan");
-    let mut run = run::run(&plan, &mut Live::new(&plan, &context));
+    let mut run = run::run(&plan, &mut Live::new(&plan, context));
     if let Some(signal) = process::stop_signal() {
-        return Err(finish::interrupted(&context, &plan, &run, signal));
+        return Err(finish::interrupted(context, &plan, &run, signal));
     }
     let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
-    let decided = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
-    let problem = record::write(&context, &plan, &mut run, &decided);
+    let ruling = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
+    let problem = record::write(context, &plan, &mut run, &ruling);
     let outcomes = run.outcomes;
-    let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
-    let result = finish::finish(&context, &plan, &outcomes, decided, problem);
+    let ruling = decide::unless_unrecorded(&plan, &outcomes, ruling);
+    let result = finish::finish(context, &plan, &outcomes, RecordedRuling { ruling, problem });
     Ok(Trace { plan, outcomes, result })
 }

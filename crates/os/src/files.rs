@@ -1,14 +1,46 @@
-//! Files that others may have changed: opened without waiting and without following links, replaced atomically.
+//! Files that other processes may change: opened without blocking and without following links, replaced atomically.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use thiserror::Error;
+
 use crate::budget::Budget;
 use conclaude_core::dialect::claude::variables;
 
-/// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
+/// Why a file cannot be used, in words that follow its name.
+#[derive(Debug, Error)]
+pub enum FileError {
+    #[error("it is not a regular file")]
+    NotRegular,
+    #[error("it has {size} bytes, at most {max} are read")]
+    TooLarge { size: u64, max: u64 },
+    #[error("it is not UTF-8 at byte {0}")]
+    NotUtf8(usize),
+    #[error("no folder")]
+    NoFolder,
+    #[error("it is read-only")]
+    ReadOnly,
+    #[error("{what}: {source}")]
+    NotWritable { what: String, source: io::Error },
+}
+
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> io::Error {
+        let kind = match error {
+            FileError::NotRegular => io::ErrorKind::InvalidInput,
+            FileError::TooLarge { .. } | FileError::NotUtf8(_) => io::ErrorKind::InvalidData,
+            FileError::NoFolder | FileError::ReadOnly | FileError::NotWritable { .. } => {
+                return io::Error::other(error);
+            }
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Opens a regular file for reading. A FIFO of that name does not block us; anything but a file is an error.
 ///
 /// # Errors
 /// When it cannot be opened or is something else.
@@ -26,42 +58,34 @@ fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     }
     let file = options.open(path)?;
     let metadata = file.metadata()?;
-    if metadata.is_file() {
-        Ok((file, metadata.len()))
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-    }
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(FileError::NotRegular.into()) }
 }
 
-/// Reads a whole regular file of at most so many bytes.
+/// Reads a whole regular file of at most `max` bytes.
 ///
 /// # Errors
 /// When it cannot be read, or is larger.
 pub fn read_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open_sized(path)?;
     if size > max {
-        return Err(invalid(format!("it has {size} bytes, at most {max} are read")));
+        return Err(FileError::TooLarge { size, max }.into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     file.take(max).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The same for a text in UTF-8.
+/// Reads a whole text in UTF-8 of at most `max` bytes.
 ///
 /// # Errors
 /// When it cannot be read, is larger, or is not UTF-8.
 pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
-    String::from_utf8(read_bytes(path, max)?)
-        .map_err(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+    let text = String::from_utf8(read_bytes(path, max)?);
+    Ok(text.map_err(|error| FileError::NotUtf8(error.utf8_error().valid_up_to()))?)
 }
 
-fn invalid(reason: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
-}
-
-/// Options that refuse a link instead of a file of ours, and do not wait where a FIFO stands there. What they create is
-/// for its user alone: it holds command lines, output and prompts.
+/// Options for our own files: a link is refused, and a FIFO does not block. New files are readable by the user only,
+/// since they hold command lines, output and prompts.
 #[must_use]
 pub fn no_links() -> OpenOptions {
     #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
@@ -77,7 +101,7 @@ pub fn no_links() -> OpenOptions {
     options
 }
 
-/// Creates a folder for its user alone.
+/// Creates a folder that only its user can read.
 ///
 /// # Errors
 /// When it cannot be created, or is there already.
@@ -89,12 +113,12 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Takes a file or folder of ours from everybody but its user, where an older version left it open.
+/// Removes the permissions of everybody else from a file or folder of ours. Older versions left some readable.
 pub fn make_private(path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Who does not own it cannot change that either.
+        // Only the owner can change the permissions; others get an error, which does not matter.
         if let Ok(metadata) = fs::symlink_metadata(path)
             && metadata.permissions().mode() & 0o077 != 0
             && !metadata.is_symlink()
@@ -107,14 +131,14 @@ pub fn make_private(path: &Path) {
     let _ = path;
 }
 
-/// Replaces a file whole or not at all.
+/// Replaces a file atomically.
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let folder = path.parent().ok_or(FileError::NoFolder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    // By itself, since `tempfile` would name the temporary file in the error.
+    // Not with the methods of `tempfile`: their errors name the temporary file.
     file.as_file_mut().write_all(content)?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
@@ -132,36 +156,36 @@ pub fn is_program(path: &Path) -> bool {
     }
 }
 
-/// Why a file, or a new one of that name, cannot be written by this user.
+/// Checks that this user can write the file, or create it.
 ///
 /// # Errors
-/// Says what is in the way.
+/// Says why not.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
-        let can = |path: &Path, what: &str| {
+        let check = |path: &Path, what: String| {
             rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
-                .map_err(|error| io::Error::other(format!("{what}: {}", io::Error::from(error))))
+                .map_err(|error| FileError::NotWritable { what, source: error.into() })
         };
         if path.exists() {
-            can(path, "it is read-only")?;
+            check(path, FileError::ReadOnly.to_string())?;
         }
         let folder = path.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
-        can(folder, &format!("{} cannot be written", folder.display()))
+        Ok(check(folder, format!("{} cannot be written", folder.display()))?)
     }
     #[cfg(not(unix))]
     match path.metadata() {
-        Ok(metadata) if metadata.permissions().readonly() => Err(io::Error::other("it is read-only")),
+        Ok(metadata) if metadata.permissions().readonly() => Err(FileError::ReadOnly.into()),
         _ => Ok(()),
     }
 }
 
-/// The same, keeping the owner and the rights of the file that is replaced; a new one is for everyone to read.
+/// Replaces a file atomically and keeps its owner and permissions. A new file is readable by everybody.
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let folder = path.parent().ok_or(FileError::NoFolder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
     match fs::metadata(path) {
@@ -187,7 +211,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Takes the lock of a file, made for that, waiting no longer than this; `None` if another has it still.
+/// Locks a lock file and waits at most this long; `None` if another process still has it.
 ///
 /// # Errors
 /// When the file cannot be opened or locked at all.
@@ -199,12 +223,12 @@ fn lock_with(path: &Path, wait: Duration, mut pause: impl FnMut()) -> io::Result
     let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open()?;
     let over = Instant::now() + wait;
-    // A file system without lasting numbers must not keep us out.
+    // On a file system without stable inode numbers the check below never succeeds, so it is limited.
     let mut renewals = 0..3;
     loop {
         match file.try_lock() {
             Ok(()) if is_at(&file, path) || renewals.next().is_none() => return Ok(Some(file)),
-            // Somebody removed it or moved it away, and others lock the new one.
+            // The file was removed or moved meanwhile: other processes lock the new one.
             Ok(()) => file = open()?,
             Err(TryLockError::WouldBlock) if Instant::now() < over => pause(),
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -235,7 +259,7 @@ pub fn home() -> Option<String> {
     std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
 }
 
-/// The directories for what is temporary that the environment names: everybody's, and the one in which Claude Code keeps its own.
+/// The temporary directories that the environment names: the system's and that of Claude Code.
 #[must_use]
 pub fn temporary() -> Vec<PathBuf> {
     let named = ["TMPDIR", variables::TMPDIR].into_iter().filter_map(std::env::var_os);

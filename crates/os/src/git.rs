@@ -1,7 +1,8 @@
-//! A work tree and its repository: a snapshot when an agent is called, another when it stops, and what changed in between.
+//! A work tree and its repository. One snapshot is taken when an agent is called and another when it stops; the
+//! difference is what changed in between.
 //!
-//! Files are looked at by ourselves, and git is only asked about its own objects: what a repository configures (filters, hooks,
-//! fsmonitor, diff programs) neither runs nor hides anything.
+//! We read the files ourselves and ask git only about its own objects. So nothing that a repository configures (filters,
+//! hooks, fsmonitor, diff programs) runs or hides a file.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -10,28 +11,29 @@ use std::path::{Path, PathBuf};
 use crate::budget::Budget;
 use shell_effects::Extent;
 
+mod error;
 mod file;
 mod index;
-mod names;
 mod process;
 mod repository;
 mod rules;
 mod snapshot;
 mod walk;
 
-use names::path_of;
+pub use error::GitError;
+use index::path_of;
 use repository::Repository;
-pub use snapshot::{GONE, Snapshot};
+pub use snapshot::Snapshot;
 
-/// The work tree of one event: its snapshot is taken when it is first needed, and once.
+/// The work tree of one event. Its snapshot is taken once, when it is first needed.
 #[derive(Debug)]
 pub struct WorkTree {
     pub path: PathBuf,
     /// The snapshot of the call that this event belongs to.
     pub baseline: Option<Snapshot>,
-    /// How long a look at it may take.
+    /// How long a snapshot may take.
     pub budget: Budget,
-    snapshot: OnceCell<Result<Option<Snapshot>, String>>,
+    snapshot: OnceCell<Result<Option<Snapshot>, GitError>>,
 }
 
 impl WorkTree {
@@ -44,7 +46,7 @@ impl WorkTree {
     ///
     /// # Errors
     /// When it could not be taken.
-    pub fn snapshot(&self) -> Result<Option<&Snapshot>, String> {
+    pub fn snapshot(&self) -> Result<Option<&Snapshot>, GitError> {
         match self.snapshot.get_or_init(|| Snapshot::take(&self.path, self.baseline.as_ref(), &self.budget)) {
             Ok(snapshot) => Ok(snapshot.as_ref()),
             Err(error) => Err(error.clone()),
@@ -73,19 +75,22 @@ pub fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
     let budget = &Budget::unlimited();
     let (other, own) = (Repository::at(top, String::new(), budget)?, Repository::find(root, budget)?);
     let is_same = other.common_dir.canonicalize().ok()? == own.common_dir.canonicalize().ok()?;
-    (is_same && top.canonicalize().ok()? != own.top).then(|| top.join(own.prefix.trim_end_matches('/')))
+    if !is_same || top.canonicalize().ok()? == own.top {
+        return None;
+    }
+    Some(top.join(own.prefix.trim_end_matches('/')))
 }
 
-/// What git makes of a file that exists.
+/// Whether git tracks a file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracking {
     Tracked,
-    /// It would be added with all others.
+    /// `git add --all` would add it.
     Untracked,
     Ignored,
 }
 
-/// What git makes of a file; `None` where it cannot say.
+/// Whether git tracks a file; `None` if git cannot answer.
 #[must_use]
 pub fn tracking(work: &Path, path: &Path, budget: &Budget) -> Option<Tracking> {
     let repository = Repository::find(work, budget)?;
@@ -93,7 +98,7 @@ pub fn tracking(work: &Path, path: &Path, budget: &Budget) -> Option<Tracking> {
     repository.tracking(&folder.join(path.file_name()?)).ok()
 }
 
-/// The list of files that git ignores in this clone alone: linked work trees share that of their repository.
+/// `info/exclude`: the files that git ignores in this clone only. Linked work trees share the one of their repository.
 #[must_use]
 pub fn exclude_file(work: &Path) -> Option<PathBuf> {
     let common = Repository::find(work, &Budget::unlimited())?.common_dir;
@@ -102,20 +107,20 @@ pub fn exclude_file(work: &Path) -> Option<PathBuf> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSelection {
-    /// What differs from the last commit.
+    /// The files that differ from the last commit.
     Changed,
-    /// What git knows or does not ignore.
+    /// All files except those that git ignores.
     All,
 }
 
-/// The files below a directory that exist, relative to it, in order, also those of submodules and of other repositories inside; `None`
-/// outside of a repository.
+/// The existing files below a directory, sorted and relative to it, including those of submodules and nested
+/// repositories; `None` outside a repository.
 ///
 /// # Errors
 /// When git fails.
-pub fn list(work: &Path, listed: FileSelection) -> Result<Option<Vec<String>>, String> {
+pub fn list(work: &Path, selection: FileSelection) -> Result<Option<Vec<String>>, GitError> {
     let Some(repository) = Repository::find(work, &Budget::unlimited()) else { return Ok(None) };
-    let files = match listed {
+    let files = match selection {
         FileSelection::Changed => repository.changed_files()?,
         FileSelection::All => repository.all_files()?,
     };
@@ -128,7 +133,7 @@ pub fn list(work: &Path, listed: FileSelection) -> Result<Option<Vec<String>>, S
             // A submodule, or a repository that git does not know.
             Ok(found) if found.is_dir() => {
                 let folder = file.trim_end_matches('/');
-                let inside = inner(&repository, &path, listed)?;
+                let inside = inner(&repository, &path, selection)?;
                 existing.extend(inside.iter().map(|file| format!("{folder}/{file}")));
             }
             Ok(_) => drop(existing.insert(file.into_owned())),
@@ -138,22 +143,22 @@ pub fn list(work: &Path, listed: FileSelection) -> Result<Option<Vec<String>>, S
     Ok(Some(existing.into_iter().collect()))
 }
 
-/// The files of a repository in another one.
-fn inner(outer: &Repository, folder: &Path, listed: FileSelection) -> Result<Vec<String>, String> {
+/// The files of a repository inside another one.
+fn inner(outer: &Repository, folder: &Path, selection: FileSelection) -> Result<Vec<String>, GitError> {
     let is_other = Repository::find(folder, &outer.budget)
         .is_some_and(|found| found.top != outer.top && found.prefix.is_empty());
-    if is_other { Ok(list(folder, listed)?.unwrap_or_default()) } else { Ok(Vec::new()) }
+    if is_other { Ok(list(folder, selection)?.unwrap_or_default()) } else { Ok(Vec::new()) }
 }
 
-/// The files of these kinds in the work tree around a folder, as far as they are files of its repository; `None` outside of one.
+/// The files of the repository around a folder that the extent selects; `None` outside a repository.
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option<Vec<PathBuf>>, String> {
+pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option<Vec<PathBuf>>, GitError> {
     let Some(repository) = Repository::find(folder, budget) else { return Ok(None) };
     let mut files = Vec::new();
     if extent.tracked {
-        files.extend(repository.tracked()?.0.keys().map(|name| repository.top.join(path_of(name))));
+        files.extend(repository.tracked()?.entries.keys().map(|name| repository.top.join(path_of(name))));
     }
     for (is_wanted, is_ignored) in [(extent.untracked, false), (extent.ignored, true)] {
         if is_wanted {

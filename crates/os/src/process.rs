@@ -1,5 +1,5 @@
-//! The only place that starts processes: commands of a hook, programs whose output is wanted, and a program that the
-//! user watches. All are watched by one loop that hands their output to a sink as it comes.
+//! The only place that starts processes: commands of a hook, programs whose output we need, and a program that the
+//! user watches. One loop watches them all and passes their output to a sink as it arrives.
 
 use std::io;
 use std::path::Path;
@@ -12,9 +12,6 @@ mod capture;
 mod descendants;
 #[cfg(unix)]
 mod signals;
-mod start;
-mod status;
-mod stream;
 #[cfg(unix)]
 mod unix;
 mod watch;
@@ -30,13 +27,94 @@ pub use capture::CapturedOutput;
 use capture::OutputCapture;
 pub use capture::{Retention, Spill};
 pub use conclaude_core::plan::DEFAULT_SHELL;
-use start::{ID_VARIABLE, ProcessKind, Start};
-pub use status::Status;
-pub use stream::{Sink, Stream};
 use watch::{Deadline, watch};
 
-/// Commands that call us in a circle must not fill the environment.
+/// Limits the id, so that commands that call us recursively do not fill the environment.
 const MAX_OUTER_ID: usize = 4_000;
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that we did not send.
+    Killed(i32),
+    /// It ran into its limit and was terminated with all its children.
+    TimedOut(Duration),
+    NotStarted(String),
+    /// We were asked to stop by this signal, and it was terminated with all its children.
+    Interrupted(&'static str),
+}
+
+impl Status {
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        *self == Status::Exited(0)
+    }
+
+    /// The exit code, if it had one.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            Status::Exited(code) => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// The status in words, to follow "it".
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Status::Exited(code) => format!("exited with code {code}"),
+            Status::Killed(signal) => format!("was killed by signal {signal}"),
+            Status::TimedOut(limit) => format!("timed out after {} s and was terminated", limit.as_secs()),
+            Status::NotStarted(reason) => format!("could not be started: {reason}"),
+            Status::Interrupted(signal) => format!("was terminated, since conclaude received {signal}"),
+        }
+    }
+}
+
+/// One of the two streams that a process prints to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Receives the output of a process as it comes.
+pub trait Sink {
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]);
+
+    /// Whether it can take no more: the process is then terminated.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+/// The environment variable that identifies the processes of one command. If a command calls us again, ids are nested:
+/// `outer/inner`.
+const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
+
+/// Why we start a process, and what happens to it when we stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ProcessKind {
+    /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
+    /// we are asked to stop, and dies when we are killed.
+    Command(String),
+    /// A program that we need the output of: the same, but nobody looks for processes that left its group. A signal
+    /// that asks us to stop keeps its default action until the first command has run.
+    Tool,
+    /// A program that shares our process group, so that it may read from the terminal and gets its Ctrl-C.
+    Attached,
+}
+
+struct Start<'a> {
+    command: Command,
+    #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]
+    kind: ProcessKind,
+    /// What it reads; our own stdin if there is none.
+    stdin: Option<&'a [u8]>,
+}
 
 /// A shell script to run as a command of a hook.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +123,7 @@ pub struct CommandSpec<'a> {
     /// The program that runs it, with `-c`.
     pub shell: &'a str,
     pub cwd: &'a Path,
-    /// The variables that it gets beside our own environment; `None` removes one.
+    /// Variables that are added to our own environment; `None` removes one.
     pub env: &'a [(String, Option<String>)],
     /// What it reads.
     pub stdin: &'a [u8],
@@ -113,7 +191,7 @@ pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> FinishedCommand {
     FinishedCommand { status, stdout, stderr, duration: started.elapsed() }
 }
 
-/// The mark of the next command, inside that of the command that called us.
+/// The id of the next command. It starts with the id of the command that called us, if one did.
 fn next_id() -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let own = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
@@ -169,7 +247,7 @@ fn run_to_end(start: Start<'_>, limit: Option<Duration>, sink: &mut dyn Sink) ->
     Ok(watch(&mut running, deadline, sink))
 }
 
-/// The signals whose inherited or default action would harm us. To be called first of all.
+/// Resets signals whose inherited or default action would harm us. Call this before anything else.
 pub fn set_signal_actions() {
     #[cfg(unix)]
     {
@@ -190,7 +268,7 @@ pub fn note_stop_signals() {
     let _ = signals::register();
 }
 
-/// Becomes readable with such a signal.
+/// A pipe that becomes readable with such a signal.
 #[cfg(unix)]
 pub fn stop_pipe() -> Option<&'static io::PipeReader> {
     signals::register()

@@ -1,51 +1,52 @@
-//! The audit trail: one record per decision, chained by hash, so that a changed, removed, inserted or reordered record
-//! is found. `.conclaude/audit/audit-<first number>.jsonl`, a new file when one is full; the chain goes on across them.
+//! The audit trail: one record per decision. Records are chained by hash, so that a changed, removed, inserted or reordered
+//! record is found. They are in `.conclaude/audit/audit-<first number>.jsonl`. A full file is followed by a new one; the
+//! chain continues across files.
 
+use std::io;
 use std::path::Path;
 
-mod anchor;
+use thiserror::Error;
+
 mod append;
 mod chain;
 pub mod fields;
 mod lines;
-mod pending;
-mod query;
 mod read;
 pub mod reasons;
 mod record;
-mod reset;
 mod runs;
 mod stats;
-mod tail;
-mod trace;
 mod trail;
 mod verify;
 mod writer;
 
-pub use query::Filter;
-pub use read::last_session;
-pub use read::{Mark, newest};
-pub use read::{Reader, TrailEntry};
-pub use record::{AppliedRule, Blocks, CommandRecord, Record, Skip, ToolRecord};
-pub use record::{MAX_FILES, STILL_RUN, in_record};
-pub use stats::Stats;
-pub use trace::TraceParent;
+pub use read::{Filter, Mark, Reader, TrailEntry, last_session, newest};
+pub use record::{
+    AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, STILL_RUN, Skip, ToolRecord, TraceParent,
+    in_record,
+};
+pub use stats::{CommandStats, Stats};
 pub use trail::{DEFAULT_MAX_FILE_BYTES, Trail};
 pub use verify::{Verdict, verify};
 
 use conclaude_core::config::AuditConfig;
 use conclaude_os::budget::Budget;
 
-/// Writes a record as the config asks for: `Ok` with what went wrong where that is only a warning.
+#[derive(Debug, Error)]
+#[error("the audit trail cannot be written: {0}")]
+pub struct AuditError(#[from] io::Error);
+
+/// Writes a record if the config asks for it. A failure is returned as a warning, `Ok(Some(…))`, unless the config
+/// requires the trail.
 ///
 /// # Errors
-/// When the record cannot be written and must be.
+/// When the record cannot be written and `required` is set.
 pub fn write(
     root: &Path,
     config: Option<&AuditConfig>,
     record: &Record,
     budget: &Budget,
-) -> Result<Option<String>, String> {
+) -> Result<Option<AuditError>, AuditError> {
     let config = config.cloned().unwrap_or_default();
     if config.enabled == Some(false) {
         return Ok(None);
@@ -53,10 +54,8 @@ pub fn write(
     let trail = Trail::of(root, config.max_file_bytes.map(|bytes| bytes.get().into())).within(budget);
     match trail.append(record) {
         Ok(()) => Ok(None),
-        Err(error) => {
-            let what = format!("the audit trail cannot be written: {error}");
-            if config.required == Some(true) { Err(what) } else { Ok(Some(what)) }
-        }
+        Err(error) if config.required == Some(true) => Err(error.into()),
+        Err(error) => Ok(Some(error.into())),
     }
 }
 

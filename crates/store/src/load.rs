@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::root::{self, Root};
 use crate::store::trust::{self, TrustStatus};
 use conclaude_core::config::{
-    About, ConclaudeConfig, ConfigError, Layer, Lost, Origins, PACK, Part, Patterns, Problem, Source, merge,
+    ConclaudeConfig, ConfigError, GuardedCalls, Layer, MergedConfig, Origins, PACK, Part, Patterns, Problem,
+    Source, UnusableRules, merge,
 };
 use conclaude_core::packs;
 use conclaude_core::yaml::{self, Node};
@@ -18,7 +19,7 @@ pub const LOCAL: &str = ".conclaude.local.yaml";
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 32;
 
-/// A config, made of all that can be used of its files.
+/// A config, made of the usable parts of its files.
 #[derive(Default)]
 pub struct Loaded {
     pub config: ConclaudeConfig,
@@ -26,8 +27,8 @@ pub struct Loaded {
     /// Why some files are not used, each with its name.
     pub errors: Vec<ConfigError>,
     /// Rules that are written in them and cannot be used.
-    pub lost: Vec<Lost>,
-    /// The paths that its files extend, as they are named and where they lead, also of what is missing or not used.
+    pub lost: Vec<UnusableRules>,
+    /// The paths that its files extend, as written and with links resolved, including files that are missing or not used.
     pub extended: Vec<PathBuf>,
 }
 
@@ -137,7 +138,7 @@ struct Loader<'a> {
     patterns: Patterns,
     parts: Vec<Part>,
     errors: Vec<ConfigError>,
-    lost: Vec<Lost>,
+    lost: Vec<UnusableRules>,
     /// A file that extends the current one is broken: of this one only the rules count.
     only_rules: bool,
     /// The files that extend the current one, from the first.
@@ -151,13 +152,14 @@ struct Loader<'a> {
     asks_trust: bool,
 }
 
-struct Named<'a> {
+/// An entry of `extends`.
+struct ExtendsEntry<'a> {
     name: &'a str,
     by: &'a Source,
     at: yaml::Span,
 }
 
-impl Named<'_> {
+impl ExtendsEntry<'_> {
     fn problem(&self, title: String, label: &str, help: String) -> Problem {
         let span = self.at.first_line(&self.by.text);
         Problem { span, title, label: label.to_owned(), help: Some(help) }
@@ -205,8 +207,10 @@ impl<'a> Loader<'a> {
         match self.read(&path) {
             Ok(text) => self.add(Source { layer, path, text, untrusted: None }),
             Err(error) => {
-                // One that the user did not agree to is no rule of this project.
-                self.lost.extend((!error.is_untrusted()).then(|| Lost::file(&error, About::Anything)));
+                // A file that the user did not agree to has no rules of this project.
+                if !error.is_untrusted() {
+                    self.lost.push(UnusableRules::of_file(&error, GuardedCalls::Anything));
+                }
                 self.errors.push(error);
             }
         }
@@ -222,7 +226,7 @@ impl<'a> Loader<'a> {
             self.name_extended(&path, &text);
         }
         self.errors.extend(read.error);
-        self.lost.extend(read.lost);
+        self.lost.extend(read.unusable);
         let part = if self.only_rules { read.part.and_then(Part::only_rules) } else { read.part };
         let Some(part) = part else { return };
         let was_only_rules = self.only_rules;
@@ -230,7 +234,7 @@ impl<'a> Loader<'a> {
         let mut problems = Vec::new();
         for (index, name) in part.config.iter().flat_map(ConclaudeConfig::extended).enumerate() {
             let at = part.tree.entry("extends", index).map_or(part.tree.span, |entry| entry.span);
-            problems.extend(self.extend(&Named { name, by: &part.source, at }).err());
+            problems.extend(self.extend(&ExtendsEntry { name, by: &part.source, at }).err());
         }
         self.only_rules = was_only_rules;
         if !problems.is_empty() {
@@ -239,7 +243,7 @@ impl<'a> Loader<'a> {
         self.parts.push(part);
     }
 
-    /// What a file extends that cannot be used is part of the config all the same, and protected as such.
+    /// Files that a broken file extends are part of the config all the same, and protected as such.
     fn name_extended(&mut self, by: &Path, text: &str) {
         let Ok(tree) = yaml::read(text) else { return };
         let names = (0..MAX_FILES).map_while(|index| tree.entry("extends", index));
@@ -262,18 +266,18 @@ impl<'a> Loader<'a> {
         if self.asks_trust { root::read_trusted(path, why) } else { root::read_any(path) }
     }
 
-    fn extend(&mut self, named: &Named<'_>) -> Result<(), Problem> {
-        let name = named.name;
+    fn extend(&mut self, entry: &ExtendsEntry<'_>) -> Result<(), Problem> {
+        let name = entry.name;
         if self.files >= MAX_FILES || self.chain.len() >= MAX_DEPTH {
             let help = format!("at most {MAX_FILES} files contribute, {MAX_DEPTH} deep");
-            return Err(self.lose(named, format!("`{name}` is one file too many"), "not read", help));
+            return Err(self.lose(entry, format!("`{name}` is one file too many"), "not read", help));
         }
         if let Some(pack) = name.strip_prefix(PACK) {
-            return self.pack(pack, named);
+            return self.pack(pack, entry);
         }
-        let source = self.file(named)?;
+        let source = self.file(entry)?;
         if self.is_new(&source.path) {
-            self.chain.push(real(&named.by.path));
+            self.chain.push(real(&entry.by.path));
             self.add(source);
             self.chain.pop();
         }
@@ -288,13 +292,15 @@ impl<'a> Loader<'a> {
         is_new
     }
 
-    fn pack(&mut self, name: &str, named: &Named<'_>) -> Result<(), Problem> {
-        let pack = packs::find(name)
-            .map_err(|help| self.lose(named, format!("there is no pack `{name}`"), "unknown pack", help))?;
+    fn pack(&mut self, name: &str, entry: &ExtendsEntry<'_>) -> Result<(), Problem> {
+        let pack = packs::find(name).map_err(|error| {
+            let title = format!("there is no pack `{name}`");
+            self.lose(entry, title, "unknown pack", error.to_string())
+        })?;
         let path = PathBuf::from(format!("{PACK}{}", pack.name));
         if self.is_new(&path) {
             self.files += 1;
-            let (layer, text) = (named.by.layer, pack.text.to_owned());
+            let (layer, text) = (entry.by.layer, pack.text.to_owned());
             let source = Source { layer, path, text, untrusted: None };
             let part = Part { source, tree: pack.tree(), config: None };
             self.parts.extend(if self.only_rules { part.only_rules() } else { Some(part) });
@@ -303,15 +309,15 @@ impl<'a> Loader<'a> {
     }
 
     /// A file, relative to the one that names it.
-    fn file(&mut self, named: &Named<'_>) -> Result<Source, Problem> {
-        let Named { name, by, .. } = named;
+    fn file(&mut self, entry: &ExtendsEntry<'_>) -> Result<Source, Problem> {
+        let ExtendsEntry { name, by, .. } = entry;
         let folder = by.path.parent().unwrap_or(Path::new(""));
         let path = located(name, &by.path);
         let own = real(&path);
         self.named.extend([path.clone(), own.clone()]);
         if self.chain.contains(&own) || own == real(&by.path) {
             let help = "a file cannot extend itself, also not by way of others".to_owned();
-            return Err(named.problem(format!("`{name}` extends this file"), "a circle", help));
+            return Err(entry.problem(format!("`{name}` extends this file"), "a circle", help));
         }
         let layer = by.layer;
         let read = if layer == Layer::User || self.is_inside(&own) {
@@ -321,37 +327,37 @@ impl<'a> Loader<'a> {
         };
         let text = read.map_err(|error| {
             let help = format!("paths are relative to {}", folder.display());
-            self.lose(named, format!("`{name}` cannot be used"), &error.summary(), help)
+            self.lose(entry, format!("`{name}` cannot be used"), &error.summary(), help)
         })?;
         Ok(Source { layer, path: own, text, untrusted: None })
     }
 
-    /// Whether a file is part of the project: what is not may be anything that the user can read.
+    /// Whether a file is part of the project. Other files may be anything that the user can read.
     fn is_inside(&self, path: &Path) -> bool {
         let top = root::git_top_level(&self.root.folder).unwrap_or(&self.root.folder);
         path.starts_with(real(top))
     }
 
-    /// A file that should be extended and is not: any rule might be in it.
-    fn lose(&mut self, named: &Named<'_>, title: String, label: &str, help: String) -> Problem {
-        self.lost.push(Lost {
-            path: named.by.path.clone(),
-            line: Some(named.at.line),
+    /// A file that is extended and cannot be used: any rule might be in it.
+    fn lose(&mut self, entry: &ExtendsEntry<'_>, title: String, label: &str, help: String) -> Problem {
+        self.lost.push(UnusableRules {
+            path: entry.by.path.clone(),
+            line: Some(entry.at.line),
             why: title.clone(),
-            about: About::Anything,
+            calls: GuardedCalls::Anything,
         });
-        named.problem(title, label, help)
+        entry.problem(title, label, help)
     }
 
     fn finish(mut self) -> Loaded {
-        let (config, origins, more) = merge(self.parts, self.patterns);
-        self.lost.extend(more.iter().map(|error| Lost::file(error, About::Anything)));
-        self.errors.extend(more);
+        let MergedConfig { config, origins, errors } = merge(self.parts, self.patterns);
+        self.lost.extend(errors.iter().map(|error| UnusableRules::of_file(error, GuardedCalls::Anything)));
+        self.errors.extend(errors);
         Loaded { config, origins, errors: self.errors, lost: self.lost, extended: self.named }
     }
 }
 
-/// Where a file is that another one names.
+/// The path of a file that another one names.
 fn located(name: &str, by: &Path) -> PathBuf {
     by.parent().unwrap_or(Path::new("")).join(expand_home(name))
 }

@@ -34,14 +34,15 @@ impl Root {
     #[must_use]
     pub fn find(project_dir: Option<&Path>, cwd: &Path) -> Root {
         let (outside, worktree) = split_worktree(cwd);
-        let project_dir = project_dir.filter(|folder| {
-            if !folder.is_absolute() {
+        let project_dir = match project_dir {
+            Some(folder) if !folder.is_absolute() => {
                 log::warn(|| {
                     format!("{} is not absolute, ignoring it: {}", variables::PROJECT_DIR, folder.display())
                 });
+                None
             }
-            folder.is_absolute()
-        });
+            folder => folder,
+        };
         let start = project_dir.unwrap_or(outside);
         let (config, untrusted) = match find_upward(start) {
             Some(path) => match check_owner(&path, start) {
@@ -62,7 +63,7 @@ impl Root {
     }
 }
 
-/// Where Claude Code keeps what is the user's: settings and agents.
+/// Where Claude Code keeps the user's settings and agents.
 pub fn claude_folder() -> Option<PathBuf> {
     let named = std::env::var_os(variables::CONFIG_DIR).map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| std::env::home_dir().map(|home| home.join(layout::FOLDER)))
@@ -175,7 +176,7 @@ fn trusted(path: &Path, text: String, why: &str) -> Result<String, ConfigError> 
     }
 }
 
-/// Reads a config file whoever owns it, to show what is in it.
+/// Reads a config file of any owner, to show its content.
 ///
 /// # Errors
 /// When the file cannot be read.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
+use thiserror::Error;
 
 use conclaude_core::text::hex;
 use conclaude_os::files;
@@ -24,7 +25,37 @@ pub const FOLDER: &str = ".conclaude";
 /// The number of long outputs, and of undelivered messages, that are kept for a session.
 pub const MAX_OUTPUTS: usize = 100;
 
-/// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. None without a home.
+/// Why state cannot be kept. Callers see an [`io::Error`].
+#[derive(Debug, Error)]
+pub(crate) enum StoreError {
+    #[error("there is no home folder to keep it in: set HOME or XDG_STATE_HOME")]
+    NoHome,
+    #[error("there is no home folder to keep in what was sent: set HOME or XDG_STATE_HOME")]
+    NoHomeForExports,
+    #[error("{} is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    #[error("{} has more than {max} files", .folder.display())]
+    TooManyFiles { folder: PathBuf, max: usize },
+    #[error("{0} commands run already")]
+    TooManyCommands(usize),
+    #[error("{}: {error}", .path.display())]
+    State { path: PathBuf, error: serde_json::Error },
+    #[error("another process holds the lock")]
+    Locked,
+}
+
+impl From<StoreError> for io::Error {
+    fn from(error: StoreError) -> io::Error {
+        let kind = match error {
+            StoreError::NotAFolder(_) => io::ErrorKind::NotADirectory,
+            StoreError::Locked => io::ErrorKind::TimedOut,
+            _ => return io::Error::other(error),
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. `None` without a home.
 #[cfg(not(test))]
 #[must_use]
 pub fn outside() -> Option<PathBuf> {
@@ -33,7 +64,7 @@ pub fn outside() -> Option<PathBuf> {
     home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
 }
 
-/// Tests of units never see the state of whoever runs them: each thread, and so each test, has a folder of its own.
+/// Unit tests never see the state of the user who runs them: each thread, and so each test, has its own folder.
 #[cfg(test)]
 #[must_use]
 pub fn outside() -> Option<PathBuf> {
@@ -43,7 +74,7 @@ pub fn outside() -> Option<PathBuf> {
     Some(STATE.with(|state| state.path().join("conclaude")))
 }
 
-/// Creates a folder there, and those above it.
+/// Creates a folder of the user's state, and those above it.
 ///
 /// # Errors
 /// When it cannot be created.
@@ -64,7 +95,7 @@ pub fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Creates the folder and its parents below the root, none of which may be a symlink, for their user alone.
+/// Creates the folder and its parents below the root, readable by their user only. None of them may be a symlink.
 ///
 /// # Errors
 /// When one of them cannot be created, or is not a folder.
@@ -79,8 +110,7 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
                 // Another process may have been faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     if !files::is_real_folder(&path) {
-                        let problem = format!("{} is not a folder", path.display());
-                        return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
+                        return Err(StoreError::NotAFolder(path).into());
                     }
                 }
                 Err(error) => {
@@ -88,7 +118,7 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
                 }
             }
         }
-        // Also where the user created the folder, or we were killed between the two. An empty one would stay empty.
+        // Also if the user created the folder, or if we were killed before we wrote this file.
         let ignore = path.join(".gitignore");
         if path.ends_with(FOLDER) && !ignore.exists() {
             files::write_atomically(&ignore, b"*\n")
@@ -110,7 +140,7 @@ pub fn touch_last(root: &Path, event: &str) {
     }
 }
 
-/// Makes the folder for that: from now on `doctor` can tell when events arrived.
+/// Creates the folder for arrivals: from now on `doctor` knows when events arrived.
 pub fn expect_arrivals(root: &Path) {
     let _ = make_folder(root, &root.join(FOLDER).join("state/last"));
 }
@@ -132,10 +162,10 @@ pub fn open_new(path: &Path) -> io::Result<File> {
     files::no_links().write(true).create(true).truncate(true).open(path)
 }
 
-/// More than a project has that nobody put under git.
+/// A project without git has fewer files.
 const MAX_PROJECT_FILES: usize = 100_000;
 
-/// All files below a folder that no git knows, relative to it.
+/// All files below a folder without a repository, relative to it.
 ///
 /// # Errors
 /// When it cannot be read, or has too many.
@@ -154,10 +184,8 @@ pub fn files_below(work: &Path) -> io::Result<Vec<String>> {
             }
         }
         if found.len() > MAX_PROJECT_FILES {
-            return Err(io::Error::other(format!(
-                "{} has more than {MAX_PROJECT_FILES} files",
-                work.display()
-            )));
+            let error = StoreError::TooManyFiles { folder: work.to_owned(), max: MAX_PROJECT_FILES };
+            return Err(error.into());
         }
     }
     found.sort();

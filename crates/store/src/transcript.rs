@@ -1,4 +1,4 @@
-//! Reading Claude Code's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
+//! Reads Claude Code's transcripts: JSON lines that grow while we read them, up to 100 MB.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -11,27 +11,22 @@ use conclaude_os::files;
 
 mod calls;
 mod changes;
-pub mod counts;
 pub mod fate;
 pub mod identity;
 mod lines;
-pub mod listing;
 pub mod sessions;
 pub mod stream;
-mod tool_calls;
-mod writes;
 
 pub use calls::{AgentCall, CallLookup, call_of, last_agent_call};
-pub use changes::{ToolChange, changes};
+pub use changes::{FileWrite, ToolChange, changes, writes};
 use lines::{BackwardLine, LinesFromEnd, bounded_line, holds};
 pub use tail::tail;
-pub use writes::{Write, writes};
 
 /// How far a transcript of an unknown format is searched.
 const MAX_SEARCHED_BYTES: u64 = 4 << 20;
 
-/// A line of a transcript as far as prompts and times are concerned: Claude Code's form, or a plain message. Fields of
-/// another type than expected are passed over.
+/// A line of a transcript, read for prompts and times: in Claude Code's form, or a plain message. Fields of an unexpected
+/// type are ignored.
 struct MessageLine(Value);
 
 impl MessageLine {
@@ -52,9 +47,12 @@ impl MessageLine {
         role.or_else(|| self.text("role")).or_else(|| self.text("type"))
     }
 
-    /// What the user said on this line, if it is the user's.
+    /// The prompt on this line, if it is one of the user.
     fn prompt(&self) -> Option<Prompt> {
-        let text = (self.role() == Some("user")).then(|| text_of(self.content()?)).flatten()?;
+        if self.role() != Some("user") {
+            return None;
+        }
+        let text = text_of(self.content()?)?;
         let is_main = self.0.get("message").is_some_and(Value::is_object)
             && self.0.get("isSidechain") != Some(&Value::Bool(true));
         Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main })
@@ -68,47 +66,46 @@ fn text_of(content: &Value) -> Option<String> {
         Value::Array(blocks) => {
             let texts: Vec<&str> =
                 blocks.iter().filter_map(|block| block.as_str().or(block.get("text")?.as_str())).collect();
-            (!texts.is_empty()).then(|| texts.join("\n"))
+            if texts.is_empty() { None } else { Some(texts.join("\n")) }
         }
         _ => None,
     }
 }
 
-/// The first thing that the user says in a transcript.
+/// The first user message of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     pub text: String,
     /// The time of its line.
     pub time: Option<String>,
-    /// Its line is one of Claude Code's main thread, and not of a subagent or in the plain form.
+    /// The line is of Claude Code's main thread; not of a subagent, and not a plain message.
     pub is_main: bool,
 }
 
-/// The prompt of a subagent: the first user message of its transcript, wherever it is. What comes later, or is quoted, never
-/// counts.
+/// The prompt of a subagent: the first user message of its transcript. Later messages and quotations never count.
 #[must_use]
 pub fn first_prompt(path: &Path) -> Option<Prompt> {
     let mut reader = io::BufReader::with_capacity(16 << 10, files::open_regular(path).ok()?);
-    // The client may write other lines before it; one that cannot be read does not hide the rest.
+    // The client may write other lines before it. An unreadable line does not hide those after it.
     while let Ok(Some(line)) = bounded_line(&mut reader) {
         if memchr::memmem::find(&line, b"user").is_none() {
             continue;
         }
-        if let Some(prompt) = MessageLine::read(&line).and_then(|said| said.prompt()) {
+        if let Some(prompt) = MessageLine::read(&line).and_then(|line| line.prompt()) {
             return Some(prompt);
         }
     }
     None
 }
 
-/// Whether the transcript is in the format of a client whose prompts we cannot read, as far as its first lines tell.
+/// Whether the first lines are in the format of a client whose prompts we cannot read.
 #[must_use]
 pub fn is_foreign(path: &Path) -> bool {
     let Ok(file) = files::open_regular(path) else { return false };
     let mut reader = io::BufReader::with_capacity(16 << 10, file);
     (0..5).any(|_| {
         let line = bounded_line(&mut reader).ok().flatten();
-        line.and_then(|line| MessageLine::read(&line)).is_some_and(|said| others::is_foreign(&said.0))
+        line.and_then(|line| MessageLine::read(&line)).is_some_and(|line| others::is_foreign(&line.0))
     })
 }
 
@@ -136,12 +133,15 @@ pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathB
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries.filter(|path| path != except).find_map(|path| {
         let id = layout::agent_id(&path)?.to_owned();
-        holds(&mut files::open_regular(&path).ok()?, needle.as_bytes()).then_some((id, path))
+        if !holds(&mut files::open_regular(&path).ok()?, needle.as_bytes()) {
+            return None;
+        }
+        Some((id, path))
     })
 }
 
 fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
-    let blocks = match MessageLine::read(line).and_then(|said| said.content().cloned()) {
+    let blocks = match MessageLine::read(line).and_then(|line| line.content().cloned()) {
         Some(Value::Array(blocks)) => blocks,
         _ => Vec::new(),
     };
@@ -157,9 +157,9 @@ pub fn worked_since(path: &Path, time: &str) -> bool {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
     while let Ok(Some(line)) = lines.next_line() {
         let BackwardLine::Whole(line) = line else { continue };
-        let Some(said) = MessageLine::read(&line) else { continue };
+        let Some(message) = MessageLine::read(&line) else { continue };
         // The client's times have one form, so that they can be compared as text.
-        if said.text("timestamp").is_some_and(|then| then < time) {
+        if message.text("timestamp").is_some_and(|then| then < time) {
             return false;
         }
         if tool_uses(&line).any(|(name, _)| tools::may_write(&name)) {

@@ -10,7 +10,7 @@ use crate::cli::out::Out;
 use crate::cli::root;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::protected::is_protected;
-use conclaude_checks::des::record::{self, PhaseChange};
+use conclaude_checks::des::record::{self, PhaseChange, PhaseUpdate, RecordError};
 use conclaude_checks::des::step;
 use conclaude_checks::paths;
 use conclaude_core::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
@@ -129,7 +129,7 @@ impl DesProject {
     pub(super) fn change_step(
         &self,
         path: &Path,
-        change: impl FnOnce(&mut step::Step) -> Result<(), String>,
+        change: impl FnOnce(&mut step::Step) -> Result<(), RecordError>,
     ) -> anyhow::Result<String> {
         let (real, name) = self.step(path)?;
         record::change(&self.root.folder, &real, change).map_err(anyhow::Error::msg)?;
@@ -139,7 +139,9 @@ impl DesProject {
     /// Records a change of a phase, in the step file and in the audit trail.
     pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &PhaseChange) -> anyhow::Result<()> {
         let name = self.change_step(path, |step| {
-            record::record(step, &self.phases(step), phase, change, Timestamp::now())
+            let update =
+                PhaseUpdate { phases: &self.phases(step), name: phase, change, now: Timestamp::now() };
+            record::record(step, &update)
         })?;
         let AuditedChange { event, decision, evidence } = AuditedChange::of(change);
         self.audit(&Record {

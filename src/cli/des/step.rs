@@ -10,7 +10,7 @@ use super::DesProject;
 use crate::cli::out::{LiteralText, Out};
 use conclaude_checks::des::boundaries::boundaries;
 use conclaude_checks::des::gates::{self, OpenStep};
-use conclaude_checks::des::record::{self, NewStep, PhaseChange};
+use conclaude_checks::des::record::{self, AdmittedFailure, NewStep, PhaseChange};
 use conclaude_checks::des::scope::{self, Scope};
 use conclaude_checks::des::step;
 use conclaude_core::text::clean_line;
@@ -111,7 +111,9 @@ pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> 
         bail!("--reason must not be blank: say why the step failed");
     }
     let name = project.change_step(&args.step, |step| {
-        record::admit_failure(step, &project.phases(step), args.partial, reason, Timestamp::now());
+        let phases = &project.phases(step);
+        let failure = AdmittedFailure { phases, partial: args.partial, reason, now: Timestamp::now() };
+        record::admit_failure(step, &failure);
         Ok(())
     })?;
     let state = if args.partial { "PARTIAL" } else { "FAILED" };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Check, Installation, short};
 use crate::cli::validate;
-use conclaude_core::config::{ConfigError, Layer, Located, Remark};
+use conclaude_core::config::{ConfigError, Layer, LocatedProblem, Remark};
 use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::pattern::Pattern;
 use conclaude_core::text::count;
@@ -53,7 +53,7 @@ fn of_remark(remark: &Remark, loaded: &Loaded, edit: &str) -> Check {
     let why = if remark.label.is_empty() { String::new() } else { format!(": {}", remark.label) };
     let what = format!("{}{why}", remark.title);
     let origin = remark.locate(&loaded.origins).map(|(source, problem)| {
-        let line = Located::of(&problem, &source.text, &source.path).line;
+        let line = LocatedProblem::of(&problem, &source.text, &source.path).line;
         format!("edit {}:{line}", source.path.display())
     });
     let fix = origin.unwrap_or_else(|| edit.to_owned());

@@ -6,7 +6,7 @@ use super::{Explanation, words};
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Command;
-use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
+use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
 pub(super) fn of(explained: &Explanation) -> Value {
     let asked = &explained.asked;
@@ -71,7 +71,7 @@ pub(in crate::cli) fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
     })
 }
 
-fn effects(guarded: &Guarded) -> Value {
+fn effects(guarded: &GuardReport) -> Value {
     let effects = &guarded.effects;
     let touches = effects.touches.iter().map(|touch| {
         json!({
@@ -87,7 +87,7 @@ fn effects(guarded: &Guarded) -> Value {
     })
 }
 
-fn guards(rehearsal: &Rehearsal, guarded: &Guarded) -> Value {
+fn guards(rehearsal: &Rehearsal, guarded: &GuardReport) -> Value {
     let findings = rehearsal.checks.iter().flatten().filter(|outcome| !rehearsal.is_of_gate(outcome));
     let findings = findings.filter_map(Outcome::as_finding);
     let rules = guarded.rules.iter().map(|rule| {

@@ -10,7 +10,7 @@ use conclaude_core::event::Blocking;
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::FILES;
 use conclaude_core::text::printable_line;
-use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
+use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
 pub(super) fn all(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
     head(out, explained)?;
@@ -91,7 +91,7 @@ fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     Ok(())
 }
 
-fn effects(out: &mut Out<'_>, guarded: &Guarded) -> io::Result<()> {
+fn effects(out: &mut Out<'_>, guarded: &GuardReport) -> io::Result<()> {
     section(out, "What it does, as guards see it")?;
     let effects = &guarded.effects;
     if effects.commands.is_empty() && effects.touches.is_empty() && effects.unclear.is_empty() {

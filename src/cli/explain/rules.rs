@@ -9,7 +9,7 @@ use conclaude_checks::guard::Comparison;
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::rule::Rule;
-use conclaude_engine::hooks::rehearse::{Guarded, Rehearsal};
+use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
 /// A rule with the result of its comparisons.
 struct RuleLine<'a> {
@@ -18,7 +18,7 @@ struct RuleLine<'a> {
     why: Vec<String>,
 }
 
-pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Result<()> {
+pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardReport) -> io::Result<()> {
     let findings: Vec<&Outcome> =
         rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
     let considered: Vec<RuleLine<'_>> =
@@ -45,7 +45,7 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded
     Ok(())
 }
 
-fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> RuleLine<'a> {
+fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) -> RuleLine<'a> {
     let is_own =
         |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
     let mark = match findings.iter().filter(is_own).map(|outcome| outcome.verdict).max() {

@@ -13,7 +13,7 @@ use conclaude_core::messages::short;
 use conclaude_core::plan::{Action, Command, Report};
 use conclaude_core::rule::Rule;
 use conclaude_core::text;
-use conclaude_engine::hooks::rehearse::{Answered, End, Rehearsal};
+use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal, RehearsedAnswer};
 use shell_effects::{Access, SimpleCommand};
 
 pub(super) fn of_touch(touch: &Touch) -> String {
@@ -81,7 +81,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
     }
 }
 
-pub(super) fn decision(rehearsal: &Rehearsal, answered: &Answered) -> &'static str {
+pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {
     let is_asked = rehearsal.permissions.as_ref().is_some_and(|permitted| permitted.asked.is_some());
     match answered.word {
         // No answer at all leaves it to the user.
@@ -116,40 +116,40 @@ pub(super) fn text_of(answer: &Answer) -> Option<String> {
 pub(super) struct Case {
     /// Empty where there is only one.
     pub(super) when: String,
-    pub(super) answered: Answered,
+    pub(super) answered: RehearsedAnswer,
 }
 
 pub(super) fn cases(rehearsal: &Rehearsal) -> Vec<Case> {
     let commands: Vec<&Command> = rehearsal.plan.commands().collect();
-    let first = rehearsal.answer(|_| End::Exits(0), BlockCount::Blocks(1));
+    let first = rehearsal.answer(|_| CommandEnd::Exits(0), BlockCount::Blocks(1));
     let is_blocked = matches!(first.word, Some(Word::Blocked));
     if commands.is_empty() || matches!(first.word, Some(Word::Denied | Word::Asked)) {
         let mut cases = vec![Case { when: String::new(), answered: first }];
         if is_blocked {
-            cases.extend(at_limit(rehearsal, |_| End::Exits(0)));
+            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(0)));
         }
         return cases;
     }
     let when = if commands.len() == 1 { "if it succeeds" } else { "if all succeed" };
     let mut cases = vec![Case { when: when.into(), answered: first }];
     if is_blocked {
-        cases.extend(at_limit(rehearsal, |_| End::Exits(0)));
+        cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(0)));
     }
     for command in &commands {
-        cases.push(case(rehearsal, command, End::Exits(1), "fails"));
+        cases.push(case(rehearsal, command, CommandEnd::Exits(1), "fails"));
         if commands.len() == 1 && command.on_failure == Reaction::Block {
-            cases.extend(at_limit(rehearsal, |_| End::Exits(1)));
+            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(1)));
         }
         if command.timeout.is_some() {
             cases.extend(timeouts(rehearsal, command));
         }
     }
     if commands.len() > 1 {
-        let answered = rehearsal.answer(|_| End::Exits(1), BlockCount::Blocks(1));
+        let answered = rehearsal.answer(|_| CommandEnd::Exits(1), BlockCount::Blocks(1));
         let is_blocked = matches!(answered.word, Some(Word::Blocked));
         cases.push(Case { when: "if all fail".into(), answered });
         if is_blocked {
-            cases.extend(at_limit(rehearsal, |_| End::Exits(1)));
+            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(1)));
         }
     }
     cases
@@ -157,23 +157,23 @@ pub(super) fn cases(rehearsal: &Rehearsal) -> Vec<Case> {
 
 /// The first timeout, and the next one where that has another answer.
 fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
-    let first = case(rehearsal, command, End::TimesOut, "times out");
-    let again = case(rehearsal, command, End::TimesOutAgain, "times out again");
+    let first = case(rehearsal, command, CommandEnd::TimesOut, "times out");
+    let again = case(rehearsal, command, CommandEnd::TimesOutAgain, "times out again");
     if first.answered.word == again.answered.word { vec![first] } else { vec![first, again] }
 }
 
 /// One command ends as given, and all others succeed.
-fn ends(one: &Command, end: End) -> impl Fn(&Command) -> End {
-    move |command| if std::ptr::eq(command, one) { end } else { End::Exits(0) }
+fn ends(one: &Command, end: CommandEnd) -> impl Fn(&Command) -> CommandEnd {
+    move |command| if std::ptr::eq(command, one) { end } else { CommandEnd::Exits(0) }
 }
 
-fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case {
+fn case(rehearsal: &Rehearsal, command: &Command, end: CommandEnd, what: &str) -> Case {
     let when = format!("if `{}` {what}", short(&command.script));
     Case { when, answered: rehearsal.answer(ends(command, end), BlockCount::Blocks(1)) }
 }
 
 /// The answer once the block limit is reached, if blocks are counted here.
-fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case> {
+fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> CommandEnd) -> Option<Case> {
     let answered = rehearsal.answer(end, BlockCount::Exhausted);
     let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
     let blocks = text::count(rehearsal.plan.gates.max_blocks.into(), "block");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ReplaySummary, print};
 use crate::replay::seen::{Hit, NotReplayed};
-use conclaude_engine::hooks::replay::Would;
+use conclaude_engine::hooks::replay::Prediction;
 
 pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
     let seen = replayed.seen;
@@ -21,13 +21,13 @@ pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
         json!({"rule": command.rule, "run": command.run, "can_block": command.can_block, "times": n})
     });
     let decisions = [
-        Would::Denied,
-        Would::Asked,
-        Would::Blocked,
-        Would::Permitted,
-        Would::Depends,
-        Would::Unknown,
-        Would::Allowed,
+        Prediction::Denied,
+        Prediction::Asked,
+        Prediction::Blocked,
+        Prediction::Permitted,
+        Prediction::Depends,
+        Prediction::Unknown,
+        Prediction::Allowed,
     ];
     let decisions: serde_json::Map<String, Value> =
         decisions.into_iter().map(|would| (would.as_str().to_owned(), json!(seen.of(would)))).collect();

@@ -11,7 +11,7 @@ use crate::replay::notes_of;
 use crate::replay::seen::{Hit, Tally};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{count, printable_line};
-use conclaude_engine::hooks::replay::{Planned, Would};
+use conclaude_engine::hooks::replay::{PlannedCommand, Prediction};
 
 const BOLD: Paint = Paint(Style::new().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());
@@ -89,8 +89,8 @@ fn row(hit: &Hit) -> [String; 8] {
         [first, more @ ..] => format!("{} and {} more", first.rule, more.len()),
     };
     let would = match hit.would {
-        Would::Depends => "its commands decide",
-        Would::Unknown => "not known: a gate",
+        Prediction::Depends => "its commands decide",
+        Prediction::Unknown => "not known: a gate",
         would => would.as_str(),
     };
     [
@@ -120,14 +120,14 @@ fn summary(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
         count(replayed.transcripts, "transcript"),
         replayed.seconds
     )?;
-    let words = [Would::Denied, Would::Asked, Would::Blocked, Would::Permitted];
+    let words = [Prediction::Denied, Prediction::Asked, Prediction::Blocked, Prediction::Permitted];
     let counts: Vec<String> =
         words.iter().map(|would| format!("{} {}", seen.of(*would), would.as_str())).collect();
     let differ = if seen.differs == 1 { "differs" } else { "differ" };
     writeln!(out, "would be: {}; {} {differ} from what happened", counts.join(", "), seen.differs)?;
     let undecided = [
-        (Would::Depends, "where commands that can block would run"),
-        (Would::Unknown, "of agents with a step, whose gates cannot be replayed"),
+        (Prediction::Depends, "where commands that can block would run"),
+        (Prediction::Unknown, "of agents with a step, whose gates cannot be replayed"),
     ];
     for (would, why) in undecided.into_iter().filter(|(would, _)| seen.of(*would) > 0) {
         writeln!(out, "not decided by rules: {} {why}", count(seen.of(would), "event"))?;
@@ -181,8 +181,8 @@ fn tally_words(tally: Tally) -> String {
 }
 
 /// Commands that would have run, the most frequent first.
-pub(super) fn planned<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a Planned, u64)> {
-    let mut found: Vec<(&Planned, u64)> =
+pub(super) fn planned<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a PlannedCommand, u64)> {
+    let mut found: Vec<(&PlannedCommand, u64)> =
         replayed.seen.commands.iter().map(|(command, n)| (command, *n)).collect();
     found.sort_by(|(a, n), (b, m)| {
         m.cmp(n).then_with(|| (&a.rule.file, a.rule.line, &a.run).cmp(&(&b.rule.file, b.rule.line, &b.run)))

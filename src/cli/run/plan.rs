@@ -11,7 +11,7 @@ use conclaude_core::config::{ConclaudeConfig, Origins};
 use conclaude_core::dialect::claude::{self, fields};
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
-use conclaude_core::plan::{self, Command, Facts, Plan, Select};
+use conclaude_core::plan::{self, Command, Facts, Plan, Selection};
 use conclaude_core::types::Event;
 use conclaude_engine::hooks;
 use conclaude_store::root::Root;
@@ -216,10 +216,10 @@ impl ProjectConfig<'_> {
         let unnamed = Agent::named(UNKNOWN);
         let facts = Facts {
             select: match (is_agents, agent) {
-                (true, Some(_)) => Select::Matching,
-                (true, None) => Select::ForEveryone,
+                (true, Some(_)) => Selection::Matching,
+                (true, None) => Selection::ForEveryone,
                 // Which tool it would be is not known, and which of the files it would write.
-                (false, _) => Select::All,
+                (false, _) => Selection::All,
             },
             agent: if is_agents { Some(named.as_ref().unwrap_or(&unnamed)) } else { None },
             caller: if is_agents { None } else { named.as_ref() },

@@ -63,7 +63,8 @@ impl RunReport {
     pub(super) fn ran(&mut self, command: &Command, planned: &EventPlan) -> io::Result<()> {
         let keep =
             |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
-        let kept = hooks::Kept { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) };
+        let kept =
+            hooks::StreamRetention { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) };
         let finished = hooks::execute(command, &planned.payload, kept, &mut |_| {
             Err(io::Error::other(format!("more than {} MiB", MAX_SHOWN >> 20)))
         });

@@ -6,14 +6,18 @@ use anyhow::{anyhow, bail};
 use serde_json::{Map, Value};
 
 use conclaude_core::blocks::BlockCount;
-use conclaude_core::config::{Case, CommandResult, Ended, Expect, Fields, NonBlank, Said};
+use conclaude_core::config::{
+    Case, CommandExit, CommandResult, Expect, JsonObject, NonBlank, TextExpectation,
+};
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Blocking, Changes, EventKind};
-use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::plan::{Command, SkipReason};
 use conclaude_core::text::clean;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
+use conclaude_engine::hooks::rehearse::{
+    CommandEnd, Rehearsal, RehearsedAnswer, SimulatedOutput, SimulatedRun, rehearse,
+};
 
 /// What an event came to, as cases expect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +72,17 @@ pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
     }
     let end = |command: &Command| {
         let Some(result) = result(case, command) else {
-            return Played { end: End::Exits(0), printed: Some(Printed::default()) };
+            return SimulatedRun { end: CommandEnd::Exits(0), printed: Some(SimulatedOutput::default()) };
         };
-        let end = match result.exit {
-            Ended::Exits(code) => End::Exits(code),
-            Ended::TimesOut => End::TimesOut,
+        let end = match result.exit.unwrap_or_default() {
+            CommandExit::Code(code) => CommandEnd::Exits(code),
+            CommandExit::Timeout => CommandEnd::TimesOut,
         };
-        Played { end, printed: Some(Printed { stdout: &result.stdout, stderr: &result.stderr }) }
+        let printed = SimulatedOutput {
+            stdout: result.stdout.as_deref().unwrap_or_default(),
+            stderr: result.stderr.as_deref().unwrap_or_default(),
+        };
+        SimulatedRun { end, printed: Some(printed) }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, BlockCount::Blocks(1))))
 }
@@ -91,7 +99,7 @@ fn changed(case: &Case) -> Option<Vec<String>> {
 
 /// The payload of the case. Missing fields are filled in as Claude Code would.
 fn payload(case: &Case, folder: &str) -> Map<String, Value> {
-    let fields = |given: &Option<Fields>| given.clone().unwrap_or_default().0;
+    let fields = |given: &Option<JsonObject>| given.clone().unwrap_or_default().0;
     let sample = Sample {
         event: case.event.0,
         session: "conclaude-test",
@@ -105,18 +113,18 @@ fn payload(case: &Case, folder: &str) -> Map<String, Value> {
 }
 
 fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
-    let results = case.results.iter().flat_map(|results| &results.0);
-    results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| result)
+    let mut results = case.results.iter().flatten();
+    results.find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| &result.0)
 }
 
-fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> ActualAnswer {
+fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: RehearsedAnswer) -> ActualAnswer {
     let json: Value = serde_json::from_str(&answered.answer.stdout).unwrap_or_default();
     let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let reasons =
         ["/reason", "/hookSpecificOutput/permissionDecisionReason", "/hookSpecificOutput/decision/message"];
     let outcome = outcome(event, &answered, &json);
     let runs: Vec<String> = rehearsal.plan.commands().map(|command| command.run.trim().to_owned()).collect();
-    let named = case.results.iter().flat_map(|results| &results.0).map(|(run, _)| run.trim());
+    let named = case.results.iter().flatten().map(|(run, _)| run.trim());
     let reason: Vec<String> = reasons.map(text).into_iter().filter(|reason| !reason.is_empty()).collect();
     let context = text("/hookSpecificOutput/additionalContext");
     ActualAnswer {
@@ -135,11 +143,11 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
 }
 
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
-    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), one.why)).collect()
 }
 
-fn outcome(event: EventKind, answered: &Answered, json: &Value) -> AnswerKind {
+fn outcome(event: EventKind, answered: &RehearsedAnswer, json: &Value) -> AnswerKind {
     if event == EventKind::PermissionRequest {
         return match json.pointer("/hookSpecificOutput/decision/behavior").and_then(Value::as_str) {
             Some("allow") => AnswerKind::Allows,
@@ -201,18 +209,20 @@ pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
     found
 }
 
-fn holds(said: &Said, text: Option<&str>) -> bool {
+fn holds(said: &TextExpectation, text: Option<&str>) -> bool {
     match said {
-        Said::Anything(expected) => *expected == text.is_some(),
+        TextExpectation::Anything(expected) => *expected == text.is_some(),
         // Answers are cleaned of tags; what is expected is written as the config has it.
-        Said::Text(part) => text.is_some_and(|text| text.contains(part) || text.contains(&clean(part))),
+        TextExpectation::Text(part) => {
+            text.is_some_and(|text| text.contains(part) || text.contains(&clean(part)))
+        }
     }
 }
 
-fn shown(said: &Said) -> String {
+fn shown(said: &TextExpectation) -> String {
     match said {
-        Said::Anything(flag) => flag.to_string(),
-        Said::Text(text) => text.clone(),
+        TextExpectation::Anything(flag) => flag.to_string(),
+        TextExpectation::Text(text) => text.clone(),
     }
 }
 
@@ -246,7 +256,9 @@ pub(super) fn impossible(case: &Case) -> Vec<String> {
     };
     let expected =
         [("denies", denies, decides_tool), ("asks", asks, decides_tool), ("blocks", blocked, blocks)];
-    let is_wrong = |said: &Option<Said>| said.as_ref().is_some_and(|said| *said != Said::Anything(false));
+    let is_wrong = |said: &Option<TextExpectation>| {
+        said.as_ref().is_some_and(|said| *said != TextExpectation::Anything(false))
+    };
     let wrong = expected.iter().filter(|(_, said, can)| !can && is_wrong(said));
     wrong.map(|(key, ..)| format!("`{key}` cannot happen at {event}: {instead}")).collect()
 }

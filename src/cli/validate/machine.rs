@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{CheckedConfig, contents, no_config};
 use crate::cli::out::Out;
-use conclaude_core::config::{ConfigError, Located};
+use conclaude_core::config::{ConfigError, LocatedProblem};
 
 pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let errors = &checked.loaded.errors;
@@ -33,7 +33,7 @@ fn warnings(checked: &CheckedConfig) -> Vec<Value> {
     let remarks = checked.warnings.iter().map(|remark| {
         let located = remark.locate(&checked.loaded.origins);
         let value = located.and_then(|(source, problem)| {
-            serde_json::to_value(Located::of(&problem, &source.text, &source.path)).ok()
+            serde_json::to_value(LocatedProblem::of(&problem, &source.text, &source.path)).ok()
         });
         value.unwrap_or_else(|| json!({ "message": remark.in_one_line() }))
     });
@@ -49,7 +49,7 @@ pub(super) fn github(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<(
     for remark in &checked.warnings {
         match remark.locate(&checked.loaded.origins) {
             Some((source, problem)) => {
-                let located = Located::of(&problem, &source.text, &source.path);
+                let located = LocatedProblem::of(&problem, &source.text, &source.path);
                 annotation(out, "warning", &located, &file(&source.path))?;
             }
             None => writeln!(out, "::warning file={}::{}", file(path), escaped(&remark.in_one_line()))?,
@@ -64,7 +64,12 @@ pub(super) fn github(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<(
     Ok(())
 }
 
-fn annotation(out: &mut Out<'_>, level: &'static str, problem: &Located<'_>, file: &str) -> io::Result<()> {
+fn annotation(
+    out: &mut Out<'_>,
+    level: &'static str,
+    problem: &LocatedProblem<'_>,
+    file: &str,
+) -> io::Result<()> {
     let help = problem.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
     let colon = if problem.label.is_empty() { "" } else { ": " };
     let text = escaped(&format!("{}{colon}{}{help}", problem.message, problem.label));

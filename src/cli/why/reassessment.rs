@@ -12,9 +12,9 @@ use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::{fields, tools};
 use conclaude_core::event::{Changes, EventKind, Subject};
 use conclaude_core::finding::Code;
-use conclaude_core::plan::{Command, WhyNot};
+use conclaude_core::plan::{Command, SkipReason};
 use conclaude_core::text::{clean, escaped_json};
-use conclaude_engine::hooks::rehearse::{End, Rehearsal};
+use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal};
 use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
 use shell_effects::quoted_if_needed;
@@ -141,7 +141,7 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
         let named = format!("`{}`", script.trim());
         list(record, "skipped").any(|skip| text(skip, "what") == Some(&named))
     };
-    let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     if needs.any(|one| !was_skipped(&one.script)) {
         bail!("not all files that had changed are recorded, and a command has `files`");
     }
@@ -150,7 +150,7 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
 
 /// Commands that are taken not to run, because no changed file of theirs is recorded.
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
-    let not_run = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let not_run = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     let line = |script: &str| {
         let script = conclaude_core::messages::short(script);
         format!(
@@ -283,7 +283,7 @@ fn input(tool: &Value) -> anyhow::Result<Map<String, Value>> {
 }
 
 /// How the recorded commands ended.
-struct CommandEnds<'a>(Vec<(&'a str, End)>);
+struct CommandEnds<'a>(Vec<(&'a str, CommandEnd)>);
 
 impl<'a> CommandEnds<'a> {
     fn of(record: &'a Value) -> CommandEnds<'a> {
@@ -293,24 +293,24 @@ impl<'a> CommandEnds<'a> {
                 command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
             let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
             let end = if !is_timeout {
-                End::Exits(code.unwrap_or(1))
+                CommandEnd::Exits(code.unwrap_or(1))
             } else if text(command, "verdict") == Some("warn") {
-                End::TimesOutAgain
+                CommandEnd::TimesOutAgain
             } else {
-                End::TimesOut
+                CommandEnd::TimesOut
             };
             Some((text(command, "run")?, end))
         };
         CommandEnds(commands.filter_map(end).collect())
     }
 
-    fn find(&self, command: &Command) -> Option<End> {
+    fn find(&self, command: &Command) -> Option<CommandEnd> {
         self.0.iter().find(|(run, _)| *run == command.run).map(|(_, end)| *end)
     }
 
     /// One that was not run then is taken to succeed.
-    fn of_command(&self, command: &Command) -> End {
-        self.find(command).unwrap_or(End::Exits(0))
+    fn of_command(&self, command: &Command) -> CommandEnd {
+        self.find(command).unwrap_or(CommandEnd::Exits(0))
     }
 
     fn new_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {

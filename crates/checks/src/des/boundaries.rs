@@ -1,4 +1,4 @@
-//! What Gate 1 adds to the prompt of the subagent.
+//! The boundaries that Gate 1 adds to the prompt of a subagent.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use conclaude_core::config::DesConfig;
 use conclaude_core::dialect::claude::agents;
 use shell_effects::quoted_if_needed;
 
-/// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
+/// The boundaries of one subagent, as text.
 #[must_use]
 pub fn boundaries(opened: &OpenStep, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
     let step = conclaude_core::text::clean_line(&opened.name);
@@ -42,7 +42,7 @@ pub fn boundaries(opened: &OpenStep, scope: &Scope, phases: &[String], des: &Des
     text
 }
 
-/// How any command proves a phase, where the config leaves that to the agent.
+/// How a command of the agent's choice proves a phase, if the config has no commands.
 fn typed_commands(step: &str, des: &DesConfig) -> String {
     if !des.evidence_commands().is_empty() {
         return String::new();

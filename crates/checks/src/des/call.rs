@@ -1,43 +1,44 @@
-//! What Gate 1 remembers of a call that it let through: everything that its decision rested on. What step and config say
-//! later may be the agent's own doing.
+//! What the gates remember. Gate 1 keeps everything that its decision is based on: the agent may change the step and the
+//! config later. Gate 2 keeps which writes it denied.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::scope::Scope;
+use super::scope::{Scope, ScopePatternError};
 use conclaude_core::config::GateConfig;
 use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_store::store::Session;
-use conclaude_store::store::session::kept;
+use conclaude_store::store::session;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GatedCall {
     pub tool_use_id: String,
     pub subagent_type: String,
-    /// Its prompt, as it was when the gate looked; none of a helper, which has no markers of its own.
+    /// Its prompt at the call. Empty for a helper, which has no markers of its own.
     pub prompt: String,
     /// The project's root at that time.
     pub root: PathBuf,
     /// The step file, relative to it.
     pub step_file: String,
-    /// What the step said that the agent is judged by.
+    /// The rules in the step at the call.
     pub rules: Value,
     /// The patterns of the agents that called, outermost first, and then of the step itself: a path must be in all of them.
     pub scopes: Vec<Vec<String>>,
     pub config: GateConfig,
-    /// The phases that were finished before this agent started; what proves them is older than its call.
+    /// The phases that were finished before this agent started. Their evidence is older than the call.
     pub finished: Vec<String>,
-    /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
+    /// The last record of the trail at the call. Evidence of the work comes after it, whatever the clock says.
     pub last_record: Option<u64>,
     /// The call of the gated agent that made this one.
     pub parent: Option<String>,
-    /// The work tree was remembered beside this; outside of a repository there is none.
+    /// Whether a snapshot of the work tree was saved. Outside a repository there is none.
     pub has_tree: bool,
-    /// When it was, in the form of Claude Code's transcripts.
+    /// The time of the call, in the form of Claude Code's transcripts.
     pub time: String,
     /// Whether the main thread goes on meanwhile.
     pub background: bool,
@@ -64,7 +65,7 @@ fn named(prefix: &str, id: &str) -> String {
 impl GatedCall {
     /// # Errors
     /// When it cannot be written.
-    pub fn remember(&self, session: &Session) -> std::io::Result<()> {
+    pub fn remember(&self, session: &Session) -> io::Result<()> {
         session.keep(&named(CALL, &self.tool_use_id), self)
     }
 
@@ -72,11 +73,11 @@ impl GatedCall {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn remember_tree(&self, session: &Session, tree: &Snapshot) -> std::io::Result<()> {
+    pub fn remember_tree(&self, session: &Session, tree: &Snapshot) -> io::Result<()> {
         session.keep(&named(TREE, &self.tool_use_id), tree)
     }
 
-    /// None outside of a repository.
+    /// `None` outside a repository.
     #[must_use]
     pub fn tree(&self, session: &Session) -> Option<Snapshot> {
         session.kept(&named(TREE, &self.tool_use_id))
@@ -88,7 +89,8 @@ impl GatedCall {
         !self.stopped && !self.reported
     }
 
-    /// An agent without markers that a gated one called: it works within its caller's boundaries, and its stop is not gated.
+    /// Whether this is an agent without markers that a gated one called. It works within its caller's boundaries, and its
+    /// stop is not gated.
     #[must_use]
     pub fn is_helper(&self) -> bool {
         self.parent.is_some() && self.prompt.is_empty()
@@ -96,7 +98,7 @@ impl GatedCall {
 
     /// # Errors
     /// Says which pattern is broken.
-    pub fn scope(&self) -> Result<Scope, String> {
+    pub fn scope(&self) -> Result<Scope, ScopePatternError> {
         Scope::new(&self.scopes)
     }
 
@@ -130,10 +132,10 @@ impl GatedCall {
     /// Where calls of this project are kept outside of it.
     #[must_use]
     pub fn folders(root: &Path) -> Vec<PathBuf> {
-        kept::folders_of(root, CALL)
+        session::folders_of_project(root, CALL)
     }
 
-    /// The agents of calls, as far as they are known: agent and call.
+    /// The known agents, each with its call.
     #[must_use]
     pub fn claimed(session: &Session) -> Vec<(String, String)> {
         let links = session.kept_names(LINK);
@@ -144,7 +146,7 @@ impl GatedCall {
             .collect()
     }
 
-    /// Open calls with markers of which nobody knows the agent yet.
+    /// Open calls with markers whose agent is not known yet.
     #[must_use]
     pub fn unclaimed(session: &Session) -> Vec<GatedCall> {
         let mut calls = GatedCall::all(session);
@@ -155,4 +157,21 @@ impl GatedCall {
         }
         calls
     }
+}
+
+fn denied_name(tool_use_id: &str) -> String {
+    named("denied-", tool_use_id)
+}
+
+/// Remembers that Gate 2 denied a write. The transcript says so too, but it is written after the agent stops.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn remember_denial(session: &Session, tool_use_id: &str) -> io::Result<()> {
+    session.keep(&denied_name(tool_use_id), &tool_use_id)
+}
+
+#[must_use]
+pub fn is_denied(session: &Session, tool_use_id: &str) -> bool {
+    session.kept::<String>(&denied_name(tool_use_id)).is_some()
 }

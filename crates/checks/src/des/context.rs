@@ -73,7 +73,7 @@ fn started(paths: &TranscriptPaths, call: &GatedCall) -> String {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromptOrigin {
     pub prompt: String,
-    /// When it was said, where that is known without looking further.
+    /// The time of the prompt, if it is known without further reading.
     pub time: Option<String>,
     /// What Gate 1 remembered.
     pub call: Option<GatedCall>,
@@ -85,11 +85,11 @@ impl PromptOrigin {
         PromptOrigin { prompt: call.prompt.clone(), time: None, call: Some(call) }
     }
 
-    fn said(prompt: Prompt) -> PromptOrigin {
+    fn of_prompt(prompt: Prompt) -> PromptOrigin {
         PromptOrigin { prompt: prompt.text, time: prompt.time, call: None }
     }
 
-    fn called(call: AgentCall, session: &Session) -> Option<PromptOrigin> {
+    fn of_agent_call(call: AgentCall, session: &Session) -> Option<PromptOrigin> {
         let remembered = call.id.as_deref().and_then(|id| GatedCall::recall(session, id));
         Some(remembered.map(PromptOrigin::of_call).unwrap_or(PromptOrigin {
             prompt: call.prompt?,
@@ -120,7 +120,7 @@ impl TranscriptPaths {
         self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::beside)).as_ref()
     }
 
-    /// The same paths, of which nothing has been read.
+    /// The same paths, with nothing read yet.
     fn unread(&self) -> TranscriptPaths {
         TranscriptPaths::new(self.agent_id.clone(), self.main.clone(), self.own.clone())
     }
@@ -132,8 +132,8 @@ impl TranscriptPaths {
     }
 }
 
-/// Finds the agent's prompt: what Gate 1 remembered, which an agent cannot delete as it can a transcript; the first user
-/// message of its transcript; its call in the main transcript. A call that is found is claimed for the agent.
+/// Finds the agent's prompt: in the memory of Gate 1, which an agent cannot delete; else the first user message of its
+/// transcript; else its call in the main transcript. A call that is found is claimed for the agent.
 #[must_use]
 pub fn origin(
     paths: &TranscriptPaths,
@@ -150,22 +150,23 @@ pub fn origin(
     let own = paths.own.as_deref();
     if let Some(prompt) = own.and_then(transcript::first_prompt) {
         let call = claim_by_prompt(&prompt.text, paths, session);
-        return Some(call.map_or_else(|| PromptOrigin::said(prompt), PromptOrigin::of_call));
+        return Some(call.map_or_else(|| PromptOrigin::of_prompt(prompt), PromptOrigin::of_call));
     }
-    // In a format that we do not know nothing is found, and nothing can be late.
+    // In an unknown format nothing can be found, so there is nothing to wait for.
     if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
         return None;
     }
     let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
     let called = |id: Option<&str>| {
-        transcript::call_of(&paths.main, id, agent).and_then(|call| PromptOrigin::called(call, session))
+        transcript::call_of(&paths.main, id, agent)
+            .and_then(|call| PromptOrigin::of_agent_call(call, session))
     };
     let known = id();
     if let Some(origin) = known.as_deref().and_then(|id| called(Some(id))) {
         return Some(origin);
     }
     let by_name = if known.is_some() { None } else { called(None) };
-    // Most agents have no step, and nobody waits for what says so. A call that is known and not in the transcript is late itself.
+    // Most agents have no step, so we do not wait for their prompts. A known call that is not in the transcript is late.
     let has_step = |origin: &PromptOrigin| origin.call.is_some() || Markers::of(&origin.prompt).apply();
     let may_have_step = || {
         known.is_some() || by_name.as_ref().is_some_and(has_step) || !GatedCall::unclaimed(session).is_empty()
@@ -173,24 +174,24 @@ pub fn origin(
     if wait && may_have_step() { late(paths, session).or_else(|| called(id().as_deref())) } else { by_name }
 }
 
-/// The prompt in a transcript of which the payload does not say whose it is. It is the agent's own unless it has the form
+/// The prompt, if the payload does not say whose transcript it names. It is the agent's own unless it has the form
 /// of Claude Code's main thread and calls agents.
 fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<PromptOrigin> {
     let first = transcript::first_prompt(&paths.main);
     if let Some(prompt) = first.as_ref().filter(|prompt| !prompt.is_main) {
         let call = claim_by_prompt(&prompt.text, paths, session);
-        return Some(call.map_or_else(|| PromptOrigin::said(prompt.clone()), PromptOrigin::of_call));
+        return Some(call.map_or_else(|| PromptOrigin::of_prompt(prompt.clone()), PromptOrigin::of_call));
     }
     match transcript::last_agent_call(&paths.main, None) {
         Ok(CallLookup::Call(call)) if agent == Some(&call.subagent_type) => {
-            PromptOrigin::called(call, session)
+            PromptOrigin::of_agent_call(call, session)
         }
-        Ok(CallLookup::Nothing) => first.map(PromptOrigin::said),
+        Ok(CallLookup::Nothing) => first.map(PromptOrigin::of_prompt),
         _ => None,
     }
 }
 
-/// Waits for a transcript that is written late. Only where the client keeps transcripts at all can one be late.
+/// Waits for a transcript that is written late, if the client writes transcripts at all.
 fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
     let own = paths.own.as_deref()?;
     if !paths.main.exists() {
@@ -203,8 +204,9 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
         std::thread::sleep(Duration::from_millis(20));
         prompt = transcript::first_prompt(own);
     }
-    let found =
-        claim(&paths.unread(), session).map(PromptOrigin::of_call).or_else(|| prompt.map(PromptOrigin::said));
+    let found = claim(&paths.unread(), session)
+        .map(PromptOrigin::of_call)
+        .or_else(|| prompt.map(PromptOrigin::of_prompt));
     if found.is_none() {
         log::warn(|| format!("the agent's prompt was not found in {}", own.display()));
     }
@@ -217,7 +219,7 @@ pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<GatedCal
     claimed(paths, session).or_else(|| named_beside(paths, session))
 }
 
-/// The same, and from now on the link is kept with our own state: the file that names the call is where an agent can delete it.
+/// The same, and keeps the link with our own state: an agent can delete the file that names the call.
 pub fn claim(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     let found =
         || named_beside(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
@@ -233,7 +235,7 @@ fn named_beside(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall>
     GatedCall::recall(session, paths.meta()?.tool_use_id.as_deref()?)
 }
 
-/// The same where that file is gone: by the prompt, to which Gate 1 has appended.
+/// The same if that file is gone: by the prompt, to which Gate 1 has appended.
 fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     if paths.meta().is_some() {
         return None;
@@ -244,7 +246,7 @@ fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> 
     Some(call)
 }
 
-/// The calls of which this agent may be one, where it left nothing to tell by: neither its transcript nor the file beside it.
+/// The calls that this agent may be of, if both its transcript and the file beside it are gone.
 #[must_use]
 pub fn lost(paths: &TranscriptPaths, subagent_type: Option<&str>, session: &Session) -> Vec<GatedCall> {
     let own = paths.own.as_deref();

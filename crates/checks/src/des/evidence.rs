@@ -1,4 +1,4 @@
-//! Running a command as proof: its output is shown as it comes and hashed on the way.
+//! Runs a command as evidence. Its output is shown and hashed as it arrives.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct EvidenceRun {
 }
 
 impl EvidenceRun {
-    /// Whether that is what the phase needs. A command that could not run proves nothing, also where failure is expected.
+    /// Whether the result is what the phase needs. A command that could not run proves nothing, even if a failure is expected.
     #[must_use]
     pub fn passes(&self, expect_failure: bool) -> bool {
         self.ran && !matches!(self.code, 126 | 127) && (self.code != 0) == expect_failure
@@ -48,8 +48,8 @@ pub fn run(command: Command) -> EvidenceRun {
         problem: Some(problem),
     };
     let program = command.get_program().to_owned();
-    let mut shown = OutputHasher { hash: Sha256::new(), bytes: 0 };
-    let status = match process::run_attached(command, &mut shown) {
+    let mut hasher = OutputHasher { hash: Sha256::new(), bytes: 0 };
+    let status = match process::run_attached(command, &mut hasher) {
         Ok(status) => status,
         Err(error) => {
             let code = if error.kind() == io::ErrorKind::PermissionDenied { 126 } else { 127 };
@@ -64,8 +64,8 @@ pub fn run(command: Command) -> EvidenceRun {
     EvidenceRun {
         code,
         ran,
-        output_sha256: conclaude_core::text::hex(&shown.hash.finalize()),
-        output_bytes: shown.bytes,
+        output_sha256: conclaude_core::text::hex(&hasher.hash.finalize()),
+        output_bytes: hasher.bytes,
         problem: None,
     }
 }
@@ -83,7 +83,7 @@ impl Sink for OutputHasher {
             Stream::Stdout => Box::new(io::stdout()),
             Stream::Stderr => Box::new(io::stderr()),
         };
-        // Whoever watches may have gone; the command is run all the same.
+        // A closed stream does not stop the command.
         let _ = to.write_all(bytes).and_then(|()| to.flush());
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;

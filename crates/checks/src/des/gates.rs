@@ -1,5 +1,4 @@
-//! Gate 1 and Gate 2: what they look at and find, before a call and during the work. Deciding what follows is the hook's
-//! business.
+//! Gate 1, before a call, and Gate 2, during the work: what they check and find. The hook decides what follows.
 
 use std::path::{Path, PathBuf};
 
@@ -34,8 +33,8 @@ pub struct OpenStep {
 pub fn open_step(root: &Path, step_file: &str) -> Result<OpenStep, Finding> {
     let path = step::locate(root, step_file)?;
     let (step, text) = step::read(&path, step_file)?;
-    let allowed = step.allowed_file_patterns().and_then(AllowedFiles::new).map_err(|reason| {
-        Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "fix allowed_file_patterns")
+    let allowed = step.allowed_files().map_err(|error| {
+        Finding::new(Code::StepFileInvalid, format!("{step_file}: {error}"), "fix allowed_file_patterns")
     })?;
     Ok(OpenStep { path, name: step_name(root, step_file), text, step, allowed })
 }
@@ -46,7 +45,7 @@ pub fn step_name(root: &Path, step_file: &str) -> String {
     paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned())
 }
 
-/// A call that Gate 1 looks at.
+/// A call that Gate 1 checks.
 #[derive(Clone, Copy, Debug)]
 pub struct CallRequest<'a> {
     pub markers: &'a Markers,
@@ -58,17 +57,17 @@ pub struct CallRequest<'a> {
     pub caller: Option<&'a GatedCall>,
 }
 
-/// What Gate 1 saw: the step is read once, so that what is remembered is what was judged.
+/// What Gate 1 found. The step is read once, so that the remembered version is the one that was checked.
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub findings: Vec<Finding>,
     pub opened: Option<OpenStep>,
 }
 
-/// What Gate 1 finds in the prompt alone, whatever the step file says.
+/// What Gate 1 finds in the prompt, without the step file.
 #[must_use]
-pub fn of_prompt(calling: &CallRequest<'_>) -> Vec<Finding> {
-    let CallRequest { markers, prompt, subagent_type, des, .. } = *calling;
+pub fn of_prompt(request: &CallRequest<'_>) -> Vec<Finding> {
+    let CallRequest { markers, prompt, subagent_type, des, .. } = *request;
     let mut found = markers.findings();
     if let Some(agent) = markers.agent.as_deref().filter(|agent| *agent != subagent_type) {
         found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
@@ -83,9 +82,9 @@ pub fn of_prompt(calling: &CallRequest<'_>) -> Vec<Finding> {
 
 /// Gate 1, before the call: is the prompt sound, and may the step be started?
 #[must_use]
-pub fn before(calling: &CallRequest<'_>) -> CallResult {
-    let CallRequest { markers, root, caller, .. } = *calling;
-    let mut found = of_prompt(calling);
+pub fn before(request: &CallRequest<'_>) -> CallResult {
+    let CallRequest { markers, root, caller, .. } = *request;
+    let mut found = of_prompt(request);
     let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
     let opened = match opened {
         Some(Ok(opened)) => opened,
@@ -111,24 +110,23 @@ pub fn before(calling: &CallRequest<'_>) -> CallResult {
     CallResult { findings: found, opened: Some(opened) }
 }
 
-/// Whoever does a step writes its step file: a nested call must not open what its caller may not write.
+/// The agent of a step writes its step file, so a nested call must not name one that its caller may not write.
 fn outside_of_caller(caller: &GatedCall, opened: &OpenStep) -> Option<Finding> {
     let scope = match caller.scope() {
         Ok(scope) => scope,
-        Err(reason) => {
-            return Some(Finding::new(Code::StepFileInvalid, reason, "let the main thread call this agent"));
+        Err(error) => {
+            let fix = "let the main thread call this agent";
+            return Some(Finding::new(Code::StepFileInvalid, error.to_string(), fix));
         }
     };
     let is_inside = opened.name == caller.step_file || scope.permits(&opened.name);
-    (!is_inside).then(|| {
-        let what =
-            format!("the step file {} is outside the scope of the agent that calls ({scope})", opened.name);
-        Finding::new(
-            Code::ScopeViolation,
-            what,
-            "let the main thread call this agent, or name a step file inside the scope",
-        )
-    })
+    if is_inside {
+        return None;
+    }
+    let what =
+        format!("the step file {} is outside the scope of the agent that calls ({scope})", opened.name);
+    let fix = "let the main thread call this agent, or name a step file inside the scope";
+    Some(Finding::new(Code::ScopeViolation, what, fix))
 }
 
 pub(super) fn mismatch(marker: &str, agent: &str, fix: &str) -> Finding {
@@ -168,73 +166,74 @@ pub struct WriteRequest<'a> {
     pub deletes: bool,
 }
 
-/// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
+/// Gate 2: files of the gates themselves are never written, whatever the scope is.
 #[must_use]
-pub fn protected(writing: &WriteRequest<'_>) -> Option<Finding> {
-    let named = paths::normalise(&writing.cwd.join(writing.file));
-    writing.protected.covers(&named, &paths::real_path(&named)).then(|| {
-        let done = if writing.deletes { "delete" } else { "write" };
-        let what = format!("{} belongs to the gates and is not for agents to {done}", writing.file);
-        Finding::new(Code::ScopeViolation, what, "leave it as it is")
-            .by(Some(Rule::built_in("what belongs to the gates")), writing.file)
-    })
+pub fn protected(request: &WriteRequest<'_>) -> Option<Finding> {
+    let named = paths::normalise(&request.cwd.join(request.file));
+    if !request.protected.covers(&named, &paths::real_path(&named)) {
+        return None;
+    }
+    let done = if request.deletes { "delete" } else { "write" };
+    let what = format!("{} belongs to the gates and is not for agents to {done}", request.file);
+    let rule = Rule::built_in("what belongs to the gates");
+    Some(Finding::new(Code::ScopeViolation, what, "leave it as it is").by(Some(rule), request.file))
 }
 
 /// Gate 2, while the agent works: may this file be written?
 #[must_use]
-pub fn during(writing: &WriteRequest<'_>) -> Option<Finding> {
-    if let Some(moved) = writing.call.and_then(|call| moved(call, writing.root)) {
+pub fn during(request: &WriteRequest<'_>) -> Option<Finding> {
+    if let Some(moved) = request.call.and_then(|call| moved(call, request.root)) {
         return Some(moved);
     }
-    let path = paths::relative(writing.work, writing.cwd, writing.file);
-    // The step file is always allowed: one that is broken could not be fixed otherwise. Where it leads now may be the
-    // agent's own doing.
-    let step_file = writing
+    let path = paths::relative(request.work, request.cwd, request.file);
+    // The step file is always allowed: otherwise a broken one could not be fixed. The path at the call counts, since
+    // the agent may have replaced the file with a link.
+    let step_file = request
         .call
-        .map_or_else(|| step_name(writing.work, writing.step_file), |call| call.step_file.clone());
+        .map_or_else(|| step_name(request.work, request.step_file), |call| call.step_file.clone());
     if path.as_ref() == Some(&step_file) {
         return None;
     }
-    let scope = match writing.call {
-        Some(call) => call
-            .scope()
-            .map_err(|reason| Finding::new(Code::StepFileInvalid, reason, "fix allowed_file_patterns")),
-        None => open_step(writing.work, writing.step_file).map(|opened| Scope::of(opened.allowed)),
+    let scope = match request.call {
+        Some(call) => call.scope().map_err(|error| {
+            Finding::new(Code::StepFileInvalid, error.to_string(), "fix allowed_file_patterns")
+        }),
+        None => open_step(request.work, request.step_file).map(|opened| Scope::of(opened.allowed)),
     };
     let scope = match scope {
         Ok(scope) => scope,
         Err(finding) => return Some(finding),
     };
     let permitted = path.as_deref().map_or(!scope.is_limited(), |path| scope.permits(path));
-    (!permitted).then(|| {
-        let file = path.as_deref().unwrap_or(writing.file);
-        let (what, limit) = match writing.deletes {
-            true => (format!("it deletes {file}, which is"), "delete only in"),
-            false => (format!("{file} is"), "write only to"),
-        };
-        let what = format!("{what} outside the scope of {}", writing.step_file);
-        let fix = format!(
-            "{limit} {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
-        );
-        let rule = Rule::key("allowed_file_patterns").pattern(&scope.to_string());
-        Finding::new(Code::ScopeViolation, what, fix).by(Some(rule), file)
-    })
+    if permitted {
+        return None;
+    }
+    let file = path.as_deref().unwrap_or(request.file);
+    let (what, limit) = if request.deletes {
+        (format!("it deletes {file}, which is"), "delete only in")
+    } else {
+        (format!("{file} is"), "write only to")
+    };
+    let what = format!("{what} outside the scope of {}", request.step_file);
+    let fix = format!(
+        "{limit} {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
+    );
+    let rule = Rule::key("allowed_file_patterns").pattern(&scope.to_string());
+    Some(Finding::new(Code::ScopeViolation, what, fix).by(Some(rule), file))
 }
 
-/// The config of the call was another one: since then one has appeared or disappeared.
+/// A finding if a config appeared or disappeared since the call, which moves the root.
 #[must_use]
 pub(super) fn moved(call: &GatedCall, root: &Path) -> Option<Finding> {
     let is_same = call.root.as_os_str().is_empty() || paths::real_path(&call.root) == paths::real_path(root);
-    (!is_same).then(|| {
-        let what = format!(
-            "the project's root was {} when the agent was called, and is {} now",
-            call.root.display(),
-            root.display()
-        );
-        Finding::new(
-            Code::RulesChanged,
-            what,
-            "remove the config that was added, or restore the one that was removed",
-        )
-    })
+    if is_same {
+        return None;
+    }
+    let what = format!(
+        "the project's root was {} when the agent was called, and is {} now",
+        call.root.display(),
+        root.display()
+    );
+    let fix = "remove the config that was added, or restore the one that was removed";
+    Some(Finding::new(Code::RulesChanged, what, fix))
 }

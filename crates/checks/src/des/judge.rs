@@ -1,13 +1,14 @@
-//! A language model that has a say when an agent stops: the Messages API, one request, one verdict. Everything here is
-//! made when it is asked; a hook without a judge pays nothing for it.
+//! A language model that judges whether an agent may stop: one request to the Messages API, one verdict.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use thiserror::Error;
 
-use conclaude_core::config::{Bounded, JudgeConfig, NonBlank, OnJudgeError};
+use conclaude_core::config::{JudgeConfig, NonBlank, OnJudgeError, Seconds};
 use conclaude_core::finding::{Code, Finding};
+use conclaude_core::text::{Excerpt, clean, head_and_tail};
 use conclaude_os::http::{self, Answered};
 
 pub const DEFAULT_MODEL: &str = "claude-haiku-5-5";
@@ -19,6 +20,21 @@ const MAX_PART: usize = 20_000;
 
 /// How much of the end of a transcript is given, in characters: with a line that says what is left out, one part.
 pub const MAX_TRANSCRIPT: usize = 19_000;
+
+/// Why the judge could not be asked.
+#[derive(Debug, Error)]
+enum JudgeError {
+    #[error("ANTHROPIC_API_KEY is not set")]
+    NoKey,
+    #[error("{0}")]
+    Http(String),
+    #[error("{base} answered {status}: {text}")]
+    Status { base: String, status: u16, text: String },
+    #[error("the answer is not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the answer has no content")]
+    NoContent,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -54,7 +70,7 @@ struct JudgeReply {
 
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// None where the agent may stop.
+    /// `None` if the agent may stop.
     pub finding: Option<Finding>,
     /// The verdict as it is recorded.
     pub record: Value,
@@ -86,15 +102,15 @@ pub fn outcome(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Judgement {
 fn ask(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Verdict {
     match request(judge, question) {
         Ok(text) => verdict_in(&text),
-        Err(reason) => Verdict::Failed(reason),
+        Err(error) => Verdict::Failed(error.to_string()),
     }
 }
 
-fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, String> {
+fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, JudgeError> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let key = set("ANTHROPIC_API_KEY").ok_or("ANTHROPIC_API_KEY is not set")?;
+    let key = set("ANTHROPIC_API_KEY").ok_or(JudgeError::NoKey)?;
     let base = set("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
-    let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Bounded::get).into());
+    let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Seconds::get).into());
     let body = json!({
         "model": judge.model.as_ref().map_or(DEFAULT_MODEL, NonBlank::as_str),
         "max_tokens": 1024,
@@ -109,25 +125,28 @@ fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, 
         ("content-type", "application/json"),
     ];
     let url = format!("{}/v1/messages", base.trim_end_matches('/'));
-    let answered = http::post(&url, &headers, &body.to_string(), timeout).map_err(|failure| failure.what)?;
+    let answered = http::post(&url, &headers, &body.to_string(), timeout)
+        .map_err(|failure| JudgeError::Http(failure.what))?;
     let Answered { status, body: text, .. } = answered;
     if !(200..300).contains(&status) {
-        return Err(format!("{base} answered {status}: {}", text.chars().take(200).collect::<String>()));
+        let text = text.chars().take(200).collect();
+        return Err(JudgeError::Status { base, status, text });
     }
-    let json: Value =
-        serde_json::from_str(&text).map_err(|error| format!("the answer is not JSON: {error}"))?;
-    let blocks = json.get("content").and_then(Value::as_array).ok_or("the answer has no content")?;
+    let json: Value = serde_json::from_str(&text)?;
+    let blocks = json.get("content").and_then(Value::as_array).ok_or(JudgeError::NoContent)?;
     Ok(blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect())
 }
 
 fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
-    // Cleaned, so that what an agent wrote cannot close the tag around it.
-    let part = |text: &str| match conclaude_core::text::head_and_tail(
-        &conclaude_core::text::clean(text),
-        MAX_PART,
-    ) {
-        None => conclaude_core::text::clean(text),
-        Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
+    // Cleaned, so that an agent's text cannot close the tag around it.
+    let part = |text: &str| {
+        let text = clean(text);
+        match head_and_tail(&text, MAX_PART) {
+            None => text,
+            Some(Excerpt { head, tail, left_out }) => {
+                format!("{head}\n… {left_out} characters left out …\n{tail}")
+            }
+        }
     };
     let parts = [
         ("prompt", question.prompt),
@@ -141,15 +160,15 @@ fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
     format!("{}\n\n{}", judge.prompt.as_str(), tagged.join("\n\n"))
 }
 
-/// The verdict in what the model said; a model may wrap it in words or a code block.
+/// The verdict in the model's answer. A model may wrap it in words or a code block.
 fn verdict_in(text: &str) -> Verdict {
     let starts = text.match_indices('{').map(|(at, _)| at);
-    let spoken = starts.filter_map(|at| text.get(at..)).filter_map(|rest| {
+    let replies = starts.filter_map(|at| text.get(at..)).filter_map(|rest| {
         serde_json::Deserializer::from_str(rest).into_iter::<JudgeReply>().next().and_then(Result::ok)
     });
-    let spoken: Vec<JudgeReply> = spoken.collect();
-    match spoken.as_slice() {
-        // A verdict that was only quoted must not pass for the judge's own.
+    let replies: Vec<JudgeReply> = replies.collect();
+    match replies.as_slice() {
+        // A quoted verdict must not count as the judge's own.
         [first, rest @ ..] if rest.iter().any(|other| other.r#continue != first.r#continue) => {
             Verdict::Failed("it gave two verdicts that differ".into())
         }

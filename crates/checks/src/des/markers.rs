@@ -3,10 +3,11 @@
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::{MARKER, STEP_FILE_MARKER};
 
-mod near;
-mod syntax;
+mod near_misses;
 
-use syntax::{CLOSE, KEYS, OPEN};
+const OPEN: &str = "<!--";
+const CLOSE: &str = "-->";
+const KEYS: [&str; 5] = ["VALIDATION", "STEP-FILE", "AGENT", "COMMAND", "PROJECT-ID"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markers {
@@ -29,7 +30,7 @@ pub enum Validation {
     #[default]
     None,
     Required,
-    /// It is not clear what is asked for, which must not mean "nothing".
+    /// The marker is unclear, which must not mean `none`.
     Unclear,
 }
 
@@ -41,7 +42,7 @@ impl Markers {
         let mut unclear = false;
         for comment in comments(prompt) {
             let inside = comment.split_once(CLOSE).map_or(comment, |(inside, _)| inside);
-            for miss in near::near_misses(inside) {
+            for miss in near_misses::near_misses(inside) {
                 unclear |= miss.key == "VALIDATION";
                 problems.push(miss.problem());
             }
@@ -114,7 +115,7 @@ impl Markers {
     }
 }
 
-/// What the prompt has in each of its comments: up to `-->`, or to the end of the prompt.
+/// The comments of the prompt: each up to `-->`, or to the end of the prompt.
 fn comments(prompt: &str) -> impl Iterator<Item = &str> {
     prompt.split(OPEN).skip(1)
 }

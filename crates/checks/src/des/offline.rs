@@ -1,6 +1,9 @@
 //! Gate 3 without a session: what it would say about an agent, from its transcript and its step file.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
 
 use super::context::{DesContext, PromptOrigin, TranscriptPaths};
 use super::gates::OpenStep;
@@ -11,6 +14,14 @@ use conclaude_core::config::{DesConfig, ScopeMode};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_os::git::WorkTree;
 use conclaude_store::transcript::{self, identity::Meta};
+
+#[derive(Debug, Error)]
+pub enum OfflineError {
+    #[error("{}: {error}", .path.display())]
+    Transcript { path: PathBuf, error: io::Error },
+    #[error("{}: there is no user message in it, so no prompt", .0.display())]
+    NoPrompt(PathBuf),
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct OfflineStep<'a> {
@@ -37,11 +48,11 @@ pub struct OfflineReport {
 ///
 /// # Errors
 /// When there is no prompt in the transcript.
-pub fn judge(work: &OfflineStep<'_>) -> Result<OfflineReport, String> {
+pub fn judge(work: &OfflineStep<'_>) -> Result<OfflineReport, OfflineError> {
     let path = work.transcript;
-    conclaude_os::files::open_regular(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let prompt = transcript::first_prompt(path)
-        .ok_or_else(|| format!("{}: there is no user message in it, so no prompt", path.display()))?;
+    conclaude_os::files::open_regular(path)
+        .map_err(|error| OfflineError::Transcript { path: path.to_owned(), error })?;
+    let prompt = transcript::first_prompt(path).ok_or_else(|| OfflineError::NoPrompt(path.to_owned()))?;
     let origin = PromptOrigin { prompt: prompt.text, time: prompt.time, call: None };
     let markers = Markers::of(&origin.prompt);
     let paths = TranscriptPaths::new(None, path.to_owned(), Some(path.to_owned()));
@@ -61,7 +72,7 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
     }
     let own_type = Meta::beside(work.transcript).and_then(|meta| meta.agent_type);
     let agent = own_type.or_else(|| markers.agent.clone()).unwrap_or_default();
-    // There is no baseline of the tree; what the transcript shows is looked at instead.
+    // There is no baseline of the tree: the writes in the transcript are checked instead.
     let des = DesConfig { scope: Some(ScopeMode::Off), ..work.des.clone() };
     let (of_stop, opened) = stop::inspect(&StopRequest {
         markers: &Markers { step_file: Some(work.step.to_owned()), problems: Vec::new(), ..markers.clone() },
@@ -80,7 +91,7 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
     found
 }
 
-/// The files outside the scope that the agent's own tools wrote; a write that was denied is none.
+/// The files outside the scope that the agent's own tools wrote; denied writes do not count.
 fn written_outside(work: &OfflineStep<'_>, opened: &OpenStep) -> Vec<Finding> {
     let (tree, allowed) = (&work.tree.path, &opened.allowed);
     if work.des.scope() == ScopeMode::Off || !allowed.is_limited() {

@@ -1,4 +1,4 @@
-//! Which paths are not for agents to write: our own config and state, and Claude Code's settings.
+//! The paths that agents may not write: our own config and state, and Claude Code's settings.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub fn is_config_name(name: &OsStr) -> bool {
     CONFIG_NAMES.contains(&folded(&name.to_string_lossy()).as_str())
 }
 
-/// What no gated agent may write: our own config and state, and Claude Code's settings.
+/// Whether no gated agent may write this path, which is relative to the root.
 #[must_use]
 pub fn is_protected(path: &str) -> bool {
     let path = folded(path);
@@ -31,26 +31,26 @@ fn is_settings(name: &str) -> bool {
     !name.contains('/') && name.starts_with("settings") && name.ends_with(".json")
 }
 
-/// A path as file systems compare it that ignore case; some ignore characters without width as well.
+/// A path as case-insensitive file systems compare it. Some of them also ignore characters without width.
 fn folded(path: &str) -> String {
     if path.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
         return path.to_ascii_lowercase();
     }
-    let seen = path.chars().filter(|c| !is_invisible(*c));
-    // By way of upper case: the long s and the Kelvin sign are another letter only there.
-    seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    let visible = path.chars().filter(|c| !is_invisible(*c));
+    // Via upper case, which also maps the long s and the Kelvin sign.
+    visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 fn folded_path(path: &Path) -> PathBuf {
     PathBuf::from(folded(&path.to_string_lossy()))
 }
 
-/// What is protected wherever it is: in the project, in an agent's worktree, in the user's home or Claude Code's own folder,
-/// or behind a link. Paths in here are folded unless it says otherwise.
+/// The protected paths in the project, in an agent's worktree, in the user's home and in Claude Code's own folder, also
+/// when they are reached through a link. Paths are case-folded unless noted otherwise.
 #[derive(Debug)]
 pub struct ProtectedPaths {
     bases: Vec<ProtectedFolder>,
-    /// These are protected wherever links lead, with all that is in them.
+    /// Files and folders with everything in them, compared after following links.
     paths: Vec<PathBuf>,
     /// Single files.
     files: Vec<PathBuf>,
@@ -78,7 +78,7 @@ impl ProtectedPaths {
             protects,
         };
         let home = std::env::home_dir();
-        let worktree = (work != root).then_some(work);
+        let worktree = if work == root { None } else { Some(work) };
         let projects = [Some(root), worktree, home.as_deref()].into_iter().flatten();
         let settings = claude_folder().map(|folder| base(&folder, is_settings));
         let configs = CONFIG_NAMES.iter().map(|name| root.join(name));
@@ -118,9 +118,10 @@ impl ProtectedPaths {
             is_inside(path) || is_inside(&links.real_path(path))
         };
         let has_such = |folder: PathBuf| {
-            let mut entries =
-                is_inside(&folder).then(|| folder.read_dir()).into_iter().flatten().flatten().flatten();
-            entries.any(|entry| self.covers(&entry.path(), &entry.path()))
+            is_inside(&folder)
+                && folder.read_dir().is_ok_and(|entries| {
+                    entries.flatten().any(|entry| self.covers(&entry.path(), &entry.path()))
+                })
         };
         let mut bases = self.bases.iter();
         bases.any(|base| has_such(base.folder.join(FOLDER)) || has_such(base.folder.clone()))
@@ -135,7 +136,7 @@ impl ProtectedPaths {
             let rests = [named.strip_prefix(&base.named), real.strip_prefix(&base.real)];
             rests.into_iter().flatten().any(|rest| (base.protects)(&rest.to_string_lossy()))
         };
-        // Also one in a folder below: a config that appears there would be another root, with another memory.
+        // Also in a folder below: a config there would be another root, with another state.
         let is_config = |path: &Path| {
             path.file_name().is_some_and(|name| CONFIG_NAMES.iter().any(|config| name == *config))
         };

@@ -1,31 +1,94 @@
-//! Recording a phase honestly: order and transitions are enforced, times come from the clock, the step's state follows.
+//! Records phases in a step file. Order and transitions are enforced, times come from the clock, and the step's state follows.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
-use super::step::{self, PhaseStatus, Step};
+use super::phases::{DEFERRED, Phase, PhaseStatus, SKIP_REASONS, configured_command};
+use super::step::{self, Step};
+use conclaude_os::budget::Budget;
+use conclaude_os::files;
 use conclaude_store::store;
 
-mod transition;
+/// How long another process may hold the lock of a step file.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-pub use transition::PhaseChange;
-pub use transition::can_be_proved;
-use transition::{Transition, is_good};
+/// Why something cannot be recorded, and what to do instead.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    #[error("there is no phase {name}; {hint}")]
+    UnknownPhase { name: String, hint: String },
+    #[error(
+        "this step has no phases (workflow_type is configuration_setup): set its state with `des done` or `des fail`"
+    )]
+    NoPhases,
+    #[error("this step has phases: it is DONE when the last of them is recorded")]
+    HasPhases,
+    #[error("the phase log is not a list of objects: fix the step file")]
+    InvalidLog,
+    #[error("{0} has an unknown status: fix the step file")]
+    UnknownStatus(String),
+    #[error("{name} is {status} already")]
+    Finished { name: String, status: &'static str },
+    #[error("{0} is IN_PROGRESS already: finish it")]
+    InProgress(String),
+    #[error("{0} was not started: `conclaude des start` comes first")]
+    NotStarted(String),
+    #[error("{0} is the last phase, which cannot be skipped")]
+    LastPhase(String),
+    #[error("the reason must start with one of {0} and say why")]
+    SkipReason(String),
+    #[error("{earlier} failed: fix it and record it again before {name}")]
+    EarlierFailed { earlier: String, name: String },
+    #[error("{earlier} comes before {name} and is not finished")]
+    EarlierUnfinished { earlier: String, name: String },
+    #[error("{other} is IN_PROGRESS: finish it before {name}")]
+    OtherInProgress { other: String, name: String },
+    #[error("{0}")]
+    Folder(io::Error),
+    #[error("{}: {reason}", .path.display())]
+    File { path: PathBuf, reason: String },
+    #[error("{}: another process has held its lock for {} s", .0.display(), LOCK_WAIT.as_secs())]
+    Locked(PathBuf),
+}
+
+/// A change of one phase.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseUpdate<'a> {
+    /// The phases of the step, in order.
+    pub phases: &'a [String],
+    pub name: &'a str,
+    pub change: &'a PhaseChange,
+    pub now: Timestamp,
+}
+
+/// An admission that the step failed.
+#[derive(Clone, Copy, Debug)]
+pub struct AdmittedFailure<'a> {
+    /// The phases of the step, in order.
+    pub phases: &'a [String],
+    /// It was done in part.
+    pub partial: bool,
+    pub reason: &'a str,
+    pub now: Timestamp,
+}
 
 /// The position of a phase in the list.
 ///
 /// # Errors
 /// Says which phases there are.
-pub fn rank(phases: &[String], name: &str) -> Result<usize, String> {
+pub fn rank(phases: &[String], name: &str) -> Result<usize, RecordError> {
     phases.iter().position(|known| known == name).ok_or_else(|| {
         let near = conclaude_core::text::nearest(name, phases.iter().map(String::as_str));
         let hint = near.map_or_else(
             || format!("the phases are {}", phases.join(", ")),
             |near| format!("did you mean {near}?"),
         );
-        format!("there is no phase {name}; {hint}")
+        RecordError::UnknownPhase { name: name.to_owned(), hint }
     })
 }
 
@@ -33,24 +96,18 @@ pub fn rank(phases: &[String], name: &str) -> Result<usize, String> {
 ///
 /// # Errors
 /// Says why the phase cannot change so, and what to do.
-pub fn record(
-    step: &mut Step,
-    phases: &[String],
-    name: &str,
-    change: &PhaseChange,
-    now: Timestamp,
-) -> Result<(), String> {
+pub fn record(step: &mut Step, update: &PhaseUpdate<'_>) -> Result<(), RecordError> {
+    let PhaseUpdate { phases, name, change, now } = *update;
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
     let rank = rank(phases, name)?;
     if !step.has_phases() {
-        return Err("this step has no phases (workflow_type is configuration_setup): set its state with `des done` or `des fail`".into());
+        return Err(RecordError::NoPhases);
     }
     let log = step.phases().unwrap_or_default();
     let phase = log.iter().find(|phase| phase.name == name).cloned().unwrap_or_default();
     Transition { log: &log, phases, rank, phase: &phase, name, change }.check()?;
     let started = phase.started_at.as_deref().and_then(|time| time.parse::<Timestamp>().ok());
-    let entry =
-        step.phase_mut(name, phases).ok_or("the phase log is not a list of objects: fix the step file")?;
+    let entry = step.phase_mut(name, phases).ok_or(RecordError::InvalidLog)?;
     write_entry(entry, change, now, started);
     let state = step.state();
     if state != "IN_PROGRESS" {
@@ -68,7 +125,7 @@ pub fn record(
     Ok(())
 }
 
-/// Whether the entry was finished before: what is fixed then keeps the times of the work.
+/// Whether the entry was finished before. A correction keeps the times of the work.
 fn was_finished(entry: &Map<String, Value>) -> bool {
     entry
         .get("status")
@@ -100,7 +157,9 @@ fn write_entry(
             if !is_fix {
                 set("ended_at", now.to_string().into());
             }
-            if let Some(started) = started.filter(|_| !is_fix) {
+            if let Some(started) = started
+                && !is_fix
+            {
                 let seconds = now.duration_since(started).as_secs_f64().max(0.0);
                 set("duration_seconds", json!((seconds * 1000.0).round() / 1000.0));
             }
@@ -130,8 +189,9 @@ fn write_entry(
     }
 }
 
-/// Admits that the step failed, or was done in part. A phase that was started has failed with it.
-pub fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: &str, now: Timestamp) {
+/// Records that the step failed, or was done in part. Phases in progress have failed, too.
+pub fn admit_failure(step: &mut Step, failure: &AdmittedFailure<'_>) {
+    let AdmittedFailure { phases, partial, reason, now } = *failure;
     let open = step
         .phases()
         .unwrap_or_default()
@@ -157,28 +217,38 @@ pub fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: 
 ///
 /// # Errors
 /// When it has phases, which decide by themselves.
-pub fn complete(step: &mut Step, now: Timestamp) -> Result<(), String> {
+pub fn complete(step: &mut Step, now: Timestamp) -> Result<(), RecordError> {
     if step.has_phases() {
-        return Err("this step has phases: it is DONE when the last of them is recorded".into());
+        return Err(RecordError::HasPhases);
     }
     step.set_state("status", "DONE".into());
     step.set_state("completed_at", now.to_string().into());
     Ok(())
 }
 
-/// Changes a step file under its lock, which is kept with our own state.
+/// Changes a step file under a lock, so that parallel agents lose no update. The lock is kept with our own state.
 ///
 /// # Errors
-/// When the change refuses, or the file cannot be read or written.
+/// When the change is refused, or the file cannot be read, locked or written.
 pub fn change<T>(
     root: &Path,
     path: &Path,
-    change: impl FnOnce(&mut Step) -> Result<T, String>,
-) -> Result<T, String> {
+    change: impl FnOnce(&mut Step) -> Result<T, RecordError>,
+) -> Result<T, RecordError> {
     let folder = root.join(store::FOLDER).join("state/steps");
-    store::make_folder(root, &folder).map_err(|error| error.to_string())?;
-    let lock: PathBuf = folder.join(format!("{}.lock", store::hash(&path.to_string_lossy())));
-    step::update(path, &lock, change)
+    store::make_folder(root, &folder).map_err(RecordError::Folder)?;
+    let lock = folder.join(format!("{}.lock", store::hash(&path.to_string_lossy())));
+    let file_error =
+        |error: io::Error| RecordError::File { path: path.to_owned(), reason: error.to_string() };
+    let budget = Budget::unlimited();
+    let lock = files::lock(&lock, budget.at_least(LOCK_WAIT), &budget).map_err(file_error)?;
+    let _lock = lock.ok_or_else(|| RecordError::Locked(path.to_owned()))?;
+    let text = files::read_text(path, step::MAX_BYTES).map_err(file_error)?;
+    let mut step = Step::parse(&text)
+        .map_err(|error| RecordError::File { path: path.to_owned(), reason: error.to_string() })?;
+    let done = change(&mut step)?;
+    step::write(path, &step, &text).map_err(file_error)?;
+    Ok(done)
 }
 
 /// What a new step says.
@@ -224,4 +294,151 @@ pub fn new_step(new: &NewStep<'_>) -> Step {
         Value::Object(map) => Step::from_json(map),
         _ => Step::from_json(Map::new()),
     }
+}
+
+/// A change of a phase that is recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PhaseChange {
+    Start,
+    Finish {
+        pass: bool,
+        details: Option<String>,
+        turns: Option<i64>,
+        /// What was run for it.
+        evidence: Option<Value>,
+    },
+    /// It was executed already, and is now proved.
+    Prove {
+        pass: bool,
+        details: String,
+        /// What was run for it.
+        evidence: Value,
+        /// The record of the earlier proof is lost.
+        again: bool,
+    },
+    Skip {
+        /// Starts with one of the prefixes that count.
+        reason: String,
+    },
+}
+
+/// A phase that is about to change.
+struct Transition<'a> {
+    log: &'a [Phase],
+    phases: &'a [String],
+    /// The position of the phase in the list.
+    rank: usize,
+    name: &'a str,
+    phase: &'a Phase,
+    change: &'a PhaseChange,
+}
+
+impl Transition<'_> {
+    /// The error says what to do instead.
+    fn check(&self) -> Result<(), RecordError> {
+        if self.is_repair()? {
+            return Ok(());
+        }
+        if let PhaseChange::Skip { reason } = self.change {
+            self.check_skip(reason)?;
+        }
+        if matches!(self.change, PhaseChange::Finish { .. }) {
+            return Ok(());
+        }
+        self.check_earlier()
+    }
+
+    /// Whether an executed phase gets evidence or an outcome that it lacks, whatever the other phases are. An error if its
+    /// status does not allow the change.
+    fn is_repair(&self) -> Result<bool, RecordError> {
+        let Transition { name, phase, change, .. } = self;
+        let status = phase.status().ok_or_else(|| RecordError::UnknownStatus((*name).to_owned()))?;
+        match (change, status) {
+            (PhaseChange::Prove { evidence, .. }, _)
+                if can_be_proved(phase, configured_command(evidence)) =>
+            {
+                Ok(true)
+            }
+            (PhaseChange::Prove { again: true, .. }, PhaseStatus::Executed) => Ok(true),
+            // A phase without a verdict can be finished again.
+            (PhaseChange::Finish { .. }, PhaseStatus::Executed) if !is_good(phase) && !has_failed(phase) => {
+                Ok(true)
+            }
+            (_, PhaseStatus::Executed) if is_good(phase) => {
+                Err(RecordError::Finished { name: (*name).to_owned(), status: "EXECUTED" })
+            }
+            (_, PhaseStatus::Skipped) if is_good(phase) => {
+                Err(RecordError::Finished { name: (*name).to_owned(), status: "SKIPPED" })
+            }
+            (PhaseChange::Start, PhaseStatus::InProgress) => Err(RecordError::InProgress((*name).to_owned())),
+            (PhaseChange::Finish { .. } | PhaseChange::Prove { .. }, status)
+                if status != PhaseStatus::InProgress =>
+            {
+                Err(RecordError::NotStarted((*name).to_owned()))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn check_skip(&self, reason: &str) -> Result<(), RecordError> {
+        if self.rank + 1 == self.phases.len() {
+            return Err(RecordError::LastPhase(self.name.to_owned()));
+        }
+        if !is_reason(reason) {
+            let list: Vec<&str> = SKIP_REASONS.iter().chain([&DEFERRED]).copied().collect();
+            return Err(RecordError::SkipReason(list.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// All phases before this one are finished, and no other is in progress.
+    fn check_earlier(&self) -> Result<(), RecordError> {
+        let name = self.name.to_owned();
+        for earlier in self.phases.iter().take(self.rank) {
+            match self.log.iter().find(|phase| phase.name == *earlier) {
+                Some(phase) if is_good(phase) => {}
+                Some(phase) if has_failed(phase) => {
+                    return Err(RecordError::EarlierFailed { earlier: earlier.clone(), name });
+                }
+                _ => return Err(RecordError::EarlierUnfinished { earlier: earlier.clone(), name }),
+            }
+        }
+        let open = self
+            .log
+            .iter()
+            .find(|phase| phase.name != name && phase.status() == Some(PhaseStatus::InProgress));
+        match open {
+            Some(other) => Err(RecordError::OtherInProgress { other: other.name.clone(), name }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn has_failed(phase: &Phase) -> bool {
+    phase.status() == Some(PhaseStatus::Executed) && phase.verdict().as_deref() == Some("FAIL")
+}
+
+/// Whether a phase is finished in a way that the gate accepts.
+fn is_good(phase: &Phase) -> bool {
+    match phase.status() {
+        Some(PhaseStatus::Skipped) => phase.blocked_by.as_deref().is_some_and(is_reason),
+        Some(PhaseStatus::Executed) => phase.verdict().as_deref() == Some("PASS"),
+        _ => false,
+    }
+}
+
+fn is_reason(reason: &str) -> bool {
+    let counts =
+        |prefix: &&str| reason.trim_start().strip_prefix(*prefix).is_some_and(|rest| !rest.trim().is_empty());
+    SKIP_REASONS.iter().chain([&DEFERRED]).any(counts)
+}
+
+/// Whether a phase can be proved after the fact: it was executed, and it has no evidence, or only that of another command
+/// than the one that counts.
+#[must_use]
+pub fn can_be_proved(phase: &Phase, counts: Option<&str>) -> bool {
+    let by_another = counts.is_some() && phase.proved_by.as_deref() != counts;
+    phase.status() == Some(PhaseStatus::Executed)
+        && (!phase.has_evidence || by_another || !is_good(phase))
+        && !has_failed(phase)
 }

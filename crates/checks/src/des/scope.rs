@@ -1,9 +1,21 @@
 //! Which files a step may touch.
 
 use shell_effects::glob::{Glob, Kind};
+use thiserror::Error;
 
-/// No step needs more; each file is compared with all of it.
+/// No step needs longer patterns. Each file is compared with all of them.
 const MAX_PATTERN_BYTES: usize = 8 << 10;
+
+/// Why `allowed_file_patterns` cannot be used.
+#[derive(Debug, Error)]
+pub enum ScopePatternError {
+    #[error("the patterns have {0} bytes together, at most {MAX_PATTERN_BYTES} are read")]
+    TooLong(usize),
+    #[error("a pattern is blank")]
+    Blank,
+    #[error("the pattern `{pattern}` is broken: {reason}")]
+    Broken { pattern: String, reason: String },
+}
 
 /// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
 #[derive(Clone, Debug)]
@@ -17,25 +29,28 @@ impl AllowedFiles {
     ///
     /// # Errors
     /// Says which pattern is broken.
-    pub fn new(patterns: Vec<String>) -> Result<AllowedFiles, String> {
+    pub fn new(patterns: Vec<String>) -> Result<AllowedFiles, ScopePatternError> {
         let total: usize = patterns.iter().map(String::len).sum();
         if total > MAX_PATTERN_BYTES {
-            return Err(format!(
-                "the patterns have {total} bytes together, at most {MAX_PATTERN_BYTES} are read"
-            ));
+            return Err(ScopePatternError::TooLong(total));
         }
         let mut globs = Vec::new();
         for pattern in &patterns {
             let plain = pattern.trim().trim_start_matches("./").trim_start_matches('/');
             let whole = match plain {
-                // Most likely a variable that was not set: it must not mean everything.
-                _ if pattern.trim().is_empty() => return Err("a pattern is blank".into()),
+                // Probably a variable that was not set: it must not mean everything.
+                _ if pattern.trim().is_empty() => return Err(ScopePatternError::Blank),
                 "" | "." => "**".to_owned(),
                 folder if folder.ends_with('/') => format!("{folder}**"),
                 other => other.to_owned(),
             };
-            let glob = Glob::new(&whole, Kind::Path);
-            globs.push(glob.map_err(|error| format!("the pattern `{pattern}` is broken: {error}"))?);
+            match Glob::new(&whole, Kind::Path) {
+                Ok(glob) => globs.push(glob),
+                Err(error) => {
+                    let (pattern, reason) = (pattern.clone(), error.to_string());
+                    return Err(ScopePatternError::Broken { pattern, reason });
+                }
+            }
         }
         Ok(AllowedFiles { patterns, globs })
     }
@@ -59,7 +74,7 @@ impl AllowedFiles {
     }
 }
 
-/// The scopes that a path must all be in: the step's own, and those of the agents that called. None means no limit.
+/// The scopes of the step and of the agents that called. A path must be in all of them. Without any there is no limit.
 #[derive(Clone, Debug, Default)]
 pub struct Scope(Vec<AllowedFiles>);
 
@@ -68,7 +83,7 @@ impl Scope {
     ///
     /// # Errors
     /// Says which pattern is broken.
-    pub fn new(lists: &[Vec<String>]) -> Result<Scope, String> {
+    pub fn new(lists: &[Vec<String>]) -> Result<Scope, ScopePatternError> {
         let limits = lists.iter().filter(|patterns| !patterns.is_empty());
         limits.map(|patterns| AllowedFiles::new(patterns.clone())).collect::<Result<_, _>>().map(Scope)
     }
@@ -90,7 +105,7 @@ impl Scope {
         self.0.iter().all(|allowed| allowed.permits(path))
     }
 
-    /// The patterns in words, the step's own first, each as `shown` has it.
+    /// The patterns as text, the step's own first. `shown` formats each.
     #[must_use]
     pub fn describe(&self, shown: impl Fn(&str) -> String) -> String {
         let lists = self.0.iter().rev().map(|allowed| {
@@ -129,12 +144,19 @@ mod tests {
             allowed(&["/"]).permits("a/b") && allowed(&["."]).permits("a") && allowed(&["./"]).permits("a")
         );
         for blank in ["", "  "] {
-            assert!(AllowedFiles::new(vec!["src/**".into(), blank.into()]).unwrap_err().contains("blank"));
+            assert!(
+                AllowedFiles::new(vec!["src/**".into(), blank.into()])
+                    .unwrap_err()
+                    .to_string()
+                    .contains("blank")
+            );
         }
-        assert!(AllowedFiles::new(vec!["*a".repeat(500); 100]).unwrap_err().contains("at most 8192"));
+        assert!(
+            AllowedFiles::new(vec!["*a".repeat(500); 100]).unwrap_err().to_string().contains("at most 8192")
+        );
         assert!(!allowed(&["**"]).permits(&"a".repeat(5_000)), "what cannot be compared is not permitted");
         assert!(allowed(&[]).permits("anything") && !allowed(&[]).is_limited());
-        assert!(AllowedFiles::new(vec!["[a".into()]).unwrap_err().contains("`[a` is broken"));
+        assert!(AllowedFiles::new(vec!["[a".into()]).unwrap_err().to_string().contains("`[a` is broken"));
     }
 
     #[test]

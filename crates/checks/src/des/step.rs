@@ -1,20 +1,35 @@
-//! Step files: read leniently, since real ones differ; written so that what we did not mean to change stays.
+//! Step files. They are read leniently, since real ones differ. Writing keeps unknown fields, their order and the indentation.
+
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use thiserror::Error;
 
-mod edit;
-mod file;
-mod lenient;
-mod phase;
+use super::phases::name_of;
+pub use super::phases::{Phase, PhaseStatus, configured_command};
+use super::scope::{AllowedFiles, ScopePatternError};
+use crate::paths::real_path;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_os::files;
 
-pub use file::locate;
-pub use file::{read, update, write};
-use lenient::{is_true, lenient_number, lenient_text};
-pub use phase::configured_command;
-pub use phase::{Phase, PhaseStatus};
-
-/// No log of a workflow is longer, and reading one must not take long.
+/// No log of a workflow is longer. The limit keeps reading fast.
 const MAX_ENTRIES: usize = 500;
+
+/// Why a text is not a step, in words that follow its name.
+#[derive(Debug, Error)]
+pub enum StepError {
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    #[error("its phase log has {0} entries, at most {MAX_ENTRIES} are read")]
+    TooManyEntries(usize),
+    #[error("allowed_file_patterns is not a list of texts")]
+    PatternsNotTexts,
+    #[error(transparent)]
+    Pattern(#[from] ScopePatternError),
+}
 
 /// A step: the JSON as it is, and a lenient view of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,17 +42,15 @@ impl Step {
     ///
     /// # Errors
     /// Says why it is not one.
-    pub fn parse(text: &str) -> Result<Step, String> {
+    pub fn parse(text: &str) -> Result<Step, StepError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let json: Value = serde_json::from_str(text)?;
         if !json.is_object() {
-            return Err("it is not a JSON object".into());
+            return Err(StepError::NotAnObject);
         }
         let step = Step { json };
         match step.cycle("phase_execution_log").and_then(Value::as_array).map_or(0, Vec::len) {
-            entries if entries > MAX_ENTRIES => {
-                Err(format!("its phase log has {entries} entries, at most {MAX_ENTRIES} are read"))
-            }
+            entries if entries > MAX_ENTRIES => Err(StepError::TooManyEntries(entries)),
             _ => Ok(step),
         }
     }
@@ -106,19 +119,27 @@ impl Step {
     ///
     /// # Errors
     /// When they are there and cannot be understood: a restriction must not turn into none.
-    pub fn allowed_file_patterns(&self) -> Result<Vec<String>, String> {
-        let unclear = || "allowed_file_patterns is not a list of texts".to_owned();
+    pub fn allowed_file_patterns(&self) -> Result<Vec<String>, StepError> {
         match self.field("allowed_file_patterns") {
             None => Ok(Vec::new()),
             Some(Value::String(one)) => Ok(vec![one.clone()]),
-            Some(Value::Array(list)) => {
-                list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(unclear)).collect()
-            }
-            Some(_) => Err(unclear()),
+            Some(Value::Array(list)) => list
+                .iter()
+                .map(|one| one.as_str().map(str::to_owned).ok_or(StepError::PatternsNotTexts))
+                .collect(),
+            Some(_) => Err(StepError::PatternsNotTexts),
         }
     }
 
-    /// What an agent is judged by, and may not change while it works.
+    /// The files that the step may touch.
+    ///
+    /// # Errors
+    /// When the patterns cannot be understood or are broken.
+    pub fn allowed_files(&self) -> Result<AllowedFiles, StepError> {
+        Ok(AllowedFiles::new(self.allowed_file_patterns()?)?)
+    }
+
+    /// The fields by which an agent is judged. It may not change them while it works.
     #[must_use]
     pub fn rules(&self) -> Value {
         let names = [
@@ -143,7 +164,7 @@ impl Step {
             .into()
     }
 
-    /// A step that says what these rules said, and nothing else.
+    /// A step with only these rules.
     #[must_use]
     pub fn of_rules(rules: &Value) -> Option<Step> {
         rules.as_object().map(|rules| Step::from_json(rules.clone()))
@@ -204,5 +225,151 @@ impl Step {
     pub fn phases(&self) -> Option<Vec<Phase>> {
         let log = self.cycle("phase_execution_log")?.as_array()?;
         Some(log.iter().map(Phase::read).collect())
+    }
+}
+
+/// Changes of a step as JSON, so that unknown fields and their order stay.
+impl Step {
+    /// The entry of a phase, inserted at its position if it is not there.
+    pub(super) fn phase_mut(&mut self, name: &str, phases: &[String]) -> Option<&mut Map<String, Value>> {
+        let path = self.log_path();
+        let root = self.json.as_object_mut()?;
+        let mut here = root;
+        for part in path {
+            here = here.entry(part).or_insert_with(|| Value::Object(Map::new())).as_object_mut()?;
+        }
+        let log =
+            here.entry("phase_execution_log").or_insert_with(|| Value::Array(Vec::new())).as_array_mut()?;
+        let position = log.iter().position(|entry| name_of(entry).as_deref() == Some(name));
+        let position = position.unwrap_or_else(|| {
+            let rank = |entry: &Value| phases.iter().position(|known| Some(known) == name_of(entry).as_ref());
+            let own = phases.iter().position(|known| known == name);
+            let at = log.iter().position(|entry| rank(entry) > own).unwrap_or(log.len());
+            log.insert(
+                at,
+                serde_json::json!({ "phase_name": name, "phase_index": own, "status": "NOT_EXECUTED" }),
+            );
+            at
+        });
+        log.get_mut(position)?.as_object_mut()
+    }
+
+    /// Where the log is: in the root's `tdd_cycle` unless the file keeps it elsewhere.
+    fn log_path(&self) -> Vec<String> {
+        let paths: [&[&str]; 4] =
+            [&["tdd_cycle"], &["task_specification", "tdd_cycle"], &[], &["task_specification"]];
+        let found = paths.iter().find(|path| {
+            let pointer: String = path.iter().map(|part| format!("/{part}")).collect();
+            self.json.pointer(&format!("{pointer}/phase_execution_log")).is_some_and(Value::is_array)
+        });
+        found.unwrap_or(&paths[0]).iter().map(|part| (*part).to_owned()).collect()
+    }
+
+    pub(super) fn set_state(&mut self, name: &str, value: Value) {
+        let in_specification =
+            self.json.get("state").is_none() && self.json.pointer("/task_specification/state").is_some();
+        let Some(mut root) = self.json.as_object_mut() else { return };
+        if in_specification {
+            match root.get_mut("task_specification").and_then(Value::as_object_mut) {
+                Some(inner) => root = inner,
+                None => return,
+            }
+        }
+        let state = root.entry("state").or_insert_with(|| Value::Object(Map::new()));
+        if !state.is_object() {
+            *state = Value::Object(Map::new());
+        }
+        if let Some(state) = state.as_object_mut() {
+            state.insert(name.to_owned(), value);
+        }
+    }
+
+    fn render(&self, indent: &str) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+        let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+        serde::Serialize::serialize(&self.json, &mut serializer)?;
+        Ok(out)
+    }
+}
+
+/// No step file is larger.
+pub(super) const MAX_BYTES: u64 = 16 << 20;
+
+/// The real path of a marker's step file, which must be inside the root also after following links.
+///
+/// # Errors
+/// A finding that says why not.
+pub fn locate(root: &Path, step_file: &str) -> Result<PathBuf, Finding> {
+    let real_root = real_path(root);
+    let path = real_path(&root.join(step_file));
+    if path != real_root && path.starts_with(&real_root) {
+        return Ok(path);
+    }
+    Err(Finding::new(
+        Code::StepFileOutsideProject,
+        format!("{step_file} lies outside the project {}", root.display()),
+        "name a step file inside the project, relative to its root",
+    ))
+}
+
+/// Reads a step file, and gives its text as well.
+///
+/// # Errors
+/// A finding that says why not.
+pub fn read(path: &Path, named: &str) -> Result<(Step, String), Finding> {
+    let invalid = |reason: String| {
+        let fix = "fix the JSON; `conclaude des new` makes a valid step file";
+        Finding::new(Code::StepFileInvalid, format!("{named}: {reason}"), fix)
+    };
+    match files::read_text(path, MAX_BYTES) {
+        Ok(text) => match Step::parse(&text) {
+            Ok(step) => Ok((step, text)),
+            Err(error) => Err(invalid(error.to_string())),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let fix = "name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`";
+            Err(Finding::new(Code::StepFileMissing, format!("{named} does not exist"), fix))
+        }
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// Writes the step like the text that it replaces: with its indentation, its final newline and its permissions.
+///
+/// # Errors
+/// When it cannot be written; the file is then as it was.
+pub fn write(path: &Path, step: &Step, before: &str) -> io::Result<()> {
+    let first_indent = before.lines().find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
+    let indent: String = first_indent.map_or_else(
+        || "  ".to_owned(),
+        |line| line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect(),
+    );
+    let mut content = step.render(&indent)?;
+    if before.is_empty() || before.ends_with('\n') {
+        content.push(b'\n');
+    }
+    files::replace(path, &content)
+}
+
+pub(super) fn lenient_number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+/// A flag that warns of danger is set unless it clearly is not.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "no"),
+        _ => true,
+    }
+}
+
+pub(super) fn lenient_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::resolve::{Effects, Ground, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
 use super::search::first_below;
 use super::tool_checks::allows;
-use conclaude_core::config::{About, Lost, file_name};
+use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
@@ -228,8 +228,8 @@ pub struct UncheckedCall<'a> {
 }
 
 /// Asks the user if any of these rules might be against the call.
-pub fn unusable_rules(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
-    let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
+pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
+    let mut concerned = rules.iter().filter(|rules| call.is_request || is_about(&rules.calls, call));
     let first = concerned.next()?;
     let file = file_name(&first.path, Some(root));
     let position = first.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
@@ -252,7 +252,7 @@ pub fn unusable_rules(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> 
     })
 }
 
-fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
+fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
     let touches = |wanted: fn(Access) -> bool| {
         let is_wanted = |unclear: &Uncertainty| match unclear {
             Uncertainty::Path { access, .. } | Uncertainty::Named { access, .. } => wanted(*access),
@@ -263,14 +263,14 @@ fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
             || call.effects.touches.iter().any(|touch| wanted(touch.access))
             || call.effects.unclear.iter().any(is_wanted)
     };
-    match about {
-        About::Writing => touches(|access| access != Access::Read),
-        About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
-        About::Anything => call.used != ToolUse::Other || touches(|_| true),
-        About::Tools(glob) => {
+    match calls {
+        GuardedCalls::Writing => touches(|access| access != Access::Read),
+        GuardedCalls::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
+        GuardedCalls::Anything => call.used != ToolUse::Other || touches(|_| true),
+        GuardedCalls::Tools(glob) => {
             let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
             matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)
         }
-        About::Permissions => false,
+        GuardedCalls::Permissions => false,
     }
 }

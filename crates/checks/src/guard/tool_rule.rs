@@ -9,7 +9,7 @@ use super::command_pattern::{CommandForms, CommandPattern, Match};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
-use conclaude_core::dialect::claude::{host, tools};
+use conclaude_core::dialect::claude::tools;
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use shell_effects::SimpleCommand;
@@ -162,7 +162,7 @@ impl RuleTarget<'_> {
                     meant.any(|touch| covers(&touch))
                 })
             }
-            (InputPattern::Domain(glob), _) => match host::of(call.input) {
+            (InputPattern::Domain(glob), _) => match tools::host_of(call.input) {
                 Some(host) => certainly(glob.matches_long(&host)),
                 // A URL that two parsers read differently may have that host.
                 None if !is_allowing => Ok(Match::Perhaps),

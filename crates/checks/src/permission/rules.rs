@@ -9,7 +9,7 @@ use conclaude_core::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
 use conclaude_core::dialect::claude::notation::ToolPattern;
-use conclaude_core::dialect::claude::{host, tools};
+use conclaude_core::dialect::claude::tools;
 use conclaude_core::file_pattern::FilePattern;
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
@@ -163,7 +163,7 @@ impl PermissionRule {
                 examined.effects.touches.iter().any(|touch| covers_any(pattern, touch))
             }
             InputPattern::Domain(glob) => {
-                host::of(request.input).is_some_and(|host| glob.matches_long(&host))
+                tools::host_of(request.input).is_some_and(|host| glob.matches_long(&host))
             }
             InputPattern::Field { name, glob } => {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
@@ -175,7 +175,7 @@ impl PermissionRule {
     /// The part of the request that it compares.
     pub(super) fn subject(&self, examined: &ExaminedRequest<'_>) -> Subject {
         let matched = match &self.compared {
-            InputPattern::Domain(_) => host::of(examined.request.input).map(|host| host.to_string()),
+            InputPattern::Domain(_) => tools::host_of(examined.request.input).map(|host| host.to_string()),
             InputPattern::Field { name, .. } => field(examined.request, name).map(str::to_owned),
             InputPattern::Any | InputPattern::Command(_) | InputPattern::File { .. } => None,
         };
@@ -203,7 +203,7 @@ impl PermissionRule {
                 examined.script.is_none() && !touches.is_empty() && touches.iter().all(is_covered)
             }
             InputPattern::Domain(glob) => {
-                host::of(request.input).is_some_and(|host| glob.matches_long(&host))
+                tools::host_of(request.input).is_some_and(|host| glob.matches_long(&host))
             }
             InputPattern::Field { name, glob } => {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
@@ -263,7 +263,7 @@ impl PermissionRule {
                     names => format!("does not cover {}", names.join(", ")),
                 }
             }
-            InputPattern::Domain(_) => match host::of(request.input) {
+            InputPattern::Domain(_) => match tools::host_of(request.input) {
                 Some(host) => format!("does not match {host}"),
                 None => "does not match: its URL has no host that is known".into(),
             },

@@ -82,7 +82,7 @@ fn keys_for_anchors_are_free_at_every_level_and_names_are_names() {
     assert!(free > 10, "{free}");
 }
 
-/// The JSON pointers of all values, but for the whole.
+/// The JSON pointers of all values inside a value.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     let entries: Vec<(String, &Value)> = match value {
         Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),

@@ -1,22 +1,21 @@
 //! `.conclaude.test.yaml`: cases for `conclaude test`. The structs are the reference and the schema.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::IntoDeserializer as _;
-use serde::{Deserialize, Deserializer, de};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
-use super::NonBlank;
 use super::diagnose::{self, ConfigError, InvalidFile};
-use super::free_keys;
+use super::reading::is_free_key;
+use super::shapes::{Either, Entries, ReadFrom, Shorthand, TextOr, ValueKind};
+use super::{Bounded, NonBlank};
 use crate::event::{self, EventKind};
 use crate::yaml::{self, Located, Node};
 
-/// What the file is called, beside the config.
+/// The names of the file, which is next to the config.
 pub const FILE_NAMES: [&str; 2] = [".conclaude.test.yaml", ".conclaude.test.yml"];
 
 /// What `conclaude schema --test` prints.
@@ -54,15 +53,15 @@ pub struct Case {
     /// The tool, at the events of one. Default: `Bash`.
     pub tool: Option<NonBlank>,
     /// The tool's input.
-    pub input: Option<Fields>,
+    pub input: Option<JsonObject>,
     /// Fields of the payload; what is not given is filled in as Claude Code would.
-    pub payload: Option<Fields>,
+    pub payload: Option<JsonObject>,
     /// The files that were changed, for commands with `files`. Default: none, whatever the work tree has; at the events of a tool
     /// the files that its input writes.
     pub changed: Option<Vec<NonBlank>>,
     /// How commands end, by their `run`: an exit code, or `timeout`; or that as `exit`, with what they print as `stdout` and
     /// `stderr`. Commands are not executed. Default: 0, and nothing is printed.
-    pub results: Option<Results>,
+    pub results: Option<CommandResults>,
     /// What is expected.
     pub expect: Expect,
 }
@@ -74,17 +73,17 @@ pub struct Expect {
     /// Whether it goes on: nothing is denied, asked or blocked. At `permissionRequest`: a rule allows it without asking.
     pub allows: Option<bool>,
     /// The tool or the permission is denied; or a text that the message contains.
-    pub denies: Option<Said>,
+    pub denies: Option<TextExpectation>,
     /// The user is asked; or a text that the message contains. At `permissionRequest`: it is left to the user.
-    pub asks: Option<Said>,
+    pub asks: Option<TextExpectation>,
     /// The stop, the prompt or the like is blocked; or a text that the message contains.
-    pub blocks: Option<Said>,
+    pub blocks: Option<TextExpectation>,
     /// The commands that run, in order, by their `run`.
     pub runs: Option<Vec<NonBlank>>,
     /// Whether Claude is given context; or a text that it contains.
-    pub context: Option<Said>,
+    pub context: Option<TextExpectation>,
     /// Whether the user is shown something; or a text that it contains.
-    pub shows: Option<Said>,
+    pub shows: Option<TextExpectation>,
 }
 
 impl Expect {
@@ -100,7 +99,7 @@ impl TestFile {
         let text = yaml::without_bom(text);
         let mut tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         if let Node::Map(entries) = &mut tree.value {
-            entries.retain(|(key, _)| !free_keys::is_free(&key.value));
+            entries.retain(|(key, _)| !is_free_key(&key.value));
         }
         let explain = |first: Option<&_>| {
             InvalidFile { path, text, tree: &tree, first }.explain_by(schema(), "the file")
@@ -113,240 +112,128 @@ impl TestFile {
     }
 }
 
+/// There is no event of a name.
+#[derive(Debug, Error)]
+#[error("there is no event `{0}`")]
+pub struct UnknownEvent(String);
+
 /// The name of a known event, or of its section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("enum" = event_names()))]
 pub struct EventName(pub EventKind);
 
-impl<'de> Deserialize<'de> for EventName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
+impl TryFrom<String> for EventName {
+    type Error = UnknownEvent;
+
+    fn try_from(name: String) -> Result<Self, UnknownEvent> {
         let event = EventKind::named(&name).or_else(|| EventKind::of_section(&name));
-        event.map(EventName).ok_or_else(|| de::Error::custom(format!("there is no event `{name}`")))
+        event.map(EventName).ok_or(UnknownEvent(name))
     }
 }
 
-impl JsonSchema for EventName {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "EventName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let sections = event::ALL.iter().map(|event| event.row().section);
-        let names: Vec<&str> = event::names().chain(sections).collect();
-        json_schema!({ "type": "string", "enum": names })
-    }
+fn event_names() -> Vec<&'static str> {
+    event::names().chain(event::ALL.iter().map(|event| event.row().section)).collect()
 }
 
 /// `true` or `false`, or a text that is contained.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "Either<bool, NonBlank>")]
+#[schemars(with = "Either<bool, NonBlank>", inline, description = "")]
+pub enum TextExpectation {
     Anything(bool),
     Text(String),
 }
 
-impl<'de> Deserialize<'de> for Said {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FlagOrText;
-        impl de::Visitor<'_> for FlagOrText {
-            type Value = Said;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`true`, `false` or a text")
-            }
-
-            fn visit_bool<E>(self, flag: bool) -> Result<Said, E> {
-                Ok(Said::Anything(flag))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Said, E> {
-                if text.trim().is_empty() {
-                    return Err(E::custom("expected text that is not blank"));
-                }
-                Ok(Said::Text(text.to_owned()))
-            }
+impl From<Either<bool, NonBlank>> for TextExpectation {
+    fn from(value: Either<bool, NonBlank>) -> Self {
+        match value {
+            Either::First(flag) => TextExpectation::Anything(flag),
+            Either::Second(text) => TextExpectation::Text(text.as_str().to_owned()),
         }
-        deserializer.deserialize_any(FlagOrText)
     }
 }
 
-impl JsonSchema for Said {
-    fn inline_schema() -> bool {
-        true
-    }
+/// Instead of an exit code.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline, description = "")]
+enum TimeoutWord {
+    Timeout,
+}
 
-    fn schema_name() -> Cow<'static, str> {
-        "Said".into()
-    }
+impl ReadFrom for TimeoutWord {}
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": super::bounded::NOT_BLANK }] })
+type CodeOrTimeout = Either<Bounded<0, 255>, TimeoutWord>;
+
+/// How a command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "CodeOrTimeout")]
+#[schemars(with = "CodeOrTimeout", inline, description = "")]
+pub enum CommandExit {
+    Code(i32),
+    Timeout,
+}
+
+impl Default for CommandExit {
+    fn default() -> Self {
+        CommandExit::Code(0)
     }
 }
 
-/// The result of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    Exits(i32),
-    TimesOut,
-}
-
-impl Default for Ended {
-    fn default() -> Ended {
-        Ended::Exits(0)
+impl From<CodeOrTimeout> for CommandExit {
+    fn from(exit: CodeOrTimeout) -> Self {
+        match exit {
+            Either::First(code) => CommandExit::Code(code.get().cast_signed()),
+            Either::Second(TimeoutWord::Timeout) => CommandExit::Timeout,
+        }
     }
 }
 
-/// The result of a command, and what it prints.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+impl ReadFrom for CommandExit {
+    fn reads(kind: ValueKind) -> bool {
+        CodeOrTimeout::reads(kind)
+    }
+}
+
+/// How a command ends, and what it prints.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(inline, description = "")]
 pub struct CommandResult {
-    #[serde(deserialize_with = "or_default")]
-    pub exit: Ended,
-    #[serde(deserialize_with = "or_default")]
-    pub stdout: String,
-    #[serde(deserialize_with = "or_default")]
-    pub stderr: String,
+    /// Its exit code, or that it times out. Default: 0.
+    pub exit: Option<CommandExit>,
+    /// What it prints.
+    pub stdout: Option<String>,
+    /// What it prints on stderr.
+    pub stderr: Option<String>,
 }
 
-/// As everywhere in these files, `null` equals absent.
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+impl Shorthand for CommandResult {
+    type Short = CommandExit;
+    const NAME: &str = "CommandResult";
+    const DESCRIPTION: &str = "An exit code, `timeout`, or that with what the command prints.";
+}
+
+impl From<CommandExit> for CommandResult {
+    fn from(exit: CommandExit) -> Self {
+        CommandResult { exit: Some(exit), ..CommandResult::default() }
+    }
 }
 
 /// The results of commands, by their `run`, in the order of the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Results(pub Vec<(String, CommandResult)>);
-
-/// What stands for a command in the file.
-struct Given(CommandResult);
-
-impl<'de> Deserialize<'de> for Given {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EndOrMore;
-        impl<'de> de::Visitor<'de> for EndOrMore {
-            type Value = CommandResult;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an exit code from 0 to 255, `timeout`, or `exit`, `stdout` and `stderr`")
-            }
-
-            fn visit_u64<E: de::Error>(self, code: u64) -> Result<CommandResult, E> {
-                let exit = Ended::deserialize(code.into_deserializer())?;
-                Ok(CommandResult { exit, ..CommandResult::default() })
-            }
-
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<CommandResult, E> {
-                let exit = Ended::deserialize(word.into_deserializer())?;
-                Ok(CommandResult { exit, ..CommandResult::default() })
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<CommandResult, A::Error> {
-                CommandResult::deserialize(de::value::MapAccessDeserializer::new(map))
-            }
-        }
-        deserializer.deserialize_any(EndOrMore).map(Given)
-    }
-}
-
-impl<'de> Deserialize<'de> for Ended {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CodeOrWord;
-        impl de::Visitor<'_> for CodeOrWord {
-            type Value = Ended;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an exit code from 0 to 255, or `timeout`")
-            }
-
-            fn visit_u64<E: de::Error>(self, code: u64) -> Result<Ended, E> {
-                let code = u8::try_from(code).map_err(|_| E::custom("an exit code is at most 255"))?;
-                Ok(Ended::Exits(code.into()))
-            }
-
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Ended, E> {
-                if word == "timeout" { Ok(Ended::TimesOut) } else { Err(E::custom("expected `timeout`")) }
-            }
-        }
-        deserializer.deserialize_any(CodeOrWord)
-    }
-}
-
-impl<'de> Deserialize<'de> for Results {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> de::Visitor<'de> for InOrder {
-            type Value = Results;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping of commands to how they end")
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
-                let mut all = Vec::new();
-                while let Some((run, Given(result))) = map.next_entry()? {
-                    all.push((run, result));
-                }
-                Ok(Results(all))
-            }
-        }
-        deserializer.deserialize_map(InOrder)
-    }
-}
-
-impl JsonSchema for Results {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Results".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let code = json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
-        let timeout = json_schema!({ "type": "string", "enum": ["timeout"] });
-        json_schema!({
-            "type": "object",
-            "additionalProperties": { "anyOf": [code, timeout, {
-                "type": "object",
-                "additionalProperties": false,
-                "properties": {
-                    "exit": { "anyOf": [code, timeout], "description": "Its exit code, or that it times out. Default: 0." },
-                    "stdout": { "type": "string", "description": "What it prints." },
-                    "stderr": { "type": "string", "description": "What it prints on stderr." },
-                },
-            }] },
-        })
-    }
-}
+type CommandResults = Entries<String, TextOr<CommandResult>, { usize::MAX }>;
 
 /// Any fields.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Fields(pub Map<String, Value>);
-
-impl JsonSchema for Fields {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Fields".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "object", "additionalProperties": true })
-    }
-}
+#[schemars(inline, description = "")]
+pub struct JsonObject(pub Map<String, Value>);
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -354,7 +241,7 @@ mod tests {
         let generator = schemars::generate::SchemaSettings::draft07().into_generator();
         let mut root = generator.into_root_schema_for::<TestFile>().to_value();
         root["definitions"]["Expect"]["minProperties"] = 1.into();
-        root["patternProperties"] = serde_json::json!({ "^x-": true });
+        root["patternProperties"] = json!({ "^x-": true });
         crate::config::schema::without_null_defaults(&mut root);
         let text = serde_json::to_string_pretty(&root).unwrap() + "\n";
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
@@ -365,5 +252,41 @@ mod tests {
             "the structs have changed: UPDATE_SCHEMA=1 cargo test schema, and build again"
         );
         assert!(schema().is_object());
+    }
+
+    #[test]
+    fn the_schema_accepts_what_the_loader_accepts() {
+        let validator = jsonschema::draft7::new(schema()).unwrap();
+        let case = |key: &str, value: Value| {
+            let mut case = json!({ "name": "x", "event": "Stop", "expect": { "blocks": true } });
+            case[key] = value;
+            json!({ "cases": [case] })
+        };
+        let results = [
+            json!(0),
+            json!(255),
+            json!(256),
+            json!(-1),
+            json!("timeout"),
+            json!("later"),
+            json!(true),
+            json!(null),
+            json!([]),
+            json!({}),
+            json!({ "exit": null, "stdout": "x", "stderr": null }),
+            json!({ "exit": "timeout" }),
+            json!({ "exit": 256 }),
+            json!({ "code": 3 }),
+        ];
+        let expectations = [json!(true), json!("text"), json!(" "), json!(5), json!(null), json!(["x"])];
+        let files = results
+            .into_iter()
+            .map(|result| case("results", json!({ "make": result })))
+            .chain(expectations.map(|expected| case("expect", json!({ "allows": true, "shows": expected }))))
+            .chain(["stop", "Stop", "later"].map(|event| case("event", json!(event))));
+        for file in files {
+            let loaded = TestFile::parse(&file.to_string(), Path::new("x"));
+            assert_eq!(loaded.is_ok(), validator.is_valid(&file), "{file}");
+        }
     }
 }

@@ -1,13 +1,14 @@
-//! The sections `des` and `audit`.
+//! The sections `des` and `audit`, and the part of the config that gates judge by.
 
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::Remark;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use super::shapes::{Either, Entries, List, ReadFrom, ValueKind};
+use super::values::{InvalidValue, Seconds};
+use super::{Bounded, ConclaudeConfig, DEFAULT_MAX_BLOCKS, Name, NonBlank, Origins, Reaction, Remark};
 
-use super::bounded::{MAX_NAMES, Seconds, seconds};
-use super::{Bounded, EvidenceConfig, Name, NonBlank, Reaction};
+/// The maximum number of phases of a step.
+const MAX_PHASES: usize = 100;
 
 /// The fourteen phases of test-driven development, in order.
 pub const TDD_14: [&str; 14] = [
@@ -43,8 +44,7 @@ pub struct DesConfig {
     /// The phases of a step: `tdd-14`, `tdd-3` (RED, GREEN, COMMIT), or a list of names. Default: `tdd-14`.
     pub phases: Option<PhaseList>,
     /// Sections that a gated prompt must have, as a heading or as `<!-- DES-SECTION: NAME -->`.
-    #[schemars(length(max = 100))]
-    pub required_sections: Option<Vec<Name>>,
+    pub required_sections: Option<List<Name, 0, 100>>,
     /// Phases that count only when `conclaude des run` recorded the run of a command: a list of names, or a map such as
     /// `GREEN: npm test`, whose command is then the only one that counts. `RED` and `RED_*` expect it to fail.
     pub evidence: Option<EvidenceConfig>,
@@ -74,9 +74,7 @@ pub struct JudgeConfig {
     /// The model. Default: `claude-haiku-5-5`.
     pub model: Option<NonBlank>,
     /// The timeout in seconds, or as `30s`, `2m`. Default: 30.
-    #[serde(default, deserialize_with = "seconds")]
-    #[schemars(with = "Option<Seconds<1, 600>>")]
-    pub timeout: Option<Bounded<1, 600>>,
+    pub timeout: Option<Seconds<1, 600>>,
     /// What happens when the model cannot be asked or gives no valid answer. Default: `allow`.
     pub on_error: Option<OnJudgeError>,
 }
@@ -91,7 +89,50 @@ pub enum OnJudgeError {
     Block,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The names of the two usual lists of phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(inline, description = "")]
+pub enum PhaseSet {
+    #[serde(rename = "tdd-14")]
+    Tdd14,
+    #[serde(rename = "tdd-3")]
+    Tdd3,
+}
+
+impl ReadFrom for PhaseSet {}
+
+/// Names of phases, each once.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "List<Name, 1, MAX_PHASES>")]
+#[schemars(with = "List<Name, 1, MAX_PHASES>", inline, description = "", extend("uniqueItems" = true))]
+pub struct PhaseNames(Vec<String>);
+
+impl TryFrom<List<Name, 1, MAX_PHASES>> for PhaseNames {
+    type Error = InvalidValue;
+
+    fn try_from(list: List<Name, 1, MAX_PHASES>) -> Result<Self, InvalidValue> {
+        let mut names: Vec<String> = Vec::new();
+        for name in &list {
+            let name = name.as_str();
+            if names.iter().any(|known| known == name) {
+                return Err(InvalidValue::DuplicatePhase(name.to_owned()));
+            }
+            names.push(name.to_owned());
+        }
+        Ok(PhaseNames(names))
+    }
+}
+
+impl ReadFrom for PhaseNames {
+    fn reads(kind: ValueKind) -> bool {
+        kind == ValueKind::List
+    }
+}
+
+/// `tdd-14`, `tdd-3`, or a list of phase names in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "Either<PhaseSet, PhaseNames>")]
+#[schemars(with = "Either<PhaseSet, PhaseNames>")]
 pub struct PhaseList(pub Vec<String>);
 
 impl Default for PhaseList {
@@ -106,59 +147,70 @@ impl PhaseList {
     }
 }
 
-impl<'de> Deserialize<'de> for PhaseList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameOrList;
-        impl<'de> de::Visitor<'de> for NameOrList {
-            type Value = PhaseList;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("`tdd-14`, `tdd-3` or a list of phase names")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<PhaseList, E> {
-                match name {
-                    "tdd-14" => Ok(PhaseList::of(&TDD_14)),
-                    "tdd-3" => Ok(PhaseList::of(&TDD_3)),
-                    _ => Err(E::custom("expected `tdd-14`, `tdd-3` or a list")),
-                }
-            }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<PhaseList, A::Error> {
-                let mut names: Vec<String> = Vec::new();
-                while let Some(name) = list.next_element::<Name>()? {
-                    if names.len() == MAX_NAMES {
-                        return Err(de::Error::custom(format!("more than {MAX_NAMES} phases")));
-                    }
-                    if names.iter().any(|known| known == name.as_str()) {
-                        return Err(de::Error::custom(format!("duplicate phase `{}`", name.as_str())));
-                    }
-                    names.push(name.as_str().to_owned());
-                }
-                if names.is_empty() {
-                    Err(de::Error::custom("the list of phases is empty"))
-                } else {
-                    Ok(PhaseList(names))
-                }
-            }
+impl From<Either<PhaseSet, PhaseNames>> for PhaseList {
+    fn from(phases: Either<PhaseSet, PhaseNames>) -> Self {
+        match phases {
+            Either::First(PhaseSet::Tdd14) => PhaseList::of(&TDD_14),
+            Either::First(PhaseSet::Tdd3) => PhaseList::of(&TDD_3),
+            Either::Second(names) => PhaseList(names.0),
         }
-        deserializer.deserialize_any(NameOrList)
     }
 }
 
-impl JsonSchema for PhaseList {
-    fn schema_name() -> Cow<'static, str> {
-        "PhaseList".into()
+type EvidenceList = List<Name, 0, MAX_PHASES>;
+type EvidenceCommands = Entries<Name, Option<NonBlank>, MAX_PHASES>;
+
+/// A list of phases, or a map of phases to the only command that counts.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "Either<EvidenceList, EvidenceCommands>")]
+#[schemars(with = "Either<EvidenceList, EvidenceCommands>")]
+pub enum EvidenceConfig {
+    /// Any command proves them.
+    Phases(Vec<Name>),
+    /// Each with the only command that counts.
+    Commands(Vec<(Name, NonBlank)>),
+}
+
+impl From<Either<EvidenceList, EvidenceCommands>> for EvidenceConfig {
+    fn from(evidence: Either<EvidenceList, EvidenceCommands>) -> Self {
+        match evidence {
+            Either::First(phases) => EvidenceConfig::Phases(phases.0),
+            Either::Second(entries) => {
+                // `null` equals absent.
+                let commands = entries.0.into_iter().filter_map(|(phase, command)| Some((phase, command?)));
+                EvidenceConfig::Commands(commands.collect())
+            }
+        }
+    }
+}
+
+impl EvidenceConfig {
+    pub(super) fn phases(&self) -> impl Iterator<Item = &str> {
+        let (phases, commands) = match self {
+            EvidenceConfig::Phases(phases) => (phases.as_slice(), &[][..]),
+            EvidenceConfig::Commands(commands) => (&[][..], commands.as_slice()),
+        };
+        phases.iter().chain(commands.iter().map(|(phase, _)| phase)).map(Name::as_str)
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "`tdd-14`, `tdd-3`, or a list of phase names in their order.",
-            "anyOf": [
-                { "type": "string", "enum": ["tdd-14", "tdd-3"] },
-                { "type": "array", "items": Name::schema(), "minItems": 1, "maxItems": MAX_NAMES, "uniqueItems": true },
-            ],
-        })
+    /// The phases whose command the config owns.
+    pub(super) fn commands(&self) -> impl Iterator<Item = (&str, &str)> {
+        let commands = match self {
+            EvidenceConfig::Phases(_) => &[][..],
+            EvidenceConfig::Commands(commands) => commands.as_slice(),
+        };
+        commands.iter().map(|(phase, command)| (phase.as_str(), command.as_str()))
+    }
+}
+
+impl Serialize for EvidenceConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            EvidenceConfig::Phases(phases) => phases.serialize(serializer),
+            EvidenceConfig::Commands(commands) => {
+                serializer.collect_map(commands.iter().map(|(phase, command)| (phase.as_str(), command)))
+            }
+        }
     }
 }
 
@@ -178,10 +230,6 @@ impl DesConfig {
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.enabled.unwrap_or(true)
-    }
-
-    pub(super) fn is_within_bounds(&self) -> bool {
-        self.required_sections.as_ref().is_none_or(|sections| sections.len() <= MAX_NAMES)
     }
 
     #[must_use]
@@ -228,5 +276,105 @@ impl DesConfig {
             let what = format!("des: `evidence` names the phase `{phase}`, which is not one of `phases`");
             found.push(Remark::new(["des", "evidence"], what));
         }
+    }
+}
+
+/// The settings of a gate. Gate 1 saves them: the agent could change the config later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GateConfig {
+    pub des: DesConfig,
+    pub max_blocks: u32,
+}
+
+impl Default for GateConfig {
+    fn default() -> Self {
+        GateConfig { des: DesConfig::default(), max_blocks: DEFAULT_MAX_BLOCKS }
+    }
+}
+
+impl GateConfig {
+    #[must_use]
+    pub fn of(config: &ConclaudeConfig) -> GateConfig {
+        GateConfig { des: config.des.clone().unwrap_or_default(), max_blocks: config.max_blocks() }
+    }
+
+    /// The same without a judge that is not trusted.
+    #[must_use]
+    pub fn trusted(mut self, origins: &Origins) -> GateConfig {
+        if origins.untrusted(&["des", "judge"]).is_some() {
+            self.des.judge = None;
+        }
+        self
+    }
+
+    /// The keys whose meaning differs, as the config writes them.
+    #[must_use]
+    pub fn differing(&self, other: &GateConfig) -> Vec<&'static str> {
+        let (a, b) = (&self.des, &other.des);
+        let evidence = |des: &DesConfig| {
+            let commands =
+                des.evidence_commands().into_iter().map(|(phase, command)| format!("{phase}: {command}"));
+            (des.evidence().join("\n"), commands.collect::<Vec<_>>())
+        };
+        let compared = [
+            ("des.enabled", a.is_enabled() != b.is_enabled()),
+            ("des.onViolation", a.blocks() != b.blocks()),
+            ("des.scope", a.scope() != b.scope()),
+            ("des.phases", a.phase_names() != b.phase_names()),
+            ("des.requiredSections", a.required_sections() != b.required_sections()),
+            ("des.evidence", evidence(a) != evidence(b)),
+            ("des.judge", a.judge != b.judge),
+            ("maxBlocks", self.max_blocks != other.max_blocks),
+        ];
+        compared.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const FULL: &str = "maxBlocks: 2\ndes:\n  enabled: true\n  onViolation: warn\n  scope: off\n  phases: tdd-3\n  requiredSections: [A]\n  \
+                        evidence: {RED: 'false', GREEN: 'true'}\n  judge: {prompt: p, model: m, timeout: 2m, onError: block}\n";
+
+    fn of(yaml: &str) -> GateConfig {
+        GateConfig::of(&ConclaudeConfig::parse(yaml, Path::new("c.yaml")).unwrap())
+    }
+
+    #[test]
+    fn what_is_remembered_is_read_back() {
+        for yaml in [FULL, "{}", "des: {evidence: [RED]}", "des: {phases: [A, B], judge: {prompt: p}}"] {
+            let config = of(yaml);
+            let text = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<GateConfig>(&text).unwrap(), config, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_key_that_counts_is_compared() {
+        assert_eq!(of(FULL).differing(&of(FULL)), Vec::<&str>::new());
+        // What is written out and what is the default mean the same.
+        assert_eq!(
+            of("{}").differing(&of("des: {scope: block, enabled: true}\nmaxBlocks: 3")),
+            Vec::<&str>::new()
+        );
+        assert_eq!(
+            of(FULL).differing(&of("des: {enabled: false}")),
+            [
+                "des.enabled",
+                "des.onViolation",
+                "des.scope",
+                "des.phases",
+                "des.requiredSections",
+                "des.evidence",
+                "des.judge",
+                "maxBlocks"
+            ]
+        );
+        let other_command = FULL.replace("GREEN: 'true'", "GREEN: ':'");
+        assert_eq!(of(FULL).differing(&of(&other_command)), ["des.evidence"]);
     }
 }

@@ -1,14 +1,13 @@
 //! The guards of `preToolUse`.
 
-use std::borrow::Cow;
-use std::fmt;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
-
-use super::CommandMap;
-use super::patterns::{CommandGlob, FileGlob, FileGlobOrBlank, NameGlob, OptionNames, blank_is_none};
-use super::tool_pattern::ToolPatternText;
+use super::patterns::{
+    CommandGlob, FileGlob, NameGlob, OptionNames, OptionalFileGlob, ToolPatternText, blank_is_none,
+};
+use super::shapes::{Shorthand, TextOr};
+use super::{CommandMap, EventConfig};
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
@@ -31,39 +30,44 @@ pub struct PreToolUseConfig {
     pub prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
     /// Files that git ignores may not be written. Default: `false`.
     pub prevent_update_git_ignored: Option<Located<SwitchConfig>>,
-    /// Rules for tools and shell commands. Of each layer of the config the first that matches decides, and the strictest of the layers counts.
+    /// Rules for tools and shell commands. In each layer of the config the first rule that matches decides; the strictest layer wins.
     pub tool_usage_validation: Option<Vec<Located<ToolRuleConfig>>>,
     /// An agent in a worktree does not write outside of it. Default: `true`.
     pub worktree_fence: Option<Located<SwitchConfig>>,
 }
 
 impl PreToolUseConfig {
-    /// Whether it has a guard that is not there by itself.
+    /// The part that every event has.
+    pub(super) fn take_section(&mut self) -> EventConfig {
+        EventConfig { mode: self.mode.take(), commands: self.commands.take() }
+    }
+
+    /// Whether a guard is configured.
     pub fn has_any(&self) -> bool {
         self.count() > 0
     }
 
-    /// How many guards it has that are not there by themselves.
+    /// The number of configured guards.
     pub fn count(&self) -> usize {
         let is_on = |switch: &Option<Located<SwitchConfig>>| {
             usize::from(switch.as_ref().is_some_and(|on| on.value.0.enabled))
         };
         let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
-        // The fence is there by itself wherever guards are called; who writes it down wants them to be called.
+        // The fence is on by default wherever guards run. Writing it down means that they should run.
         let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored, &self.worktree_fence];
         files.into_iter().flatten().map(Vec::len).sum::<usize>()
             + switches.into_iter().map(is_on).sum::<usize>()
             + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
     }
 
-    /// The tools that its guards look at, of those that read, those that write, and those of others; `None` for all tools.
+    /// The tools that its guards check, out of those that read, those that write, and those of others; `None` for all tools.
     pub fn tools(&self, reading: &[&str], writing: &[&str], others: &str) -> Option<Vec<String>> {
         if !self.has_any() {
             return Some(Vec::new());
         }
         let read = if self.unreadable_files.is_some() { reading } else { &[] };
         let rules_for_tools = self.tool_usage_validation.as_ref().map_or(0, Vec::len);
-        let others = (self.count() > rules_for_tools).then_some(others);
+        let others = if self.count() > rules_for_tools { Some(others) } else { None };
         let own = writing.iter().chain(read).copied();
         let mut tools: Vec<String> = own.chain(others).map(str::to_owned).collect();
         for rule in self.tool_usage_validation.iter().flatten() {
@@ -74,8 +78,7 @@ impl PreToolUseConfig {
 }
 
 /// A pattern of files, or one with more to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FileRuleConfig(pub FileRuleFields);
+pub type FileRuleConfig = TextOr<FileRuleFields>;
 
 /// A pattern of files by gitignore's rules, for whom, and why.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -93,46 +96,20 @@ pub struct FileRuleFields {
     pub overridable: Option<bool>,
 }
 
-impl<'de> Deserialize<'de> for FileRuleConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrFields;
-        impl<'de> de::Visitor<'de> for TextOrFields {
-            type Value = FileRuleFields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a pattern, or a mapping with `pattern`")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<FileRuleFields, E> {
-                let pattern = FileGlob::deserialize(de::value::StrDeserializer::new(text))?;
-                Ok(FileRuleFields { pattern, message: None, agent: None, outside: None, overridable: None })
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileRuleFields, A::Error> {
-                FileRuleFields::deserialize(de::value::MapAccessDeserializer::new(map))
-            }
-        }
-        deserializer.deserialize_any(TextOrFields).map(FileRuleConfig)
-    }
+impl Shorthand for FileRuleFields {
+    type Short = FileGlob;
+    const NAME: &str = "FileRule";
+    const DESCRIPTION: &str = "A pattern of files by gitignore's rules, or one with more to say.";
 }
 
-impl JsonSchema for FileRuleConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "FileRule".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let fields = generator.subschema_for::<FileRuleFields>();
-        json_schema!({
-            "description": "A pattern of files by gitignore's rules, or one with more to say.",
-            "anyOf": [generator.subschema_for::<FileGlob>(), fields],
-        })
+impl From<FileGlob> for FileRuleFields {
+    fn from(pattern: FileGlob) -> Self {
+        FileRuleFields { pattern, message: None, agent: None, outside: None, overridable: None }
     }
 }
 
 /// `true` or `false`, or that with more to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SwitchConfig(pub SwitchFields);
+pub type SwitchConfig = TextOr<SwitchFields>;
 
 /// A switch that an inner layer of the config may set back.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -146,36 +123,15 @@ pub struct SwitchFields {
     pub overridable: Option<bool>,
 }
 
-impl<'de> Deserialize<'de> for SwitchConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FlagOrFields;
-        impl<'de> de::Visitor<'de> for FlagOrFields {
-            type Value = SwitchFields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`true`, `false`, or a mapping with `enabled`")
-            }
-
-            fn visit_bool<E>(self, enabled: bool) -> Result<SwitchFields, E> {
-                Ok(SwitchFields { enabled, message: None, overridable: None })
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<SwitchFields, A::Error> {
-                SwitchFields::deserialize(de::value::MapAccessDeserializer::new(map))
-            }
-        }
-        deserializer.deserialize_any(FlagOrFields).map(SwitchConfig)
-    }
+impl Shorthand for SwitchFields {
+    type Short = bool;
+    const NAME: &str = "Switch";
+    const DESCRIPTION: &str = "`true` or `false`, or that with more to say.";
 }
 
-impl JsonSchema for SwitchConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "Switch".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let fields = generator.subschema_for::<SwitchFields>();
-        json_schema!({ "description": "`true` or `false`, or that with more to say.", "anyOf": [{ "type": "boolean" }, fields] })
+impl From<bool> for SwitchFields {
+    fn from(enabled: bool) -> Self {
+        SwitchFields { enabled, message: None, overridable: None }
     }
 }
 
@@ -187,13 +143,13 @@ pub struct ToolRuleConfig {
     pub tool: ToolPatternText,
     /// A pattern of the files that it touches, also by a shell command, or that the input of an MCP server's tool names; empty for any.
     #[serde(default, deserialize_with = "blank_is_none")]
-    #[schemars(with = "Option<FileGlobOrBlank>")]
+    #[schemars(with = "Option<OptionalFileGlob>")]
     pub pattern: Option<FileGlob>,
     /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
     pub command_pattern: Option<CommandGlob>,
     /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
     pub sql_pattern: Option<CommandGlob>,
-    /// Options of which the command must have one as well, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
+    /// The command must also have one of these options, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
     pub options: Option<OptionNames>,
     /// Whether `commandPattern` is compared without regard to case. Default: `false`.
     pub case_insensitive: Option<bool>,

@@ -1,9 +1,11 @@
 //! The section `notifications`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 
 use super::Remark;
+use super::shapes::List;
+use super::values::InvalidValue;
 use crate::event::{self, EventKind};
 
 /// Desktop notifications about hook events.
@@ -13,8 +15,7 @@ pub struct NotificationsConfig {
     /// Enables notifications. Default: false.
     pub enabled: Option<bool>,
     /// The events to notify about; `*` means every event that is registered with Claude Code.
-    #[schemars(length(max = 100))]
-    pub hooks: Option<Vec<HookName>>,
+    pub hooks: Option<List<HookName, 0, 100>>,
     /// Notify about failures. Default: false.
     pub show_errors: Option<bool>,
     /// Notify about successes of events that are not system events. Default: false.
@@ -23,8 +24,10 @@ pub struct NotificationsConfig {
     pub show_system_events: Option<bool>,
 }
 
-/// The name of an event, or `*` for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The name of a hook event, or `*` for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", extend("enum" = names()))]
 pub enum HookName {
     All,
     One(EventKind),
@@ -40,39 +43,27 @@ impl HookName {
     }
 }
 
-impl<'de> Deserialize<'de> for HookName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
+impl TryFrom<String> for HookName {
+    type Error = InvalidValue;
+
+    fn try_from(name: String) -> Result<Self, InvalidValue> {
         if name == "*" {
             return Ok(HookName::All);
         }
-        EventKind::named(&name)
-            .map(HookName::One)
-            .ok_or_else(|| de::Error::custom(format!("`{name}` is not a hook event")))
+        EventKind::named(&name).map(HookName::One).ok_or(InvalidValue::Event(name))
     }
 }
 
-impl JsonSchema for HookName {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "HookName".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let names: Vec<&str> = std::iter::once("*").chain(event::names()).collect();
-        schemars::json_schema!({
-            "description": "The name of a hook event, or `*` for all.",
-            "type": "string",
-            "enum": names,
-        })
-    }
+fn names() -> Vec<&'static str> {
+    std::iter::once("*").chain(event::names()).collect()
 }
 
 impl NotificationsConfig {
     /// Events that `hooks` names one by one. `*` is left out, since it means those that are registered anyway: all 33 of them
     /// would start a process with every word that is displayed.
     pub fn named(&self) -> impl Iterator<Item = EventKind> {
-        let hooks = self.hooks.iter().flatten().filter(|_| self.enabled == Some(true));
-        hooks.filter_map(|hook| match hook {
+        let hooks = if self.enabled == Some(true) { self.hooks.as_ref() } else { None };
+        hooks.into_iter().flatten().filter_map(|hook| match hook {
             HookName::One(event) => Some(*event),
             HookName::All => None,
         })
@@ -86,7 +77,7 @@ impl NotificationsConfig {
             let why = "for notifications alone that would change what Claude Code does, or slow it down";
             found.push(Remark::new(["notifications", "hooks"], what).because(why));
         }
-        if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(Vec::is_empty) {
+        if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(|hooks| hooks.is_empty()) {
             let what = "notifications: enabled, but `hooks` names no event: nothing is ever sent";
             found.push(Remark::new(["notifications", "enabled"], what).help("try `hooks: [\"*\"]`"));
         }

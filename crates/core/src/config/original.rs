@@ -1,14 +1,12 @@
-//! Keys of the original conclaude (0.2.9), from which configs come here: what each is called, or what to write instead. What can
-//! be said here is changed in the tree before anything reads it, so that the rest of the program knows our keys alone.
+//! Keys of the original conclaude (0.2.9): how each is called here, or what to write instead. Keys with a counterpart are replaced in
+//! the tree before anything reads it, so that the rest of the program knows only our keys.
 
 use crate::event::EventKind;
-use crate::yaml::{Node, Span, Spanned, Text};
-
-pub(super) type Entry = (Spanned<Text>, Spanned<Node>);
+use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 
 /// Where a key is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At<'a> {
+pub enum KeyPlace<'a> {
     /// A section of the config.
     Top,
     /// A key of this section.
@@ -21,105 +19,121 @@ pub enum At<'a> {
 
 /// What a key of the original is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Here {
+pub(super) enum Replacement {
     /// The same under this name.
     Named(&'static str),
     /// Something that is written otherwise, and is read as that.
-    Written(&'static str),
+    Rewritten(&'static str),
     /// Nothing: what to do instead.
     Instead(&'static str),
 }
 
 /// The one table of keys that are not ours. Sections and keys that mean the same here have no row.
-pub(super) const KEYS: &[(At<'static>, &str, Here)] = &[
-    (At::Top, "skillStart", Here::Named("subagentStart")),
-    (At::Top, "rules", Here::Instead("write its keys in `preToolUse`")),
+pub(super) const KEYS: &[(KeyPlace<'static>, &str, Replacement)] = &[
+    (KeyPlace::Top, "skillStart", Replacement::Named("subagentStart")),
+    (KeyPlace::Top, "rules", Replacement::Instead("write its keys in `preToolUse`")),
     (
-        At::Top,
+        KeyPlace::Top,
         "gitWorktree",
-        Here::Instead("Claude Code makes worktrees; `worktreeCreate` can do it instead"),
+        Replacement::Instead("Claude Code makes worktrees; `worktreeCreate` can do it instead"),
     ),
-    (At::Section("worktreeCreate"), "command", Here::Written("`commands: [{run: …}]`")),
-    (At::Section("worktreeCreate"), "timeout", Here::Written("`timeout` of the command")),
+    (KeyPlace::Section("worktreeCreate"), "command", Replacement::Rewritten("`commands: [{run: …}]`")),
+    (KeyPlace::Section("worktreeCreate"), "timeout", Replacement::Rewritten("`timeout` of the command")),
     (
-        At::Section("preToolUse"),
+        KeyPlace::Section("preToolUse"),
         "preventRootAdditionsMessage",
-        Here::Written("`preventRootAdditions: {enabled: true, message: …}`"),
+        Replacement::Rewritten("`preventRootAdditions: {enabled: true, message: …}`"),
     ),
     (
-        At::Section("preToolUse"),
+        KeyPlace::Section("preToolUse"),
         "preventGeneratedFileEdits",
-        Here::Instead("name the generated files in `uneditableFiles`"),
+        Replacement::Instead("name the generated files in `uneditableFiles`"),
     ),
     (
-        At::Section("preToolUse"),
+        KeyPlace::Section("preToolUse"),
         "generatedFileMessage",
-        Here::Instead("write it as `message` of an entry of `uneditableFiles`"),
+        Replacement::Instead("write it as `message` of an entry of `uneditableFiles`"),
     ),
-    (At::Section("stop"), "run", Here::Instead("write `commands: [{run: …}]`")),
+    (KeyPlace::Section("stop"), "run", Replacement::Instead("write `commands: [{run: …}]`")),
     (
-        At::Section("stop"),
+        KeyPlace::Section("stop"),
         "rounds",
-        Here::Instead("write `infinite: true`; `maxBlocks` is the number of rounds"),
+        Replacement::Instead("write `infinite: true`; `maxBlocks` is the number of rounds"),
     ),
     (
-        At::Section("stop"),
+        KeyPlace::Section("stop"),
         "grep",
-        Here::Instead("write a command, such as `run: \"! grep -rn PATTERN FILES\"`"),
+        Replacement::Instead("write a command, such as `run: \"! grep -rn PATTERN FILES\"`"),
     ),
-    (At::Command, "rg", Here::Instead("write a command, such as `run: \"! rg PATTERN -g FILES\"`")),
-    (At::Command, "action", Here::Instead("write `onFailure: block` or `onFailure: warn`")),
-    (At::Command, "skill", Here::Named("agent")),
-    (At::Command, "tool", Here::Written("the key of its list: `commands: {TOOL: [{run: …}]}`")),
-    (At::Rule, "skill", Here::Named("agent")),
+    (
+        KeyPlace::Command,
+        "rg",
+        Replacement::Instead("write a command, such as `run: \"! rg PATTERN -g FILES\"`"),
+    ),
+    (KeyPlace::Command, "action", Replacement::Instead("write `onFailure: block` or `onFailure: warn`")),
+    (KeyPlace::Command, "skill", Replacement::Named("agent")),
+    (
+        KeyPlace::Command,
+        "tool",
+        Replacement::Rewritten("the key of its list: `commands: {TOOL: [{run: …}]}`"),
+    ),
+    (KeyPlace::Rule, "skill", Replacement::Named("agent")),
 ];
 
-fn row(at: At<'_>, key: &str) -> Option<Here> {
-    KEYS.iter().find(|(of, name, _)| *name == key && *of == at).map(|(.., here)| *here)
+fn row(at: KeyPlace<'_>, key: &str) -> Option<Replacement> {
+    KEYS.iter().find(|(of, name, _)| *name == key && *of == at).map(|(.., replacement)| *replacement)
 }
 
-/// The event of a section. A section of the original is never taken for an event that only a newer client has.
+/// The event of a section. A section of the original is never read as an event of a newer Claude Code.
 pub(super) fn event_of(section: &str) -> Option<EventKind> {
-    EventKind::of_section_or_future(section).filter(|_| row(At::Top, section).is_none())
+    if row(KeyPlace::Top, section).is_some() {
+        return None;
+    }
+    EventKind::of_section_or_future(section)
 }
 
 /// What to write instead of a key that is not known here.
-pub fn instead(at: At<'_>, key: &str) -> Option<String> {
-    row(at, key).map(|here| match here {
-        Here::Named(_) => format!("conclaude 0.2 called it so: {}", here.advice()),
-        Here::Written(_) => format!("conclaude 0.2 wrote it so: {}", here.advice()),
-        Here::Instead(_) => format!("conclaude 0.2 had this key: {}", here.advice()),
-    })
+pub fn instead(at: KeyPlace<'_>, key: &str) -> Option<String> {
+    let replacement = row(at, key)?;
+    let what = match replacement {
+        Replacement::Named(_) => "called it so",
+        Replacement::Rewritten(_) => "wrote it so",
+        Replacement::Instead(_) => "had this key",
+    };
+    Some(format!("conclaude 0.2 {what}: {}", replacement.advice()))
 }
 
-/// What to write instead of a key that was read as another one.
-pub fn instead_of(renamed: &Renamed) -> String {
-    renamed.here.advice()
-}
-
-impl Here {
+impl Replacement {
     fn advice(self) -> String {
         match self {
-            Here::Named(name) => format!("write `{name}`"),
-            Here::Written(what) => format!("write {what}"),
-            Here::Instead(what) => what.to_owned(),
+            Replacement::Named(name) => format!("write `{name}`"),
+            Replacement::Rewritten(what) => format!("write {what}"),
+            Replacement::Instead(what) => what.to_owned(),
         }
     }
 }
 
 /// A key of the original that was read as something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Renamed {
+pub struct OldKey {
     pub span: Span,
     pub key: &'static str,
-    pub(super) here: Here,
+    replacement: Replacement,
+}
+
+impl OldKey {
+    /// What to write instead.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        self.replacement.advice()
+    }
 }
 
 /// Reads what the original writes otherwise as what it is here. What is left of its keys is unknown.
-pub fn translate(tree: &mut Spanned<Node>) -> Vec<Renamed> {
+pub fn translate(tree: &mut Spanned<Node>) -> Vec<OldKey> {
     let mut found = Vec::new();
     let Node::Map(sections) = &mut tree.value else { return found };
-    rename(sections, At::Top, &mut found);
+    rename(sections, KeyPlace::Top, &mut found);
     for (name, section) in sections {
         let Node::Map(entries) = &mut section.value else { continue };
         match name.value.as_ref() {
@@ -139,29 +153,29 @@ pub fn translate(tree: &mut Spanned<Node>) -> Vec<Renamed> {
 }
 
 /// Gives keys their names here, unless a key of that name is there too: then one of them is a mistake.
-fn rename(entries: &mut [Entry], at: At<'_>, found: &mut Vec<Renamed>) {
-    for (of, old, here) in KEYS {
-        let Here::Named(new) = here else { continue };
+fn rename(entries: &mut [MapEntry], at: KeyPlace<'_>, found: &mut Vec<OldKey>) {
+    for (of, old, replacement) in KEYS {
+        let Replacement::Named(new) = replacement else { continue };
         if *of != at || entries.iter().any(|(key, _)| key.value == *new) {
             continue;
         }
         if let Some((key, _)) = entries.iter_mut().find(|(key, _)| key.value == *old) {
-            found.push(Renamed { span: key.span, key: old, here: *here });
+            found.push(OldKey { span: key.span, key: old, replacement: *replacement });
             key.value = (*new).into();
         }
     }
 }
 
-fn rules(list: &mut Spanned<Node>, found: &mut Vec<Renamed>) {
+fn rules(list: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     let Node::List(items) = &mut list.value else { return };
     for item in items {
         if let Node::Map(entries) = &mut item.value {
-            rename(entries, At::Rule, found);
+            rename(entries, KeyPlace::Rule, found);
         }
     }
 }
 
-fn commands(section: &str, value: &mut Spanned<Node>, found: &mut Vec<Renamed>) {
+fn commands(section: &str, value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     let names_tool = EventKind::of_section(section).is_some_and(crate::dialect::claude::fields::has_tool);
     if names_tool {
         by_tool(value, found);
@@ -175,14 +189,14 @@ fn commands(section: &str, value: &mut Spanned<Node>, found: &mut Vec<Renamed>) 
         let Node::List(commands) = &mut list.value else { continue };
         for command in commands {
             if let Node::Map(entries) = &mut command.value {
-                rename(entries, At::Command, found);
+                rename(entries, KeyPlace::Command, found);
             }
         }
     }
 }
 
 /// A list of commands that name their tool is one of lists by tool.
-fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<Renamed>) {
+fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     let Node::List(commands) = &mut value.value else { return };
     let has_tool = |command: &Spanned<Node>| match &command.value {
         Node::Map(entries) => {
@@ -193,14 +207,14 @@ fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<Renamed>) {
     if !commands.iter().any(has_tool) {
         return;
     }
-    let mut lists: Vec<Entry> = Vec::new();
+    let mut lists: Vec<MapEntry> = Vec::new();
     for mut command in std::mem::take(commands) {
         let tool = match &mut command.value {
             Node::Map(entries) => take_text(entries, "tool"),
             _ => None,
         };
         if let Some((key, _)) = &tool {
-            found.extend(written(At::Command, "tool", key.span));
+            found.extend(old_key(KeyPlace::Command, "tool", key.span));
         }
         let pattern = tool.map_or_else(|| at(command.span, "*".into()), |(_, tool)| tool);
         match lists.iter_mut().find(|(key, _)| key.value == pattern.value) {
@@ -215,14 +229,14 @@ fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<Renamed>) {
 }
 
 /// `command` and `timeout` of `worktreeCreate` are its one command.
-fn worktree_command(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
+fn worktree_command(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     if position(entries, "commands").is_some() || position(entries, "command").is_none() {
         return;
     }
-    let mut fields: Vec<Entry> = Vec::new();
+    let mut fields: Vec<MapEntry> = Vec::new();
     for (old, new) in [("command", "run"), ("timeout", "timeout")] {
         let Some((mut key, value)) = take(entries, old) else { continue };
-        found.extend(written(At::Section("worktreeCreate"), old, key.span));
+        found.extend(old_key(KeyPlace::Section("worktreeCreate"), old, key.span));
         key.value = new.into();
         fields.push((key, value));
     }
@@ -235,10 +249,10 @@ fn worktree_command(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
 }
 
 /// The message of `preventRootAdditions` was a key of its own. There it was on by default.
-fn root_message(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
+fn root_message(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     const MESSAGE: &str = "preventRootAdditionsMessage";
     const SWITCH: &str = "preventRootAdditions";
-    let is_plain = |entry: &Entry| matches!(entry.1.value, Node::Bool(_) | Node::Null);
+    let is_plain = |entry: &MapEntry| matches!(entry.1.value, Node::Bool(_) | Node::Null);
     let switch = entries.iter().find(|(key, _)| key.value == SWITCH);
     if position(entries, MESSAGE).is_none() || !switch.is_none_or(is_plain) {
         return;
@@ -246,7 +260,7 @@ fn root_message(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
     let enabled = switch.map_or(Node::Null, |(_, value)| value.value.clone());
     let enabled = if enabled == Node::Null { Node::Bool(true) } else { enabled };
     let Some((mut message, text)) = take(entries, MESSAGE) else { return };
-    found.extend(written(At::Section("preToolUse"), MESSAGE, message.span));
+    found.extend(old_key(KeyPlace::Section("preToolUse"), MESSAGE, message.span));
     let (key, span) = match take(entries, SWITCH) {
         Some((key, value)) => (key, value.span),
         None => (at(message.span, SWITCH.into()), text.span),
@@ -256,24 +270,24 @@ fn root_message(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
     entries.push((key, at(span, Node::Map(fields))));
 }
 
-fn written(place: At<'static>, key: &'static str, span: Span) -> Option<Renamed> {
-    Some(Renamed { span, key, here: row(place, key)? })
+fn old_key(place: KeyPlace<'static>, key: &'static str, span: Span) -> Option<OldKey> {
+    Some(OldKey { span, key, replacement: row(place, key)? })
 }
 
 fn at<T>(span: Span, value: T) -> Spanned<T> {
     Spanned { value, span }
 }
 
-fn position(entries: &[Entry], key: &str) -> Option<usize> {
+fn position(entries: &[MapEntry], key: &str) -> Option<usize> {
     entries.iter().position(|(name, _)| name.value == key)
 }
 
-fn take(entries: &mut Vec<Entry>, key: &str) -> Option<Entry> {
+fn take(entries: &mut Vec<MapEntry>, key: &str) -> Option<MapEntry> {
     position(entries, key).map(|at| entries.remove(at))
 }
 
 /// A key with its text; anything else stays, and is an error.
-fn take_text(entries: &mut Vec<Entry>, key: &str) -> Option<(Spanned<Text>, Spanned<Text>)> {
+fn take_text(entries: &mut Vec<MapEntry>, key: &str) -> Option<(Spanned<Text>, Spanned<Text>)> {
     let index = position(entries, key)?;
     let (_, Spanned { value: Node::Text(text), span }) = entries.get(index)? else { return None };
     let text = at(*span, text.clone());

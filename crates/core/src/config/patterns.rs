@@ -1,32 +1,40 @@
 //! Patterns that are checked when they are read: a broken one cannot exist.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use thiserror::Error;
 
-use super::bounded::NOT_BLANK;
+use super::shapes::ReadFrom;
+use super::values::{InvalidValue, NOT_BLANK, NonBlank};
+use crate::dialect::claude::notation::ToolPattern;
 use crate::file_pattern::FilePattern;
 use crate::pattern::alternatives_of;
 use shell_effects::glob::{Glob, GlobError, Kind};
 
-/// A glob over names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameGlob(Glob);
-
-/// A glob over commands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandGlob(Glob);
-
-/// A pattern of files by gitignore's rules; `!` in front of it frees what it covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileGlob {
-    written: String,
-    /// As if there were no home directory.
-    pattern: FilePattern,
+/// Why a text is not a glob over names.
+#[derive(Debug, Error)]
+pub(super) enum NameGlobError {
+    /// Alternatives that are separated as in Claude Code's own matchers would match nothing.
+    #[error("alternatives are written `{0}`")]
+    Alternatives(String),
+    #[error("{0}")]
+    Glob(GlobError),
 }
+
+/// Makes a pattern of a text that is not blank.
+fn parse<T, E: ToString>(text: String, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, InvalidValue> {
+    let text = NonBlank::try_from(text)?;
+    let text = text.as_str();
+    parse(text).map_err(|error| InvalidValue::Pattern { text: text.to_owned(), reason: error.to_string() })
+}
+
+/// A glob over names.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = NameGlob::FORMAT))]
+pub struct NameGlob(Glob);
 
 impl NameGlob {
     /// How the schema names it.
@@ -40,15 +48,14 @@ impl NameGlob {
         &self.0
     }
 
-    /// Alternatives that are separated as in Claude Code's own matchers would match nothing.
-    fn new(text: &str) -> Result<NameGlob, String> {
+    fn new(text: &str) -> Result<NameGlob, NameGlobError> {
         match alternatives_of(text) {
-            Some(spelling) => Err(format!("alternatives are written `{spelling}`")),
-            None => Glob::new(text, Kind::Name).map(NameGlob).map_err(|error| error.to_string()),
+            Some(spelling) => Err(NameGlobError::Alternatives(spelling)),
+            None => Glob::new(text, Kind::Name).map(NameGlob).map_err(NameGlobError::Glob),
         }
     }
 
-    pub(super) fn check(text: &str) -> Result<(), String> {
+    pub(super) fn check(text: &str) -> Result<(), NameGlobError> {
         NameGlob::new(text).map(drop)
     }
 
@@ -56,6 +63,20 @@ impl NameGlob {
         self.0.matches_long(name)
     }
 }
+
+impl TryFrom<String> for NameGlob {
+    type Error = InvalidValue;
+
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
+        parse(text, NameGlob::new)
+    }
+}
+
+/// A glob over commands.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = CommandGlob::FORMAT))]
+pub struct CommandGlob(Glob);
 
 impl CommandGlob {
     /// How the schema names it.
@@ -72,6 +93,24 @@ impl CommandGlob {
     pub(super) fn check(text: &str) -> Result<(), GlobError> {
         Glob::check(text, Kind::Name)
     }
+}
+
+impl TryFrom<String> for CommandGlob {
+    type Error = InvalidValue;
+
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
+        parse(text, |text| Glob::new(text, Kind::Name).map(CommandGlob))
+    }
+}
+
+/// A pattern of files by gitignore's rules; `!` in front of it frees what it covers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = FileGlob::FORMAT))]
+pub struct FileGlob {
+    written: String,
+    /// As if there were no home directory.
+    pattern: FilePattern,
 }
 
 impl FileGlob {
@@ -112,127 +151,75 @@ fn without_mark(written: &str) -> &str {
     written.strip_prefix('!').unwrap_or(written)
 }
 
-/// Makes a pattern of a text, which is only borrowed: there are many of them.
-pub(super) struct Parse<F>(pub(super) F);
+impl TryFrom<String> for FileGlob {
+    type Error = InvalidValue;
 
-impl<T, P: fmt::Display, F: Fn(&str) -> Result<T, P>> de::Visitor<'_> for Parse<F> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        if text.chars().all(char::is_whitespace) {
-            return Err(de::Error::custom("expected text that is not blank"));
-        }
-        (self.0)(text).map_err(|error| de::Error::custom(format!("invalid pattern `{text}`: {error}")))
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
+        parse(text, FileGlob::new)
     }
 }
 
-impl<'de> Deserialize<'de> for NameGlob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Parse(NameGlob::new))
-    }
-}
+impl ReadFrom for FileGlob {}
 
-impl<'de> Deserialize<'de> for CommandGlob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Parse(|text: &str| Glob::new(text, Kind::Name).map(CommandGlob)))
-    }
-}
+/// A pattern of files, or a blank text for none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("format" = FileGlob::FORMAT))]
+pub(super) struct OptionalFileGlob(Option<FileGlob>);
 
-impl<'de> Deserialize<'de> for FileGlob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Parse(FileGlob::new))
-    }
-}
-
-/// A pattern of files, where a blank one is none. For `deserialize_with`.
+/// For `deserialize_with`.
 pub(super) fn blank_is_none<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<FileGlob>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    FileGlob::deserialize(de::value::StringDeserializer::new(text)).map(Some)
+    let pattern = Option::<OptionalFileGlob>::deserialize(deserializer)?;
+    Ok(pattern.and_then(|pattern| pattern.0))
 }
 
-/// What such a field accepts.
-pub(super) struct FileGlobOrBlank;
+impl TryFrom<String> for OptionalFileGlob {
+    type Error = InvalidValue;
 
-impl JsonSchema for FileGlobOrBlank {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "FileGlobOrBlank".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": FileGlob::FORMAT })
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
+        if text.trim().is_empty() {
+            return Ok(OptionalFileGlob(None));
+        }
+        FileGlob::try_from(text).map(|glob| OptionalFileGlob(Some(glob)))
     }
 }
 
-fn schema(format: &str) -> Schema {
-    json_schema!({ "type": "string", "pattern": NOT_BLANK, "format": format })
+/// A pattern in Claude Code's notation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = ToolPatternText::FORMAT))]
+pub struct ToolPatternText {
+    pub written: Box<str>,
+    pub pattern: ToolPattern,
 }
 
-impl JsonSchema for NameGlob {
-    fn inline_schema() -> bool {
-        true
-    }
+impl ToolPatternText {
+    /// How the schema names it.
+    pub(super) const FORMAT: &str = "tool-pattern";
 
-    fn schema_name() -> Cow<'static, str> {
-        "NameGlob".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schema(NameGlob::FORMAT)
-    }
-}
-
-impl JsonSchema for CommandGlob {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "CommandGlob".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schema(CommandGlob::FORMAT)
+    pub fn as_str(&self) -> &str {
+        &self.written
     }
 }
 
-impl JsonSchema for FileGlob {
-    fn inline_schema() -> bool {
-        true
-    }
+impl TryFrom<String> for ToolPatternText {
+    type Error = InvalidValue;
 
-    fn schema_name() -> Cow<'static, str> {
-        "FileGlob".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schema(FileGlob::FORMAT)
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
+        parse(text, |text| {
+            ToolPattern::parse(text).map(|pattern| ToolPatternText { written: text.into(), pattern })
+        })
     }
 }
 
-/// Options of a command, such as `-f` and `--force`. They are shared: there are many rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionNames(Arc<[String]>);
+impl ReadFrom for ToolPatternText {}
 
-impl OptionNames {
-    pub fn as_slice(&self) -> &[String] {
-        &self.0
-    }
-}
-
-/// One of them.
+/// One option of a command.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = r"^--?[^-\s=][^\s=]*$", "format" = OptionName::FORMAT))]
 pub(super) struct OptionName(String);
 
 impl OptionName {
@@ -245,47 +232,82 @@ impl OptionName {
     }
 }
 
-impl<'de> Deserialize<'de> for OptionName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if OptionName::is_valid(&text) {
-            return Ok(OptionName(text));
-        }
-        Err(de::Error::custom(format!("{text:?} is no option: expected one such as `-f` or `--force`")))
+impl TryFrom<String> for OptionName {
+    type Error = InvalidValue;
+
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
+        if OptionName::is_valid(&text) { Ok(OptionName(text)) } else { Err(InvalidValue::Option(text)) }
     }
 }
 
-impl<'de> Deserialize<'de> for OptionNames {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let names = Vec::<OptionName>::deserialize(deserializer)?;
-        Ok(OptionNames(names.into_iter().map(|name| name.0).collect()))
+/// Options of a command, such as `-f` and `--force`. They are shared: there are many rules.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "Vec<OptionName>")]
+#[schemars(with = "Vec<OptionName>", inline, description = "")]
+pub struct OptionNames(Arc<[String]>);
+
+impl OptionNames {
+    pub fn as_slice(&self) -> &[String] {
+        &self.0
     }
 }
 
-impl JsonSchema for OptionName {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "OptionName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": r"^--?[^-\s=][^\s=]*$", "format": OptionName::FORMAT })
+impl From<Vec<OptionName>> for OptionNames {
+    fn from(names: Vec<OptionName>) -> Self {
+        OptionNames(names.into_iter().map(|name| name.0).collect())
     }
 }
 
-impl JsonSchema for OptionNames {
-    fn inline_schema() -> bool {
-        true
+/// A compiled expression takes no more memory than this.
+const MAX_COMPILED: usize = 1 << 18;
+
+/// Why a regular expression cannot be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct RegexError(String);
+
+/// A regular expression over prompts, as it is written. It is compiled only where a prompt is compared: other events have no use for it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "NonBlank")]
+#[schemars(with = "NonBlank", inline, description = "", extend("format" = RegexText::FORMAT))]
+pub struct RegexText(NonBlank);
+
+impl RegexText {
+    /// How the schema names it.
+    pub(super) const FORMAT: &str = "regex";
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
     }
 
-    fn schema_name() -> Cow<'static, str> {
-        "OptionNames".into()
+    /// Whether a prompt matches.
+    pub fn is_found_in(&self, prompt: &str, case_insensitive: bool) -> Result<bool, RegexError> {
+        Ok(RegexText::compile(self.as_str(), case_insensitive)?.is_match(prompt))
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<OptionName>::json_schema(generator)
+    /// The first part of a prompt that matches.
+    pub fn found_in<'a>(
+        &self,
+        prompt: &'a str,
+        case_insensitive: bool,
+    ) -> Result<Option<&'a str>, RegexError> {
+        let found = RegexText::compile(self.as_str(), case_insensitive)?.find(prompt);
+        Ok(found.map(|found| found.as_str()))
+    }
+
+    pub(super) fn check(text: &str) -> Result<(), RegexError> {
+        RegexText::compile(text, false).map(drop)
+    }
+
+    fn compile(text: &str, case_insensitive: bool) -> Result<regex_lite::Regex, RegexError> {
+        let mut builder = regex_lite::RegexBuilder::new(text);
+        let built = builder.case_insensitive(case_insensitive).size_limit(MAX_COMPILED).build();
+        built.map_err(|error| RegexError(error.to_string()))
+    }
+}
+
+impl From<NonBlank> for RegexText {
+    fn from(text: NonBlank) -> Self {
+        RegexText(text)
     }
 }

@@ -1,22 +1,18 @@
 //! The section `permissionRequest`.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
-
-use super::NameGlob;
-use super::section::{CommandMap, EventConfig};
-use super::tool_pattern::ToolPatternText;
+use super::commands::{CommandMap, EventConfig};
+use super::patterns::{NameGlob, ToolPatternText};
+use super::shapes::{List, ReadFrom, Shorthand, TextOr};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::dialect::claude::tools;
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
-/// More rules than this are not compared at every request.
-const MAX_RULES: usize = 500;
+/// Rules. More than this are not compared at every request.
+type RuleList<T> = List<Located<T>, 0, 500>;
 
 /// What is answered where Claude Code would ask the user for permission, and commands that run then.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -30,16 +26,13 @@ pub struct PermissionRequestConfig {
     /// What is answered where no rule matches. Default: `ask`.
     pub default: Option<Located<DefaultConfig>>,
     /// What is allowed without asking, unless a rule of `deny` matches or a guard asks about it.
-    #[schemars(length(max = 500))]
-    pub allow: Option<Vec<Located<AllowRuleConfig>>>,
+    pub allow: Option<RuleList<AllowRuleConfig>>,
     /// What is denied without asking.
-    #[schemars(length(max = 500))]
-    pub deny: Option<Vec<Located<DenyRuleConfig>>>,
+    pub deny: Option<RuleList<DenyRuleConfig>>,
 }
 
 /// An answer, or one that inner layers may relax.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DefaultConfig(pub DefaultFields);
+type DefaultConfig = TextOr<DefaultFields>;
 
 /// What is answered where no rule matches, and whether an inner layer of the config may answer otherwise.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -52,39 +45,16 @@ pub struct DefaultFields {
     pub overridable: Option<bool>,
 }
 
-impl<'de> Deserialize<'de> for DefaultConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WordOrFields;
-        impl<'de> de::Visitor<'de> for WordOrFields {
-            type Value = DefaultFields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`allow`, `deny`, `ask`, or a mapping with `answer`")
-            }
-
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<DefaultFields, E> {
-                let answer = PermissionDefault::deserialize(de::value::StrDeserializer::new(word))?;
-                Ok(DefaultFields { answer, overridable: None })
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DefaultFields, A::Error> {
-                DefaultFields::deserialize(de::value::MapAccessDeserializer::new(map))
-            }
-        }
-        deserializer.deserialize_any(WordOrFields).map(DefaultConfig)
-    }
+impl Shorthand for DefaultFields {
+    type Short = PermissionDefault;
+    const NAME: &str = "PermissionDefaultConfig";
+    const DESCRIPTION: &str =
+        "What is answered where no rule matches: a word, or one that an inner layer of the config may relax.";
 }
 
-impl JsonSchema for DefaultConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "PermissionDefaultConfig".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let word = generator.subschema_for::<PermissionDefault>();
-        let fields = generator.subschema_for::<DefaultFields>();
-        let about = "What is answered where no rule matches: a word, or one that an inner layer of the config may relax.";
-        json_schema!({ "description": about, "anyOf": [word, fields] })
+impl From<PermissionDefault> for DefaultFields {
+    fn from(answer: PermissionDefault) -> Self {
+        DefaultFields { answer, overridable: None }
     }
 }
 
@@ -101,15 +71,12 @@ pub enum PermissionDefault {
     Ask,
 }
 
+impl ReadFrom for PermissionDefault {}
+
 impl PermissionRequestConfig {
     /// The part that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
-    }
-
-    pub(super) fn is_within_bounds(&self) -> bool {
-        self.allow.as_ref().is_none_or(|rules| rules.len() <= MAX_RULES)
-            && self.deny.as_ref().is_none_or(|rules| rules.len() <= MAX_RULES)
     }
 
     pub fn fallback(&self) -> PermissionDefault {
@@ -118,7 +85,8 @@ impl PermissionRequestConfig {
 
     /// How many rules there are; a default that answers is one.
     pub fn count(&self) -> usize {
-        let lists = self.allow.iter().map(Vec::len).chain(self.deny.iter().map(Vec::len)).sum::<usize>();
+        let lists = self.allow.iter().map(|rules| rules.len()).sum::<usize>()
+            + self.deny.iter().map(|rules| rules.len()).sum::<usize>();
         lists + usize::from(self.fallback() != PermissionDefault::Ask)
     }
 
@@ -139,7 +107,7 @@ impl PermissionRequestConfig {
         let allows = |default: &Located<DefaultConfig>| default.value.0.answer == PermissionDefault::Allow;
         let default = self.default.clone().filter(|default| !allows(default) || is_trusted(default.source));
         let mut allow = self.allow.clone();
-        allow.iter_mut().for_each(|rules| rules.retain(|rule| is_trusted(rule.source)));
+        allow.iter_mut().for_each(|rules| rules.0.retain(|rule| is_trusted(rule.source)));
         PermissionRequestConfig { default, allow, ..self.clone() }
     }
 
@@ -193,12 +161,16 @@ pub struct DenyRuleFields {
 }
 
 /// A pattern, or one with more to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AllowRuleConfig(pub AllowRuleFields);
+pub type AllowRuleConfig = TextOr<AllowRuleFields>;
 
 /// A pattern, or one with more to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DenyRuleConfig(pub DenyRuleFields);
+pub type DenyRuleConfig = TextOr<DenyRuleFields>;
+
+impl Shorthand for AllowRuleFields {
+    type Short = ToolPatternText;
+    const NAME: &str = "AllowRule";
+    const DESCRIPTION: &str = "Uses of a tool that are allowed: a pattern, or one with more to say.";
+}
 
 impl From<ToolPatternText> for AllowRuleFields {
     fn from(pattern: ToolPatternText) -> Self {
@@ -206,53 +178,14 @@ impl From<ToolPatternText> for AllowRuleFields {
     }
 }
 
+impl Shorthand for DenyRuleFields {
+    type Short = ToolPatternText;
+    const NAME: &str = "DenyRule";
+    const DESCRIPTION: &str = "Uses of a tool that are denied: a pattern, or one with more to say.";
+}
+
 impl From<ToolPatternText> for DenyRuleFields {
     fn from(pattern: ToolPatternText) -> Self {
         DenyRuleFields { pattern, agent: None, message: None, overridable: None }
     }
-}
-
-struct TextOrFields<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de> + From<ToolPatternText>> de::Visitor<'de> for TextOrFields<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a pattern, or a mapping with `pattern`")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        ToolPatternText::deserialize(de::value::StrDeserializer::new(text)).map(T::from)
-    }
-
-    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::deserialize(de::value::MapAccessDeserializer::new(map))
-    }
-}
-
-macro_rules! text_or_fields {
-    ($($rule:ident $fields:ident $name:literal $about:literal;)*) => {$(
-        impl<'de> Deserialize<'de> for $rule {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(TextOrFields::<$fields>(PhantomData)).map($rule)
-            }
-        }
-
-        impl JsonSchema for $rule {
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let fields = generator.subschema_for::<$fields>();
-                let text = generator.subschema_for::<ToolPatternText>();
-                json_schema!({ "description": $about, "anyOf": [text, fields] })
-            }
-        }
-    )*};
-}
-
-text_or_fields! {
-    AllowRuleConfig AllowRuleFields "AllowRule" "Uses of a tool that are allowed: a pattern, or one with more to say.";
-    DenyRuleConfig DenyRuleFields "DenyRule" "Uses of a tool that are denied: a pattern, or one with more to say.";
 }

@@ -1,6 +1,6 @@
 //! The files that a text names as `@path`.
 
-/// What closes a sentence or a quotation is no part of a path.
+/// Characters that close a sentence or a quotation are not part of a path.
 const CLOSING: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '`'];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Piece<'a> {
     File(&'a str),
 }
 
-/// The text in its pieces. An `@` inside of a word is text, and `@@` at its start is an `@`.
+/// Splits a text into its pieces. An `@` inside a word is text, and `@@` at its start is an `@`.
 pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let (mut start, mut opens) = (0, true);

@@ -1,14 +1,13 @@
 //! The section `report`: what `conclaude report` cannot know by itself.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 
-use crate::pattern::{MAX_CHARS, Pattern};
-
-use super::bounded::{MAX_NAMES, NOT_BLANK};
+use super::shapes::Entries;
+use super::values::InvalidValue;
+use crate::pattern::{Pattern, PatternError};
 
 /// More than any model costs.
 const MAX_PRICE: f64 = 1e6;
@@ -21,35 +20,13 @@ pub struct ReportConfig {
     pub prices: Option<PriceTable>,
 }
 
-/// Prices in the order of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PriceTable(Vec<(Pattern, PriceConfig)>);
+type PriceEntries = Entries<Pattern, Option<PriceConfig>, 100>;
 
-/// What a million tokens of a model cost, in dollars.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PriceConfig {
-    /// Tokens that the model is sent.
-    #[serde(deserialize_with = "price")]
-    #[schemars(with = "Price")]
-    pub input: f64,
-    /// Tokens that it answers with.
-    #[serde(deserialize_with = "price")]
-    #[schemars(with = "Price")]
-    pub output: f64,
-    /// Tokens that are read from the cache. Default: as `input`.
-    #[serde(default, deserialize_with = "optional_price")]
-    #[schemars(with = "Option<Price>")]
-    pub cache_read: Option<f64>,
-    /// Tokens that are written to the cache. Default: as `input`.
-    #[serde(default, deserialize_with = "optional_price")]
-    #[schemars(with = "Option<Price>")]
-    pub cache_write: Option<f64>,
-    /// Tokens that are written to the cache for an hour. Default: as `cacheWrite`.
-    #[serde(default, rename = "cacheWrite1h", deserialize_with = "optional_price")]
-    #[schemars(with = "Option<Price>")]
-    pub cache_write_1h: Option<f64>,
-}
+/// Prices by a glob over the model's name.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(try_from = "PriceEntries")]
+#[schemars(with = "PriceEntries")]
+pub struct PriceTable(Vec<(Pattern, PriceConfig)>);
 
 impl PriceTable {
     /// The price of this model.
@@ -60,27 +37,61 @@ impl PriceTable {
     }
 }
 
-struct Price(f64);
+impl TryFrom<PriceEntries> for PriceTable {
+    type Error = PatternError;
 
-impl<'de> Deserialize<'de> for Price {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let price = f64::deserialize(deserializer)?;
-        if (0.0..=MAX_PRICE).contains(&price) {
-            Ok(Price(price))
-        } else {
-            Err(de::Error::custom(format!(
-                "{price} is out of range: expected a number from 0 to {MAX_PRICE}"
-            )))
+    fn try_from(entries: PriceEntries) -> Result<Self, PatternError> {
+        let mut prices = Vec::new();
+        for (model, price) in entries.0 {
+            model.check()?;
+            // `null` equals absent.
+            if let Some(price) = price {
+                prices.push((model, price));
+            }
         }
+        Ok(PriceTable(prices))
     }
 }
 
-fn price<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Price::deserialize(deserializer).map(|price| price.0)
+/// What a million tokens of a model cost, in dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PriceConfig {
+    /// Tokens that the model is sent.
+    pub input: Price,
+    /// Tokens that it answers with.
+    pub output: Price,
+    /// Tokens that are read from the cache. Default: as `input`.
+    pub cache_read: Option<Price>,
+    /// Tokens that are written to the cache. Default: as `input`.
+    pub cache_write: Option<Price>,
+    /// Tokens that are written to the cache for an hour. Default: as `cacheWrite`.
+    #[serde(rename = "cacheWrite1h")]
+    pub cache_write_1h: Option<Price>,
 }
 
-fn optional_price<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    Ok(Option::<Price>::deserialize(deserializer)?.map(|price| price.0))
+/// Dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Price(f64);
+
+impl Price {
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Price {
+    type Error = InvalidValue;
+
+    fn try_from(price: f64) -> Result<Self, InvalidValue> {
+        if (0.0..=MAX_PRICE).contains(&price) {
+            Ok(Price(price))
+        } else {
+            Err(InvalidValue::Price { number: price, max: MAX_PRICE })
+        }
+    }
 }
 
 impl JsonSchema for Price {
@@ -94,51 +105,5 @@ impl JsonSchema for Price {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "number", "minimum": 0, "maximum": 1_000_000 })
-    }
-}
-
-impl<'de> Deserialize<'de> for PriceTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ByModel;
-        impl<'de> de::Visitor<'de> for ByModel {
-            type Value = PriceTable;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map of models to prices")
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PriceTable, A::Error> {
-                let mut found = Vec::new();
-                let mut left = 0..MAX_NAMES;
-                while let Some(model) = map.next_key::<Pattern>()? {
-                    let too_many = || de::Error::custom(format!("more than {MAX_NAMES} models"));
-                    left.next().ok_or_else(too_many)?;
-                    model.check().map_err(de::Error::custom)?;
-                    // `null` equals absent.
-                    if let Some(price) = map.next_value::<Option<PriceConfig>>()? {
-                        found.push((model, price));
-                    }
-                }
-                Ok(PriceTable(found))
-            }
-        }
-        deserializer.deserialize_map(ByModel)
-    }
-}
-
-impl JsonSchema for PriceTable {
-    fn schema_name() -> Cow<'static, str> {
-        "PriceTable".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let price = generator.subschema_for::<PriceConfig>();
-        json_schema!({
-            "description": "Prices by a glob over the model's name.",
-            "type": "object",
-            "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob", "maxLength": MAX_CHARS },
-            "maxProperties": MAX_NAMES,
-            "additionalProperties": { "anyOf": [price, { "type": "null" }] },
-        })
     }
 }

@@ -36,11 +36,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::original::{At, Here, KEYS};
-    use crate::config::{
-        ConclaudeConfig, EventConfig, MessageDisplayConfig, PermissionRequestConfig, PreToolUseConfig,
-        StopConfig, UserPromptSubmitConfig,
-    };
+    use crate::config::original::{KEYS, KeyPlace, Replacement};
+    use crate::config::{ConclaudeConfig, EventConfig};
     use crate::event::{Blocking, EventKind};
 
     /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
@@ -48,11 +45,6 @@ mod tests {
     fn generate() -> Value {
         let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
         generator.subschema_for::<Option<EventConfig>>();
-        generator.subschema_for::<Option<PreToolUseConfig>>();
-        generator.subschema_for::<Option<StopConfig>>();
-        generator.subschema_for::<Option<MessageDisplayConfig>>();
-        generator.subschema_for::<Option<PermissionRequestConfig>>();
-        generator.subschema_for::<Option<UserPromptSubmitConfig>>();
         let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
         let definitions = root["definitions"].as_object_mut().unwrap();
         for name in ["EventConfig", "Commands", "CommandConfig"] {
@@ -69,59 +61,64 @@ mod tests {
         definitions["MessageDisplayConfig"]["properties"]["commands"] =
             definitions["WarnOnlyEventConfig"]["properties"]["commands"].clone();
         definitions.insert("WorktreeCreateConfig".into(), definitions["EventConfig"].clone());
-        let sections = crate::event::ALL.iter().map(|&event| {
-            let can_block = event.blocking() != Blocking::Never;
-            let definition = match event {
-                EventKind::PreToolUse => "PreToolUseConfig",
-                EventKind::Stop => "StopConfig",
-                EventKind::MessageDisplay => "MessageDisplayConfig",
-                EventKind::WorktreeCreate => "WorktreeCreateConfig",
-                EventKind::UserPromptSubmit => "UserPromptSubmitConfig",
-                EventKind::PermissionRequest => "PermissionRequestConfig",
-                _ if can_block => "EventConfig",
-                _ => "WarnOnlyEventConfig",
-            };
-            let effect = if can_block { "They may block it." } else { "They cannot block it." };
-            let section = json!({
-                "anyOf": [{ "$ref": format!("#/definitions/{definition}") }, { "type": "null" }],
-                "description": format!("Commands that run at {event}. {effect}"),
-            });
-            (event.row().section.to_owned(), section)
-        });
         let properties = root["properties"].as_object_mut().unwrap();
+        let mut own = std::mem::take(properties);
         // In the order of the reference: what it extends, the limit, the events, the rest.
-        let (limit, rest): (Vec<_>, Vec<_>) = std::mem::take(properties)
-            .into_iter()
-            .partition(|(key, _)| ["extends", "maxBlocks"].contains(&key.as_str()));
-        properties.extend(limit.into_iter().chain(sections).chain(rest));
+        for key in ["extends", "maxBlocks"] {
+            properties.insert(key.into(), own.shift_remove(key).unwrap());
+        }
+        for event in crate::event::ALL.iter().copied() {
+            let section = own.shift_remove(event.row().section);
+            properties.insert(event.row().section.into(), section.unwrap_or_else(|| section_of(event)));
+        }
+        properties.extend(own);
         with_keys_of_the_original(&mut root);
         without_null_defaults(&mut root);
         with_free_keys(&mut root);
         root
     }
 
+    /// The section of an event that has no keys of its own.
+    fn section_of(event: EventKind) -> Value {
+        let can_block = event.blocking() != Blocking::Never;
+        let definition = match event {
+            EventKind::WorktreeCreate => "WorktreeCreateConfig",
+            _ if can_block => "EventConfig",
+            _ => "WarnOnlyEventConfig",
+        };
+        let effect = if can_block { "They may block it." } else { "They cannot block it." };
+        json!({
+            "anyOf": [{ "$ref": format!("#/definitions/{definition}") }, { "type": "null" }],
+            "description": format!("Commands that run at {event}. {effect}"),
+        })
+    }
+
     /// Keys of the original that are read as ours, so that an editor does not underline what is accepted.
     fn with_keys_of_the_original(root: &mut Value) {
         let text = json!({ "type": ["string", "null"] });
         let timeout = root["definitions"]["CommandConfig"]["properties"]["timeout"].clone();
-        for (at, key, here) in KEYS {
-            let (in_definitions, what): (&[&str], String) = match (at, here) {
+        for (place, key, replacement) in KEYS {
+            let (in_definitions, what): (&[&str], String) = match (place, replacement) {
                 // Only where a list of commands is for all tools.
-                (_, Here::Instead(_)) | (At::Command, Here::Written(_)) => continue,
-                (At::Top, Here::Named(new)) => (&[], format!("`{new}`")),
-                (At::Section("preToolUse"), Here::Written(what)) => {
+                (_, Replacement::Instead(_)) | (KeyPlace::Command, Replacement::Rewritten(_)) => continue,
+                (KeyPlace::Top, Replacement::Named(new)) => (&[], format!("`{new}`")),
+                (KeyPlace::Section("preToolUse"), Replacement::Rewritten(what)) => {
                     (&["PreToolUseConfig"], (*what).to_owned())
                 }
-                (At::Section(_), Here::Written(what)) => (&["WorktreeCreateConfig"], (*what).to_owned()),
-                (At::Command, Here::Named(new)) => {
+                (KeyPlace::Section(_), Replacement::Rewritten(what)) => {
+                    (&["WorktreeCreateConfig"], (*what).to_owned())
+                }
+                (KeyPlace::Command, Replacement::Named(new)) => {
                     (&["CommandConfig", "WarnOnlyCommandConfig"], format!("`{new}`"))
                 }
-                (At::Rule, Here::Named(new)) => (&["FileRuleFields", "ToolRuleConfig"], format!("`{new}`")),
+                (KeyPlace::Rule, Replacement::Named(new)) => {
+                    (&["FileRuleFields", "ToolRuleConfig"], format!("`{new}`"))
+                }
                 other => panic!("no schema for {other:?}"),
             };
             let add = |properties: &mut Value| {
-                let mut schema = match here {
-                    Here::Named(new) => properties[*new].clone(),
+                let mut schema = match replacement {
+                    Replacement::Named(new) => properties[*new].clone(),
                     _ if *key == "timeout" => timeout.clone(),
                     _ => text.clone(),
                 };

@@ -1,20 +1,19 @@
-//! The section `telemetry`.
+//! The section `telemetry`: the URL of a collector, and what is sent there.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-use super::NonBlank;
-use super::Remark;
-use super::bounded::NOT_BLANK;
-use super::endpoint::{Endpoint, Signal};
+use super::shapes::{Entries, List};
+use super::values::InvalidValue;
+use super::{NonBlank, Remark};
 
 /// More than any collector asks for.
 const MAX_HEADERS: usize = 20;
 
-/// Sending decisions to a collector of OpenTelemetry, after the hook has answered. They leave this machine: see docs/fleet.md.
+/// Sending decisions to an OpenTelemetry collector, after the hook has answered. They leave this machine: see docs/fleet.md.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TelemetryConfig {
@@ -26,8 +25,7 @@ pub struct TelemetryConfig {
     /// OTLP over HTTP in JSON is the only one, and the default.
     pub protocol: Option<Protocol>,
     /// What is sent. Default: both.
-    #[schemars(length(max = 20))]
-    pub signals: Option<Vec<Signal>>,
+    pub signals: Option<List<Signal, 0, 20>>,
 }
 
 /// How requests are written.
@@ -38,20 +36,143 @@ pub enum Protocol {
     HttpJson,
 }
 
+/// Why a text is not the URL of a collector. Repeats nothing of it that could be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EndpointError {
+    #[error("an endpoint has no user or password: use `headers`, with ${{NAME}} for what is secret")]
+    HasUser,
+    #[error("an endpoint has no query, fragment, backslash or blank; {example}", example = EXAMPLE)]
+    OddCharacter,
+    #[error("{0:?} is not an endpoint; {example}", example = EXAMPLE)]
+    NotUrl(String),
+}
+
+const EXAMPLE: &str = "expected one such as http://localhost:4318";
+
+/// The URL of a collector.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = Endpoint::PATTERN, "format" = Endpoint::FORMAT))]
+pub struct Endpoint(String);
+
+impl Endpoint {
+    /// Its name in the schema.
+    pub(super) const FORMAT: &str = "otlp-endpoint";
+
+    const PATTERN: &str = r"^https?://[^/?#@\s\\\x00-\x1f\x7f]+(/[^?#\s\\\x00-\x1f\x7f]*)?$";
+
+    /// The URL without the path of a signal, which is often added to it.
+    ///
+    /// # Errors
+    /// When it is not a URL that records can be sent to.
+    pub fn new(url: &str) -> Result<Endpoint, EndpointError> {
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        let host = rest.map(|rest| rest.split('/').next().unwrap_or_default()).unwrap_or_default();
+        let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#' | '\\');
+        if host.contains('@') {
+            return Err(EndpointError::HasUser);
+        }
+        if url.contains(is_odd) {
+            return Err(EndpointError::OddCharacter);
+        }
+        if host.is_empty() {
+            return Err(EndpointError::NotUrl(url.to_owned()));
+        }
+        let url = url.trim_end_matches('/');
+        let base = Signal::ALL.iter().find_map(|signal| url.strip_suffix(signal.path()));
+        Ok(Endpoint(base.unwrap_or(url).trim_end_matches('/').to_owned()))
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether what is sent there stays on this machine, or is encrypted.
+    pub(super) fn is_private(&self) -> bool {
+        let Some(rest) = self.0.strip_prefix("http://") else { return true };
+        let host = rest.split('/').next().unwrap_or_default();
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        name == "localhost" || name.starts_with("127.") || name == "[::1]"
+    }
+}
+
+impl TryFrom<String> for Endpoint {
+    type Error = EndpointError;
+
+    fn try_from(url: String) -> Result<Self, EndpointError> {
+        Endpoint::new(&url)
+    }
+}
+
+/// A kind of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Signal {
+    /// A log record for each decision.
+    Logs,
+    /// A span for each decision below that of Claude Code, and one for each command below it.
+    Traces,
+}
+
+impl Signal {
+    pub const ALL: [Signal; 2] = [Signal::Logs, Signal::Traces];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Signal::Logs => "logs",
+            Signal::Traces => "traces",
+        }
+    }
+
+    /// What is added to the endpoint.
+    #[must_use]
+    pub fn path(self) -> &'static str {
+        match self {
+            Signal::Logs => "/v1/logs",
+            Signal::Traces => "/v1/traces",
+        }
+    }
+}
+
+/// The name of a header.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"))]
+struct HeaderName(String);
+
+impl TryFrom<String> for HeaderName {
+    type Error = InvalidValue;
+
+    fn try_from(name: String) -> Result<Self, InvalidValue> {
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+.^_`|~-".contains(c);
+        if (1..=100).contains(&name.len()) && name.chars().all(is_token) {
+            Ok(HeaderName(name))
+        } else {
+            Err(InvalidValue::Header(name))
+        }
+    }
+}
+
+type HeaderEntries = Entries<HeaderName, Option<NonBlank>, MAX_HEADERS>;
+
 /// Names and values in the order of the file.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "HeaderEntries")]
+#[schemars(with = "HeaderEntries", inline, description = "")]
 pub struct Headers(Vec<(String, NonBlank)>);
 
 impl Headers {
-    const NAME: &str = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$";
-
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
+}
 
-    fn is_name(text: &str) -> bool {
-        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+.^_`|~-".contains(c);
-        (1..=100).contains(&text.len()) && text.chars().all(is_token)
+impl From<HeaderEntries> for Headers {
+    fn from(entries: HeaderEntries) -> Self {
+        // `null` equals absent.
+        Headers(entries.0.into_iter().filter_map(|(name, value)| Some((name.0, value?))).collect())
     }
 }
 
@@ -62,60 +183,8 @@ impl fmt::Debug for Headers {
     }
 }
 
-impl<'de> Deserialize<'de> for Headers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Map;
-        impl<'de> de::Visitor<'de> for Map {
-            type Value = Headers;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map of names of headers to their values")
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Headers, A::Error> {
-                let mut found = Vec::new();
-                let mut left = 0..MAX_HEADERS;
-                while let Some(name) = map.next_key::<String>()? {
-                    left.next()
-                        .ok_or_else(|| de::Error::custom(format!("more than {MAX_HEADERS} headers")))?;
-                    if !Headers::is_name(&name) {
-                        return Err(de::Error::custom(format!("{name:?} is not the name of a header")));
-                    }
-                    // `null` equals absent.
-                    found.extend(map.next_value::<Option<NonBlank>>()?.map(|value| (name, value)));
-                }
-                Ok(Headers(found))
-            }
-        }
-        deserializer.deserialize_map(Map)
-    }
-}
-
-impl JsonSchema for Headers {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Headers".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "object",
-            "propertyNames": { "type": "string", "pattern": Headers::NAME },
-            "maxProperties": MAX_HEADERS,
-            "additionalProperties": { "type": ["string", "null"], "pattern": NOT_BLANK },
-        })
-    }
-}
-
 impl TelemetryConfig {
-    pub(super) fn is_within_bounds(&self) -> bool {
-        self.signals.as_ref().is_none_or(|signals| signals.len() <= 20)
-    }
-
-    /// What is sent, without what is named twice.
+    /// What is sent, each signal once.
     #[must_use]
     pub fn signals(&self) -> Vec<Signal> {
         let named = |signal: &Signal| self.signals.as_ref().is_none_or(|signals| signals.contains(signal));
@@ -159,7 +228,7 @@ impl TelemetryConfig {
 mod tests {
     use super::*;
 
-    fn base_of(url: &str) -> Result<String, String> {
+    fn base_of(url: &str) -> Result<String, EndpointError> {
         Endpoint::new(url).map(|endpoint| endpoint.as_str().to_owned())
     }
 
@@ -179,7 +248,7 @@ mod tests {
         ] {
             assert!(base_of(wrong).is_err(), "{wrong}");
         }
-        let secret = base_of("http://user:secret@x.example").unwrap_err();
+        let secret = base_of("http://user:secret@x.example").unwrap_err().to_string();
         assert!(secret.contains("headers") && !secret.contains("secret@"), "{secret}");
     }
 

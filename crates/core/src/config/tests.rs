@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::*;
 
 fn parse(text: &str) -> ConclaudeConfig {
@@ -49,11 +51,12 @@ notifications:
     assert_eq!(commands[0].run.as_str(), "npm run lint");
     assert_eq!(commands[0].message.as_deref(), Some("Linting failed"));
     assert_eq!(commands[0].max_output_lines.map(Bounded::get), Some(100));
-    assert_eq!(commands[0].timeout.map(Bounded::get), Some(600));
+    assert_eq!(commands[0].timeout.map(Seconds::get), Some(600));
     assert_eq!(commands[0].on_failure, Some(Reaction::Block));
     assert_eq!(commands[0].on_timeout, Some(Reaction::Warn));
     assert_eq!(scripts[0].run.as_str(), "npm test\nnpm run e2e\n");
-    assert_eq!(config.notifications.unwrap().hooks.unwrap(), [HookName::All, HookName::One(EventKind::Stop)]);
+    let hooks = config.notifications.unwrap().hooks.unwrap();
+    assert_eq!(*hooks, [HookName::All, HookName::One(EventKind::Stop)]);
 }
 
 // Scenario: Multiple pattern configuration

@@ -34,12 +34,12 @@ pub struct HookResult {
     /// The path of a worktree that a command made.
     pub worktree: Option<String>,
     /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
-    pub delivered: Vec<Delivered>,
+    pub delivered: Vec<DeliveredMessage>,
 }
 
 /// A pending message, and who gets it with an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveredMessage {
     /// The file that holds it.
     pub path: PathBuf,
     pub to_user: bool,

@@ -1,9 +1,9 @@
 //! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.
 
-use super::Value::{self, Flag, List, Map, Text};
+use super::PackValue::{self, Flag, List, Map, Text};
 
 #[rustfmt::skip]
-pub(super) static SECRETS: Value = Map((167, 3571, 3), &[
+pub(super) static SECRETS: PackValue = Map((167, 3571, 3), &[
     ((167, 177, 3), "preToolUse", Map((181, 3571, 4), &[
         ((181, 196, 4), "unreadableFiles", List((202, 2756, 5), &[
             Map((204, 312, 5), &[((205, 212, 5), "pattern", Text((214, 220, 5), ".env")),((222, 229, 5), "message", Text((231, 311, 5), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
@@ -64,7 +64,7 @@ pub(super) static SECRETS: Value = Map((167, 3571, 3), &[
             Text((3553, 3570, 61), "!site-packages/"),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static GIT_SAFETY: Value = Map((119, 6323, 2), &[
+pub(super) static GIT_SAFETY: PackValue = Map((119, 6323, 2), &[
     ((119, 129, 2), "preToolUse", Map((133, 6323, 3), &[
         ((133, 152, 3), "toolUsageValidation", List((158, 6058, 4), &[
             Map((160, 348, 4), &[((161, 165, 4), "tool", Text((167, 171, 4), "Bash")),((173, 187, 4), "commandPattern", Text((189, 199, 4), "git push")),((201, 210, 4), "matchMode", Text((212, 218, 4), "prefix")),((220, 227, 4), "options", List((229, 246, 4), &[Text((230, 234, 4), "-f"),Text((236, 245, 4), "--force"),])),((248, 254, 4), "action", Text((256, 261, 4), "block")),((263, 270, 4), "message", Text((272, 347, 4), "a forced push destroys the work of others: push normally, or ask the user")),]),
@@ -108,7 +108,7 @@ pub(super) static GIT_SAFETY: Value = Map((119, 6323, 2), &[
             Text((6298, 6322, 44), "!{node_modules,.venv}/"),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7480, 2), &[
+pub(super) static DESTRUCTIVE_COMMANDS: PackValue = Map((106, 7480, 2), &[
     ((106, 116, 2), "preToolUse", Map((120, 7480, 3), &[
         ((120, 135, 3), "uneditableFiles", List((141, 952, 4), &[
             Map((143, 235, 4), &[((144, 151, 4), "pattern", Text((153, 161, 4), "//etc/")),((163, 170, 4), "outside", Flag((172, 176, 4), true)),((178, 185, 4), "message", Text((187, 234, 4), "it belongs to the machine, not to the project")),]),
@@ -164,7 +164,7 @@ pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7480, 2), &[
             Map((7380, 7479, 54), &[((7381, 7385, 54), "tool", Text((7387, 7391, 54), "Bash")),((7393, 7407, 54), "commandPattern", Text((7409, 7422, 54), "history -c*")),((7424, 7430, 54), "action", Text((7432, 7435, 54), "ask")),((7437, 7444, 54), "message", Text((7446, 7478, 54), "it deletes the shell's history")),]),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static LOCKFILES: Value = Map((124, 2847, 2), &[
+pub(super) static LOCKFILES: PackValue = Map((124, 2847, 2), &[
     ((124, 134, 2), "preToolUse", Map((138, 2847, 3), &[
         ((138, 153, 3), "uneditableFiles", List((159, 2847, 4), &[
             Map((161, 264, 4), &[((162, 169, 4), "pattern", Text((171, 190, 4), "package-lock.json")),((192, 199, 4), "message", Text((201, 244, 4), "change package.json and run `npm install`")),((246, 257, 4), "overridable", Flag((259, 263, 4), true)),]),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::environment;
 use super::step::Variable;
-use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
+use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
 use crate::agent::actor;
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::prompt::is_notification;
@@ -40,14 +40,15 @@ pub(super) struct Commands<'a> {
     pub(super) warnings: Vec<String>,
     /// What patterns are compared with.
     pub(super) subject: String,
-    pub(super) unmatched: Vec<Unmatched>,
+    pub(super) unmatched: Vec<UnmatchedCommand>,
 }
 
 pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands<'a>, PatternError> {
     let Some(section) = facts.config.section(facts.event.kind) else { return Ok(Commands::default()) };
     if is_in_between(facts) {
         let all = 0..section.entries().len();
-        let unmatched = all.map(|entry| Unmatched { entry, command: None, why: WhyNot::InBetween });
+        let unmatched =
+            all.map(|entry| UnmatchedCommand { entry, command: None, why: SkipReason::InBetween });
         return Ok(Commands { unmatched: unmatched.collect(), ..Commands::default() });
     }
     let (subject, selected) = select(facts, section)?;
@@ -97,7 +98,7 @@ pub(super) fn planned<'a>(
 }
 
 /// The patterns that do not match, or come too late.
-fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<Unmatched> {
+fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<UnmatchedCommand> {
     let is_selected = |entry: &Entry| selected.iter().any(|one| std::ptr::eq(*one, entry));
     let is_first = section.mode == Some(MatchMode::First);
     let mut is_taken = false;
@@ -106,8 +107,8 @@ fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<Unmatched> {
         if is_selected(entry) {
             is_taken = is_first;
         } else {
-            let why = if is_taken { WhyNot::Earlier } else { WhyNot::Pattern };
-            found.push(Unmatched { entry: index, command: None, why });
+            let why = if is_taken { SkipReason::Earlier } else { SkipReason::Pattern };
+            found.push(UnmatchedCommand { entry: index, command: None, why });
         }
     }
     found
@@ -118,7 +119,7 @@ pub(super) fn wanted<'a>(
     facts: &Facts<'_>,
     section: &EventConfig,
     selected: Vec<&'a Entry>,
-    unmatched: &mut Vec<Unmatched>,
+    unmatched: &mut Vec<UnmatchedCommand>,
 ) -> Vec<Wanted<'a>> {
     let mut wanted = Vec::new();
     for entry in selected {
@@ -126,16 +127,16 @@ pub(super) fn wanted<'a>(
         for (index, config) in commands.iter().enumerate() {
             let mut leave_out = |why| {
                 let entry = section.entries().iter().position(|one| std::ptr::eq(one, entry));
-                unmatched.extend(entry.map(|entry| Unmatched { entry, command: Some(index), why }));
+                unmatched.extend(entry.map(|entry| UnmatchedCommand { entry, command: Some(index), why }));
             };
             if !is_for_agent(facts, config) {
-                leave_out(WhyNot::Agent);
+                leave_out(SkipReason::Agent);
             } else if !is_for_prompt(facts, config) {
-                leave_out(WhyNot::Prompt);
+                leave_out(SkipReason::Prompt);
             } else if let Some(files) = files::concerned(facts.changed, config) {
                 wanted.push(Wanted { pattern, index, config, files });
             } else {
-                leave_out(WhyNot::Files);
+                leave_out(SkipReason::Files);
             }
         }
     }
@@ -155,13 +156,13 @@ type Entry = (Pattern, Vec<CommandConfig>);
 fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Vec<&'a Entry>), PatternError> {
     let mode = section.mode.unwrap_or_default();
     match facts.select {
-        Select::Matching => {}
-        Select::ForEveryone => {
+        Selection::Matching => {}
+        Selection::ForEveryone => {
             let selected =
                 pattern::select_by(section.entries(), mode, |pattern| Ok(is_for_everyone(pattern.as_str())))?;
             return Ok((String::new(), selected));
         }
-        Select::All => {
+        Selection::All => {
             let selected = pattern::select_by(section.entries(), MatchMode::All, |_| Ok(true))?;
             return Ok((String::new(), selected));
         }
@@ -195,7 +196,7 @@ fn is_for_everyone(glob: &str) -> bool {
 }
 
 fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
-    if facts.select == Select::ForEveryone {
+    if facts.select == Selection::ForEveryone {
         return config.agent.as_ref().is_none_or(|glob| is_for_everyone(glob.as_str()));
     }
     config.agent.as_ref().is_none_or(|glob| glob.matches(actor(facts.agent.or(facts.caller))))
@@ -210,13 +211,13 @@ pub(super) fn compared(prompt: &str) -> &str {
 fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     match (facts.select, &facts.event.payload) {
         _ if config.pattern.is_none() => true,
-        (Select::All, _) => true,
-        (Select::Matching, HookPayload::UserPromptSubmit(said)) => {
+        (Selection::All, _) => true,
+        (Selection::Matching, HookPayload::UserPromptSubmit(said)) => {
             !is_notification(&said.prompt) && config.is_for_prompt(compared(&said.prompt))
         }
         // At other events it has no effect.
-        (Select::Matching, _) => true,
-        (Select::ForEveryone, _) => false,
+        (Selection::Matching, _) => true,
+        (Selection::ForEveryone, _) => false,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::types::Event;
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     pub event: &'a Event,
-    pub select: Select,
+    pub select: Selection,
     /// The subagent, at the events of one.
     pub agent: Option<&'a Agent>,
     /// The subagent from inside which another event comes.
@@ -56,7 +56,7 @@ impl<'a> Facts<'a> {
     ) -> Facts<'a> {
         Facts {
             event,
-            select: Select::Matching,
+            select: Selection::Matching,
             agent: None,
             caller: None,
             changed: &[],
@@ -96,7 +96,7 @@ impl UnknownChanges {
 
 /// Which patterns of a section apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Select {
+pub enum Selection {
     /// Those that match what the event is about.
     #[default]
     Matching,

@@ -14,7 +14,7 @@ const MAX_LIST: usize = 30 << 10;
 #[expect(clippy::option_option, reason = "a command that does not run is not one without files")]
 pub(super) fn concerned(changed: &[Location], config: &CommandConfig) -> Option<Option<Vec<String>>> {
     let Some(patterns) = &config.files else { return Some(None) };
-    let patterns: Vec<(FilePattern, bool)> = patterns.0.iter().filter_map(compiled).collect();
+    let patterns: Vec<(FilePattern, bool)> = patterns.iter().filter_map(compiled).collect();
     let covered = changed.iter().filter(|file| covers(&patterns, file));
     let folder = config.cwd.as_ref().map(|cwd| cwd.as_path());
     let files: Vec<String> = covered.map(|file| relative_to(folder, file)).collect();

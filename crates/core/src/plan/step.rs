@@ -12,16 +12,16 @@ use crate::rule::Rule;
 
 /// A command of the event's section that does not run. Where it is in the section is enough: what it says is for whoever asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unmatched {
+pub struct UnmatchedCommand {
     /// The pattern, in the order of the section.
     pub entry: usize,
     /// One of its commands; none is all of them.
     pub command: Option<usize>,
-    pub why: WhyNot,
+    pub why: SkipReason,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyNot {
+pub enum SkipReason {
     Pattern,
     /// `match: first` has found one before it.
     Earlier,
@@ -111,19 +111,19 @@ pub enum Action {
     Note(String),
     /// Something that only whoever explains the plan is shown.
     Remark(String),
-    Wait(Waiting),
+    Wait(PendingStop),
     /// Claude is asked to go on, with these words.
     Continue(String),
     Judge(JudgeConfig),
     /// What the event changes in the state of its session.
-    Remember(Remember),
+    Remember(StateChange),
     /// The commands must have printed the path of the worktree that they made.
     Worktree,
 }
 
 /// What a stop does, and does not do before these agents have stopped, which still run in the background.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct PendingStop {
     pub agents: Vec<String>,
     pub steps: Vec<Step>,
 }
@@ -138,7 +138,7 @@ impl Action {
 
 /// What an event changes in the state of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remember {
+pub enum StateChange {
     /// The call of an agent that nothing is against: the later gates rest on it.
     Call,
     /// An agent that goes on after it had stopped is at work again.
@@ -147,19 +147,19 @@ pub enum Remember {
     Prompt,
 }
 
-impl Remember {
+impl StateChange {
     /// Before anything else.
-    pub(super) fn first(event: EventKind) -> Option<Remember> {
+    pub(super) fn first(event: EventKind) -> Option<StateChange> {
         match event {
-            EventKind::SubagentStart => Some(Remember::Resumed),
-            EventKind::UserPromptSubmit => Some(Remember::Prompt),
+            EventKind::SubagentStart => Some(StateChange::Resumed),
+            EventKind::UserPromptSubmit => Some(StateChange::Prompt),
             _ => None,
         }
     }
 
     /// When everything else has let it pass.
-    pub(super) fn last(gate: &Gate) -> Option<Remember> {
-        matches!(gate, Gate::Call { .. } | Gate::Helper { .. }).then_some(Remember::Call)
+    pub(super) fn last(gate: &Gate) -> Option<StateChange> {
+        matches!(gate, Gate::Call { .. } | Gate::Helper { .. }).then_some(StateChange::Call)
     }
 }
 
@@ -182,9 +182,9 @@ impl fmt::Display for Action {
             Action::Wait(_) => f.write_str("waiting for background agents"),
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),
-            Action::Remember(Remember::Call) => f.write_str("remembering the call"),
-            Action::Remember(Remember::Resumed) => f.write_str("noting that the agent is at work"),
-            Action::Remember(Remember::Prompt) => f.write_str("counting blocks from one again"),
+            Action::Remember(StateChange::Call) => f.write_str("remembering the call"),
+            Action::Remember(StateChange::Resumed) => f.write_str("noting that the agent is at work"),
+            Action::Remember(StateChange::Prompt) => f.write_str("counting blocks from one again"),
             Action::Worktree => f.write_str("looking for the path of the worktree"),
         }
     }
@@ -233,7 +233,7 @@ pub enum Gate {
     /// A gated agent calls a helper, which works within its caller's boundaries.
     Helper { step_file: String },
     /// Gate 2: a gated agent is about to write.
-    Write { step_file: String, written: Written },
+    Write { step_file: String, written: GateSubject },
     /// Gate 3: a gated agent wants to stop.
     Stop { step_file: Option<String> },
     /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
@@ -242,7 +242,7 @@ pub enum Gate {
 
 /// What Gate 2 looks at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum GateSubject {
     /// The file of a tool.
     File(String),
     /// The files that a shell command writes.

@@ -1,5 +1,5 @@
-//! Cleaning text of others: what cannot be seen is removed first, then what looks like a tag is neutralised. In this order,
-//! since what was hidden behind a `<` would else make a tag once it is gone.
+//! Cleans untrusted text. Invisible characters are removed first, and then tags are neutralised: an invisible character after
+//! a `<` would otherwise hide a tag.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -8,7 +8,7 @@ use std::str::Chars;
 /// What stands for the `<` of a tag.
 const NOT_A_TAG: char = '‹';
 
-/// Markers as our own advice writes them: whoever reads it copies them. They are examples, which mean nothing in text of others either.
+/// Markers as our own messages show them, so that they can be copied. They are examples without effect.
 pub const MARKER: &str = "<!-- DES-KEY: value -->";
 pub const STEP_FILE_MARKER: &str = "<!-- DES-STEP-FILE: path/of/step.json -->";
 pub const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
@@ -68,7 +68,7 @@ pub fn visible(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The text with what is invisible escaped, but for white space: lines of a file that somebody looks at.
+/// The text with invisible characters escaped, except white space, for lines of a file that are shown.
 #[must_use]
 pub fn revealed(text: &str) -> String {
     let shown = |c: char| match c {
@@ -96,7 +96,7 @@ pub fn pictured(text: &str) -> String {
 pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
-    // Reports have megabytes of it, nearly all of which is plain.
+    // Reports have megabytes of text, and nearly all of it is plain.
     let is_plain = |byte: u8| matches!(byte, b'\n' | b' '..=b'~') && byte != b'<';
     while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
         let (plain, special) = rest.split_at(at);
@@ -132,7 +132,7 @@ fn seen(text: &str) -> String {
             // A line break here would be one that nobody who wrote lines has seen.
             '\u{2028}' | '\u{2029}' => out.push(' '),
             '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
-            // An emoji may have one. More of them, or behind other characters, are a way to hide text.
+            // An emoji may have one. More of them, or one after another character, can hide text.
             '\u{fe0e}' | '\u{fe0f}' if out.chars().next_back().is_some_and(may_vary) => out.push(c),
             c if is_invisible(c) => {}
             c => out.push(c),

@@ -1,9 +1,9 @@
 //! From bytes to a validated payload, with errors that name the field and what was expected.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use super::wire::{Wire, describe};
 use super::{
@@ -11,33 +11,20 @@ use super::{
 };
 use crate::event::EventKind;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PayloadError {
+    #[error("no payload on stdin: expected one JSON object")]
     Empty,
+    #[error("the payload is not valid JSON: {0}")]
     Json(String),
     /// A field is missing, blank or of the wrong type.
+    #[error("invalid payload: {0}")]
     Field(String),
-    OtherEvent {
-        called: String,
-        found: String,
-    },
+    #[error(
+        "invalid payload: `hook_event_name` is {found:?}, expected {called:?}: register each event with its own name"
+    )]
+    OtherEvent { called: String, found: String },
 }
-
-impl fmt::Display for PayloadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PayloadError::Empty => f.write_str("no payload on stdin: expected one JSON object"),
-            PayloadError::Json(reason) => write!(f, "the payload is not valid JSON: {reason}"),
-            PayloadError::Field(reason) => write!(f, "invalid payload: {reason}"),
-            PayloadError::OtherEvent { called, found } => write!(
-                f,
-                "invalid payload: `hook_event_name` is {found:?}, expected {called:?}: register each event with its own name"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PayloadError {}
 
 /// An event with its typed payload and all fields of the JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +65,7 @@ impl HookPayload {
 }
 
 fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
-    let payload: HookPayload = wire.try_into().map_err(PayloadError::Field)?;
+    let payload: HookPayload = wire.try_into()?;
     match &payload {
         HookPayload::SubagentStart(start) => validate_subagent_start_payload(start),
         HookPayload::SubagentStop(stop) => validate_subagent_stop_payload(stop),
@@ -92,7 +79,7 @@ fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
     Ok(payload)
 }
 
-/// The fields of a payload, whoever wrote it.
+/// The fields of a payload of any client.
 ///
 /// # Errors
 /// When it is not a JSON object.
@@ -116,8 +103,8 @@ fn read(input: &[u8]) -> Result<Wire, PayloadError> {
         Ok(None) => return Err(PayloadError::Empty),
         Err(error) => error,
     };
-    // Where Claude Code truncates a string, half a surrogate pair or a byte that is not UTF-8 may be left.
-    // That is no reason to reject the event.
+    // Claude Code truncates strings, which may leave half a surrogate pair or a byte that is not UTF-8. That is no reason to
+    // reject the event.
     match first_value(&repair(input)) {
         Ok(Some(value)) => object(value),
         _ => Err(PayloadError::Json(error.to_string())),

@@ -3,12 +3,35 @@
 
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
+use super::PayloadError;
 use super::{
     BasePayload, HookPayload, PostToolUsePayload, PreToolUsePayload, StopPayload, SubagentStartPayload,
     SubagentStopPayload, UserPromptSubmitPayload,
 };
 use crate::event::{EventKind, Shape};
+
+/// What is wrong with a field.
+#[derive(Debug, Error)]
+pub(super) enum FieldError {
+    #[error("`{field}` is {found}, expected a non-empty string")]
+    Type { field: String, found: String },
+    #[error("missing required field `{0}`: expected a non-empty string")]
+    Missing(String),
+    #[error(
+        "missing required field `subagent_type` (Claude Code calls it `agent_type`): expected a non-empty string"
+    )]
+    MissingType,
+    #[error("`tool_input` is not an object")]
+    InputNotObject,
+}
+
+impl From<FieldError> for PayloadError {
+    fn from(error: FieldError) -> PayloadError {
+        PayloadError::Field(error.to_string())
+    }
+}
 
 /// The fields of a payload. A required one must be a string; an optional one of an unexpected type is ignored.
 #[derive(Deserialize)]
@@ -17,22 +40,21 @@ pub(super) struct Wire(pub(super) Map<String, Value>);
 
 impl Wire {
     /// A field that must be a string where it is given.
-    fn string(&self, field: &str) -> Result<Option<String>, String> {
+    fn string(&self, field: &str) -> Result<Option<String>, FieldError> {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => Err(format!("`{field}` is {}, expected a non-empty string", describe(other))),
+            Some(other) => Err(FieldError::Type { field: field.to_owned(), found: describe(other) }),
         }
     }
 
-    fn required(&self, field: &str) -> Result<String, String> {
-        self.string(field)?
-            .ok_or_else(|| format!("missing required field `{field}`: expected a non-empty string"))
+    fn required(&self, field: &str) -> Result<String, FieldError> {
+        self.string(field)?.ok_or_else(|| FieldError::Missing(field.to_owned()))
     }
 
     /// The fields that all events have. Only the events of a subagent need a transcript: Copilot, which runs the hooks of
     /// `.claude/settings.json` too, names none with a tool or a prompt, and refuses the tool when a hook fails.
-    fn base(&self) -> Result<BasePayload, String> {
+    fn base(&self) -> Result<BasePayload, FieldError> {
         Ok(BasePayload {
             session_id: self.required("session_id")?,
             transcript_path: self.string("transcript_path")?.unwrap_or_default(),
@@ -47,7 +69,7 @@ impl Wire {
     }
 
     /// The type under either of its names; a blank one does not hide the other.
-    fn agent_type(&self) -> Result<Option<String>, String> {
+    fn agent_type(&self) -> Result<Option<String>, FieldError> {
         let (one, other) = (self.string("agent_type")?, self.string("subagent_type")?);
         Ok(match one {
             Some(text) if !super::is_blank(&text) || other.is_none() => Some(text),
@@ -68,9 +90,9 @@ pub(super) fn describe(value: &Value) -> String {
 }
 
 impl TryFrom<&Wire> for BasePayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         wire.required("session_id")?;
         wire.required("transcript_path")?;
         wire.base()
@@ -78,24 +100,22 @@ impl TryFrom<&Wire> for BasePayload {
 }
 
 impl TryFrom<&Wire> for SubagentStartPayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         Ok(SubagentStartPayload {
             base: wire.try_into()?,
             agent_id: wire.required("agent_id")?,
-            subagent_type: wire.agent_type()?.ok_or(
-                "missing required field `subagent_type` (Claude Code calls it `agent_type`): expected a non-empty string",
-            )?,
+            subagent_type: wire.agent_type()?.ok_or(FieldError::MissingType)?,
             agent_transcript_path: wire.string("agent_transcript_path")?,
         })
     }
 }
 
 impl TryFrom<&Wire> for SubagentStopPayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         Ok(SubagentStopPayload {
             base: wire.try_into()?,
             agent_id: wire.string("agent_id")?,
@@ -108,9 +128,9 @@ impl TryFrom<&Wire> for SubagentStopPayload {
 }
 
 impl TryFrom<&Wire> for PreToolUsePayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         Ok(PreToolUsePayload {
             base: wire.base()?,
             agent_id: wire.string("agent_id")?,
@@ -118,7 +138,7 @@ impl TryFrom<&Wire> for PreToolUsePayload {
             tool_input: match wire.0.get("tool_input") {
                 Some(Value::Object(input)) => input.clone(),
                 None | Some(Value::Null) => Map::new(),
-                Some(_) => return Err("`tool_input` is not an object".into()),
+                Some(_) => return Err(FieldError::InputNotObject),
             },
             tool_use_id: wire.optional("tool_use_id"),
         })
@@ -126,9 +146,9 @@ impl TryFrom<&Wire> for PreToolUsePayload {
 }
 
 impl TryFrom<&Wire> for PostToolUsePayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         Ok(PostToolUsePayload {
             base: wire.base()?,
             agent_id: wire.string("agent_id")?,
@@ -139,9 +159,9 @@ impl TryFrom<&Wire> for PostToolUsePayload {
 }
 
 impl TryFrom<&Wire> for UserPromptSubmitPayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         Ok(UserPromptSubmitPayload {
             base: wire.base()?,
             prompt: wire.optional("prompt").unwrap_or_default(),
@@ -150,9 +170,9 @@ impl TryFrom<&Wire> for UserPromptSubmitPayload {
 }
 
 impl TryFrom<&Wire> for StopPayload {
-    type Error = String;
+    type Error = FieldError;
 
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         Ok(StopPayload {
             base: wire.base()?,
             stop_hook_active: wire.0.get("stop_hook_active").and_then(Value::as_bool),
@@ -162,10 +182,10 @@ impl TryFrom<&Wire> for StopPayload {
 }
 
 impl TryFrom<&Wire> for HookPayload {
-    type Error = String;
+    type Error = FieldError;
 
     /// `hook_event_name` says which payload it is.
-    fn try_from(wire: &Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, FieldError> {
         let name = wire.0.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
         match EventKind::named(name).map_or(Shape::Other, |event| event.row().payload) {
             Shape::SubagentStart => wire.try_into().map(HookPayload::SubagentStart),

@@ -5,14 +5,12 @@ use std::collections::{HashMap, HashSet};
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, Tag};
 
 use super::error::SyntaxError;
-use super::tree::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, Text};
-
-type Entry = (Spanned<Text>, Spanned<Node>);
+use super::tree::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, MapEntry, Node, Span, Spanned, Text};
 
 #[derive(Default)]
 pub(super) struct Builder {
     /// The lists and mappings that are open, the innermost last.
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<Spanned<Node>>,
     /// By the parser's number of the anchor.
     anchored: HashMap<usize, Spanned<Node>>,
@@ -22,15 +20,15 @@ pub(super) struct Builder {
 }
 
 /// A list or mapping whose end has not been read.
-struct Open {
+struct OpenNode {
     span: Span,
     anchor: usize,
-    content: Content,
+    content: OpenContent,
 }
 
-enum Content {
+enum OpenContent {
     List(Vec<Spanned<Node>>),
-    Map { entries: Vec<Entry>, key: Option<Spanned<Text>> },
+    Map { entries: Vec<MapEntry>, key: Option<Spanned<Text>> },
 }
 
 impl Builder {
@@ -61,7 +59,8 @@ impl Builder {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 // A key is text whatever it looks like, but for the key that merges.
-                if let Some(Open { content: Content::Map { key: key @ None, .. }, .. }) = self.open.last_mut()
+                if let Some(OpenNode { content: OpenContent::Map { key: key @ None, .. }, .. }) =
+                    self.open.last_mut()
                 {
                     *key = Some(Spanned { value: text.into_owned().into(), span });
                     return Ok(());
@@ -70,11 +69,14 @@ impl Builder {
                 self.value(Spanned { value, span }, anchor)?;
             }
             Event::SequenceStart(_, anchor, tag) => {
-                self.start(Open { span, anchor, content: Content::List(Vec::new()) }, tag.as_deref())?;
+                self.start(
+                    OpenNode { span, anchor, content: OpenContent::List(Vec::new()) },
+                    tag.as_deref(),
+                )?;
             }
             Event::MappingStart(_, anchor, tag) => {
-                let content = Content::Map { entries: Vec::new(), key: None };
-                self.start(Open { span, anchor, content }, tag.as_deref())?;
+                let content = OpenContent::Map { entries: Vec::new(), key: None };
+                self.start(OpenNode { span, anchor, content }, tag.as_deref())?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
             Event::Alias(anchor) => {
@@ -93,14 +95,14 @@ impl Builder {
         Ok(())
     }
 
-    fn start(&mut self, open: Open, tag: Option<&Tag>) -> Result<(), SyntaxError> {
+    fn start(&mut self, open: OpenNode, tag: Option<&Tag>) -> Result<(), SyntaxError> {
         if self.is_at_key() {
             return Err(fail("a key must be text", open.span));
         }
         if self.open.len() >= MAX_DEPTH {
             return Err(fail(format!("nested more than {MAX_DEPTH} levels deep"), open.span));
         }
-        let expected = if matches!(open.content, Content::List(_)) { "seq" } else { "map" };
+        let expected = if matches!(open.content, OpenContent::List(_)) { "seq" } else { "map" };
         if tag.is_some_and(|tag| !tag.is_yaml_core_schema_tag(expected)) {
             return Err(fail(UNKNOWN_TAG, open.span));
         }
@@ -109,10 +111,10 @@ impl Builder {
     }
 
     fn end(&mut self, end: Span) -> Result<(), SyntaxError> {
-        let Some(Open { span, anchor, content }) = self.open.pop() else { return Ok(()) };
+        let Some(OpenNode { span, anchor, content }) = self.open.pop() else { return Ok(()) };
         let value = match content {
-            Content::List(items) => Node::List(items),
-            Content::Map { entries, .. } => Node::Map(merge(entries)?),
+            OpenContent::List(items) => Node::List(items),
+            OpenContent::Map { entries, .. } => Node::Map(merge(entries)?),
         };
         self.value(Spanned { value, span: Span { end: end.end, ..span } }, anchor)
     }
@@ -123,10 +125,10 @@ impl Builder {
     }
 
     fn is_at_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { content: Content::Map { key: None, .. }, .. }))
+        matches!(self.open.last(), Some(OpenNode { content: OpenContent::Map { key: None, .. }, .. }))
     }
 
-    /// Puts a complete value to where it belongs.
+    /// Puts a complete value where it belongs.
     fn value(&mut self, node: Spanned<Node>, anchor: usize) -> Result<(), SyntaxError> {
         self.values += 1;
         if self.values > MAX_VALUES {
@@ -140,8 +142,8 @@ impl Builder {
         }
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
-            Some(Content::List(items)) => items.push(node),
-            Some(Content::Map { entries, key }) => match (key.take(), node) {
+            Some(OpenContent::List(items)) => items.push(node),
+            Some(OpenContent::Map { entries, key }) => match (key.take(), node) {
                 (Some(key), node) => entries.push((key, node)),
                 (None, Spanned { value: Node::Text(text), span }) => {
                     *key = Some(Spanned { value: text, span })
@@ -188,8 +190,12 @@ fn plain(text: &str) -> Node {
 
 fn integer(text: &str) -> Option<i128> {
     let digits = |digits: &str, radix: u32| {
-        let is_unsigned = digits.starts_with(|c: char| c.is_digit(radix));
-        is_unsigned.then(|| i128::from_str_radix(digits, radix).ok())?
+        // Rust's own also reads a sign here.
+        if digits.starts_with(|c: char| c.is_digit(radix)) {
+            i128::from_str_radix(digits, radix).ok()
+        } else {
+            None
+        }
     };
     if let Some(octal) = text.strip_prefix("0o") {
         return digits(octal, 8);
@@ -218,11 +224,11 @@ fn float(text: &str) -> Option<f64> {
 }
 
 /// `<<` adds the entries of another mapping, or of several, that this one does not have.
-fn merge(entries: Vec<Entry>) -> Result<Vec<Entry>, SyntaxError> {
+fn merge(entries: Vec<MapEntry>) -> Result<Vec<MapEntry>, SyntaxError> {
     if entries.iter().all(|(key, _)| key.value != "<<") {
         return Ok(entries);
     }
-    let (merges, mut own): (Vec<Entry>, Vec<Entry>) =
+    let (merges, mut own): (Vec<MapEntry>, Vec<MapEntry>) =
         entries.into_iter().partition(|(key, _)| key.value == "<<");
     let mut known: HashSet<Text> = own.iter().map(|(key, _)| key.value.clone()).collect();
     for (_, node) in merges {

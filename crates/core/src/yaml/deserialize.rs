@@ -1,15 +1,15 @@
-//! Values into structs, strictly: `'5'` is no number and `5` no text, so that a config is accepted exactly where its schema
-//! accepts it. Duplicate keys are errors.
+//! Makes structs of values. It is strict: `'5'` is not a number and `5` is not text, so that a config is accepted exactly where its
+//! schema accepts it. Duplicate keys are errors.
 
 use std::collections::HashSet;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{Deserializer, IntoDeserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::error::ValueError;
 use super::located;
-use super::tree::{Node, Spanned, Text};
+use super::tree::{MapEntry, Node, Spanned};
 
 impl<'de> IntoDeserializer<'de, ValueError> for &'de Spanned<Node> {
     type Deserializer = Self;
@@ -30,17 +30,73 @@ impl<'de> IntoDeserializer<'de, ValueError> for Key<'de> {
     }
 }
 
-/// The first key that is there twice.
-fn duplicate(entries: &[(Spanned<Text>, Spanned<Node>)]) -> Option<&str> {
+/// The first duplicate key.
+fn duplicate(entries: &[MapEntry]) -> Option<&str> {
     let mut keys = entries.iter().map(|(key, _)| key.value.as_ref());
     // Hashing a few keys takes longer than comparing them.
     if entries.len() <= 32 {
-        return keys.enumerate().find_map(|(index, key)| {
-            entries.iter().take(index).any(|(earlier, _)| earlier.value == key).then_some(key)
-        });
+        let is_repeated = |(index, key): &(usize, &str)| {
+            entries.iter().take(*index).any(|(earlier, _)| earlier.value == *key)
+        };
+        return keys.enumerate().find(is_repeated).map(|(_, key)| key);
     }
     let mut seen = HashSet::with_capacity(entries.len());
     keys.find(|key| !seen.insert(*key))
+}
+
+/// Checks that every key is there once.
+///
+/// # Errors
+/// Names the first duplicate key.
+pub fn check_keys(entries: &[MapEntry]) -> Result<(), ValueError> {
+    match duplicate(entries) {
+        Some(key) => Err(ValueError(format!("duplicate key `{key}`"))),
+        None => Ok(()),
+    }
+}
+
+/// Makes a struct of some entries of a mapping.
+///
+/// # Errors
+/// Where the entries do not make the struct.
+pub fn from_entries<'de, T: Deserialize<'de>>(
+    entries: impl Iterator<Item = &'de MapEntry>,
+) -> Result<T, ValueError> {
+    T::deserialize(MapDeserializer::new(entries.map(|(key, value)| (Key(&key.value), value))))
+}
+
+/// The names of a struct's fields, as the struct tells serde.
+pub fn fields_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    let mut names: &[&str] = &[];
+    // It makes nothing: the error is expected.
+    drop(T::deserialize(FieldNames(&mut names)));
+    names
+}
+
+/// Takes down the names of the fields that a struct asks for.
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ValueError> {
+        Err(ValueError(String::new()))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        *self.0 = fields;
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
 }
 
 impl<'de> Deserializer<'de> for &'de Spanned<Node> {
@@ -59,9 +115,7 @@ impl<'de> Deserializer<'de> for &'de Spanned<Node> {
             Node::Text(text) => visitor.visit_borrowed_str(text),
             Node::List(items) => visitor.visit_seq(SeqDeserializer::new(items.iter())),
             Node::Map(entries) => {
-                if let Some(key) = duplicate(entries) {
-                    return Err(ValueError(format!("duplicate key `{key}`")));
-                }
+                check_keys(entries)?;
                 let entries = entries.iter().map(|(key, value)| (Key(&key.value), value));
                 visitor.visit_map(MapDeserializer::new(entries))
             }

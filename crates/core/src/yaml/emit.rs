@@ -1,9 +1,9 @@
-//! Writes a tree as YAML that reads as the same tree, with a remark behind each value.
+//! Writes a tree as YAML that reads as the same tree, with a comment after each value.
 
-use super::{Node, Span, Spanned, Text, read};
+use super::{MapEntry, Node, Span, Spanned, read};
 use crate::text::{clean, is_invisible};
 
-/// The text of a tree; what `remark` gives for a value is a comment behind it.
+/// The text of a tree; what `remark` gives for a value is a comment after it.
 pub fn emit(tree: &Spanned<Node>, remark: impl Fn(Span) -> Option<String>) -> String {
     let mut emitter = Emitter { out: String::new(), remark: &remark };
     match &tree.value {
@@ -20,9 +20,9 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    fn map(&mut self, entries: &[(Spanned<Text>, Spanned<Node>)], indent: usize) {
+    fn map(&mut self, entries: &[MapEntry], indent: usize) {
         for (number, (key, value)) in entries.iter().enumerate() {
-            // The first key of a mapping in a list is behind its dash.
+            // The first key of a mapping in a list is on the line of its dash.
             if number > 0 || !self.out.ends_with("- ") {
                 self.indent(indent);
             }

@@ -78,6 +78,9 @@ impl Spanned<Node> {
 /// Of a file, or a part of the program.
 pub type Text = Cow<'static, str>;
 
+/// A key of a mapping with its value.
+pub type MapEntry = (Spanned<Text>, Spanned<Node>);
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Node {
     #[default]
@@ -88,7 +91,7 @@ pub enum Node {
     Text(Text),
     List(Vec<Spanned<Node>>),
     /// In the order of the file, with both entries of a duplicate key.
-    Map(Vec<(Spanned<Text>, Spanned<Node>)>),
+    Map(Vec<MapEntry>),
 }
 
 impl Node {

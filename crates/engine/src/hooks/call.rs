@@ -1,21 +1,19 @@
 //! The whole of a call: the payload on stdin, what is handled of it, and the answer.
 
-use super::{Environment, handle_read, handle_stdin, panics, stdio, switch};
+use super::{Environment, HandledCall, handle_read, handle_stdin, panics, stdio, switch};
 use crate::install::registration;
 use conclaude_core::decide::HookResult;
 use conclaude_core::dialect::claude;
-use conclaude_core::error::Result;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_os::log;
-use conclaude_store::export::background;
 use conclaude_store::store::outbox;
 
 /// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
 pub fn call(event: EventKind) -> Exit {
     answer(event, || match switch::off() {
-        Some(value) => Ok(switch::answer(event, &value)),
+        Some(value) => switch::answer(event, &value).into(),
         None => handle_stdin(event, &Environment::of_process()),
     })
 }
@@ -29,8 +27,8 @@ pub fn call_if_trusted(event: EventKind) -> Exit {
         let off = switch::off();
         let payload = if off.is_none() { stdio::payload(event) } else { Ok(Vec::new()) };
         match off {
-            _ if is_left_to_project(event, &payload, &environment) => Ok(HookResult::success()),
-            Some(value) => Ok(switch::answer(event, &value)),
+            _ if is_left_to_project(event, &payload, &environment) => HookResult::success().into(),
+            Some(value) => switch::answer(event, &value).into(),
             None => handle_read(event, payload, &environment),
         }
     })
@@ -49,7 +47,7 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
         let environment = Environment::of_process();
         let is_of_agent = names_agent || delivered != event;
         if is_of_agent && is_left_to_project(delivered, &payload, &environment) {
-            return Ok(HookResult::success());
+            return HookResult::success().into();
         }
         handle_read(delivered, payload, &environment)
     })
@@ -58,7 +56,7 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
 /// Whether the project registers the event itself, so that its own call handles it.
 fn is_left_to_project(
     event: EventKind,
-    payload: &std::result::Result<Vec<u8>, String>,
+    payload: &Result<Vec<u8>, String>,
     environment: &Environment,
 ) -> bool {
     let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));
@@ -66,9 +64,9 @@ fn is_left_to_project(
     project.is_some_and(|project| registration::project_has(project, event, compared.as_deref()))
 }
 
-fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
+fn answer(event: EventKind, handle: impl FnOnce() -> HandledCall) -> Exit {
     panics::install(event);
-    let result = handle();
+    let HandledCall { result, export } = handle();
     let answer = claude::render(event, &result, &log::take());
     let is_written = stdio::write(&answer);
     // What nobody could read is shown again at the next event.
@@ -77,6 +75,8 @@ fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit
     {
         outbox::note(&result.delivered);
     }
-    background::start();
+    if let Some(export) = export {
+        export.start();
+    }
     answer.exit
 }

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::context::Context;
-use super::running;
 use conclaude_core::config::{Reaction, Show};
 use conclaude_core::dialect::claude::fields;
 use conclaude_core::event::EventKind;
@@ -17,30 +16,31 @@ use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
-use conclaude_os::log;
-use conclaude_os::notify;
 use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
+use conclaude_os::{log, notify};
+use conclaude_store::audit;
+use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
 
 /// The most of one stream that is shown, and the least that is worth showing.
 pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
 
 /// Both streams of a command that has ended.
-pub(super) struct Output {
+pub(super) struct CommandOutput {
     stdout: CapturedOutput,
     stderr: CapturedOutput,
 }
 
 /// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
-pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
+pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, CommandOutput) {
     // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
     let keep =
         |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
     notify_user(command, context, None);
     let started = Timestamp::now();
     let stdout = if command.answers { Retention::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
-    let kept = Kept { stdout, stderr: keep(command.show_stderr) };
-    let _running = running::start(context, &command.run, started);
+    let kept = StreamRetention { stdout, stderr: keep(command.show_stderr) };
+    let _running = note_running(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
     let finished = execute(&stamped, context.input, kept, &mut |stream| output_file(context, stream));
     let run = CommandRun {
@@ -59,7 +59,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     notify_user(command, context, Some(&run));
     let verdict = verdict(&run, || context.was_blocked_by_timeout());
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
-    (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
+    (outcome, CommandOutput { stdout: finished.stdout, stderr: finished.stderr })
 }
 
 /// What is about a tool also says when it was started: a plan has no clock.
@@ -74,18 +74,23 @@ fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_,
 
 /// What is kept of the streams of a command.
 #[derive(Clone, Copy)]
-pub struct Kept {
+pub struct StreamRetention {
     pub stdout: Retention,
     pub stderr: Retention,
 }
 
 /// Runs a command of a plan, if its folder is one in which it may run.
-pub fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::FinishedCommand {
+pub fn execute(
+    command: &Command,
+    stdin: &[u8],
+    kept: StreamRetention,
+    spill: Spill<'_>,
+) -> process::FinishedCommand {
     if let Some(why) = wrong_folder(command) {
         return process::FinishedCommand::not_started(why);
     }
     let Command { script, shell, cwd, env, timeout, .. } = command;
-    let Kept { stdout, stderr } = kept;
+    let StreamRetention { stdout, stderr } = kept;
     process::run(&CommandSpec { script, shell, cwd, env, stdin, timeout: *timeout, stdout, stderr }, spill)
 }
 
@@ -124,9 +129,9 @@ pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() ->
 
 /// Makes the messages of commands that have ended, each with its output. All that is shown must fit into one answer, so each
 /// stream gets its share.
-pub(super) fn show(ended: &mut [Outcome], outputs: Vec<Output>, context: &Context<'_>) {
+pub(super) fn show(ended: &mut [Outcome], outputs: Vec<CommandOutput>, context: &Context<'_>) {
     let mut shown = Vec::new();
-    for (outcome, Output { stdout, stderr }) in ended.iter_mut().zip(outputs) {
+    for (outcome, CommandOutput { stdout, stderr }) in ended.iter_mut().zip(outputs) {
         let Evidence::Command(run) = &mut outcome.evidence else { continue };
         if run.command.answers && run.is_success {
             run.answer = stdout.excerpt(run.command.max_lines);
@@ -177,4 +182,26 @@ fn log_run(run: &CommandRun) {
         let name = messages::command_name(&run.command);
         format!("pattern {pattern:?}: {name} {} in {} ms", run.status, run.duration.as_millis())
     });
+}
+
+/// Notes that something runs, until the note is dropped. Where nothing is recorded nothing is noted.
+pub(super) fn note_running(
+    context: &Context<'_>,
+    command: &str,
+    started: Timestamp,
+) -> Option<RunningMarker> {
+    if !context.is_audited() {
+        return None;
+    }
+    let agent = context.agent.as_ref().or(context.caller.as_ref());
+    let running = RunningCommand {
+        session: Some(context.payload().session_id().to_owned()),
+        agent_id: context.payload().agent_id().map(str::to_owned),
+        agent: agent.map(|agent| agent.name.clone()),
+        event: context.kind().name().into(),
+        command: command.to_owned(),
+        started: audit::in_record(started),
+        ..RunningCommand::default()
+    };
+    note(&context.root.folder, &running)
 }

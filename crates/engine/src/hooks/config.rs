@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 use super::Environment;
-use conclaude_core::config::{ConclaudeConfig, ConfigError, Lost, Origins, Patterns};
+use super::context::Context;
+use conclaude_core::config::{ConclaudeConfig, ConfigError, Origins, Patterns, UnusableRules};
 use conclaude_core::event::EventKind;
+use conclaude_core::outcome::Outcome;
 use conclaude_core::rule::Rule;
+use conclaude_os::log;
 use conclaude_store::load::{self, Loaded};
 use conclaude_store::root::Root;
+use conclaude_store::store::{self, Session};
 
 /// The config, or the defaults where it cannot be read.
 #[derive(Default)]
@@ -18,7 +22,7 @@ pub(super) struct Config {
     /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
     /// Rules that are written in them and cannot be used.
-    pub(super) lost: Vec<Lost>,
+    pub(super) lost: Vec<UnusableRules>,
     /// What its files extend, also where that is not used.
     pub(super) extended: Vec<PathBuf>,
 }
@@ -58,4 +62,29 @@ impl Config {
 fn concerns(error: &ConfigError, event: EventKind) -> bool {
     let is_always = event == EventKind::SessionStart || event.is_of_agent();
     is_always || error.mentions(event.row().section)
+}
+
+/// The state that names the error which the session has shown.
+const SHOWN: &str = "config-error";
+
+/// The error as it is shown now. What cannot be remembered is shown in full again.
+pub(super) fn report_error(context: &Context<'_>) -> Option<Outcome> {
+    let error = context.config.error.as_ref()?;
+    Some(if is_known(&context.session, error) {
+        Outcome::config_error(error.brief(), error.summary())
+    } else {
+        let text = error.to_string();
+        Outcome::config_error(text.clone(), text)
+    })
+}
+
+fn is_known(session: &Session, error: &ConfigError) -> bool {
+    let content = store::hash(&error.to_string());
+    if session.read::<String>(SHOWN).is_some_and(|shown| shown == content) {
+        return true;
+    }
+    if let Err(problem) = session.write(SHOWN, &content) {
+        log::warn(|| format!("cannot remember that the config's error was shown: {problem}"));
+    }
+    false
 }

@@ -1,6 +1,6 @@
 //! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Environment;
-use super::changes::ChangeSite;
+use super::actors::{self, Actors};
+use super::changed_files::ChangeSite;
 use super::config::Config;
-use super::gate_facts::GateContext;
-use super::{panics, who};
+use super::gate_context::GateContext;
+use super::panics;
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
@@ -26,7 +27,7 @@ use conclaude_os::budget::Budget;
 use conclaude_os::git::WorkTree;
 use conclaude_os::log;
 use conclaude_store::audit::{self, Record};
-use conclaude_store::export::background;
+use conclaude_store::export::background::PendingExport;
 use conclaude_store::root::Root;
 use conclaude_store::store::{self, Session};
 use conclaude_store::transcript::identity;
@@ -35,7 +36,7 @@ use conclaude_store::transcript::identity;
 pub(super) const MAIN_THREAD: &str = "main thread";
 
 /// The files that the event, or the agent until its stop, changed.
-pub(super) struct Changed {
+pub(super) struct ChangedFiles {
     pub(super) files: Vec<Location>,
     /// Why these are only those that may have been.
     unknown: Option<UnknownChanges>,
@@ -60,11 +61,13 @@ pub(super) struct Context<'a> {
     pub(super) tree: WorkTree,
     /// The files that count as changed, where the event is only looked at.
     given_changes: Option<Vec<String>>,
-    changed: OnceCell<Changed>,
+    changed: OnceCell<ChangedFiles>,
     /// When the payload was there.
     pub(super) started: Timestamp,
     /// How long the event may take without commands.
     pub(super) budget: Budget,
+    /// What is sent after the answer.
+    export: Cell<Option<PendingExport>>,
 }
 
 impl<'a> Context<'a> {
@@ -98,7 +101,7 @@ impl<'a> Context<'a> {
         if !config.fails(kind) {
             arrived(&root, kind, environment);
         }
-        let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
+        let Actors { agent, gate, unknown_gate } = actors::find(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
         let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
@@ -106,7 +109,7 @@ impl<'a> Context<'a> {
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
-            caller: who::caller(&event),
+            caller: actors::caller(&event),
             event,
             agent,
             tree: WorkTree::at(&root.work, baseline, budget),
@@ -120,6 +123,7 @@ impl<'a> Context<'a> {
             changed: OnceCell::new(),
             started,
             budget: budget.clone(),
+            export: Cell::new(None),
         }))
     }
 
@@ -154,7 +158,7 @@ impl<'a> Context<'a> {
     }
 
     /// Looked for once: a transcript is read for that, and git may be started.
-    pub(super) fn changed(&self) -> &Changed {
+    pub(super) fn changed(&self) -> &ChangedFiles {
         self.changed.get_or_init(|| {
             let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
             let site = ChangeSite { event: &self.event, work: &self.root.work, budget: &self.budget };
@@ -162,7 +166,7 @@ impl<'a> Context<'a> {
                 Some(names) => (site.located(names), None),
                 None => site.changed(self.subagent(), is_trusted),
             };
-            Changed { files, unknown }
+            ChangedFiles { files, unknown }
         })
     }
 
@@ -231,16 +235,24 @@ impl<'a> Context<'a> {
         let written =
             audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record, &self.budget);
         if let Ok(Some(problem)) | Err(problem) = &written {
-            log::warn(|| problem.clone());
+            log::warn(|| problem.to_string());
         }
-        if written == Ok(None) {
+        if matches!(written, Ok(None)) {
             self.export();
         }
-        written.map_err(HookError::Audit)
+        match written {
+            Ok(problem) => Ok(problem.map(|problem| problem.to_string())),
+            Err(error) => Err(HookError::Audit(error.to_string())),
+        }
     }
 
     pub(super) fn is_audited(&self) -> bool {
         self.config.settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false)
+    }
+
+    /// What is to be sent after the answer.
+    pub(super) fn take_export(&self) -> Option<PendingExport> {
+        self.export.take()
     }
 
     /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
@@ -252,7 +264,8 @@ impl<'a> Context<'a> {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
             // Another environment may have what was missing in the one before.
             let is_new = self.kind() == EventKind::SessionStart;
-            background::note(&self.root.folder, endpoint.as_str(), signals, is_new);
+            let pending = PendingExport::new(&self.root.folder, endpoint.as_str(), signals, is_new);
+            self.export.replace(Some(pending));
         }
     }
 }

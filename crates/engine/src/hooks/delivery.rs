@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use conclaude_core::agent::Agent;
-use conclaude_core::decide::{Delivered, HookResult};
+use conclaude_core::decide::{DeliveredMessage, HookResult};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::{prompt::task_of, tools};
 use conclaude_core::error::HookError;
@@ -97,8 +97,11 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),
         (own, pending) => own.or(pending),
     };
-    let delivered =
-        entries.into_iter().map(|entry| Delivered { path: entry.path, to_user: true, to_claude: for_claude });
+    let delivered = entries.into_iter().map(|entry| DeliveredMessage {
+        path: entry.path,
+        to_user: true,
+        to_claude: for_claude,
+    });
     let context = match (result.context, context) {
         (Some(own), Some(pending)) => Some(join_within(&[&own, &pending], LIMIT)),
         (own, pending) => own.or(pending),

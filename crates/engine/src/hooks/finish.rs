@@ -4,31 +4,36 @@ use std::io::Write;
 
 use super::context::Context;
 use super::run::Run;
-use super::{block_summary, delivery, record, remember};
-use conclaude_core::decide::{Decided, Decision, HookResult};
+use super::{delivery, record, state_changes};
+use conclaude_core::decide::{Decision, HookResult, Ruling, Word};
 use conclaude_core::error::HookError;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
-use conclaude_core::outcome::Outcome;
+use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::plan::Plan;
-use conclaude_core::text::{LIMIT, head_and_tail};
-use conclaude_os::log;
-use conclaude_os::notify;
+use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
+use conclaude_os::{log, notify};
 use conclaude_store::store::Session;
+
+/// A decision, and what went wrong when it was recorded.
+pub(super) struct RecordedRuling {
+    pub(super) ruling: Ruling,
+    pub(super) problem: Option<String>,
+}
 
 pub(super) fn finish(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    decided: Decided,
-    problem: Option<String>,
+    recorded: RecordedRuling,
 ) -> HookResult {
-    let result = block_summary::add(context, plan, outcomes, decided.word, decided.result);
+    let RecordedRuling { ruling, problem } = recorded;
+    let result = with_block_summary(context, plan, outcomes, ruling);
     let result = if result.is_allowed() {
-        remember::stopped(plan, context);
+        state_changes::stopped(plan, context);
         allowed(context, plan, result, problem)
     } else {
-        remember::denied(plan, context);
+        state_changes::denied(plan, context);
         refused(context, result, problem)
     };
     if !is_error_shown(context, &result) {
@@ -37,8 +42,11 @@ pub(super) fn finish(
             .filter_map(Outcome::failure)
             .for_each(|failure| delivery::keep_failure(context, failure));
     }
-    let is_good = result.is_allowed() && result.error.is_none();
-    notify_user(context, plan, outcomes, is_good, result.error.as_deref());
+    let end = match &result.error {
+        None if result.is_allowed() => Ok(()),
+        error => Err(error.as_deref()),
+    };
+    notify_user(context, plan, outcomes, end);
     if plan.event == EventKind::SessionEnd {
         context.session.end();
     }
@@ -116,14 +124,14 @@ pub(super) fn interrupted(context: &Context<'_>, plan: &Plan, run: &Run<'_>, sig
         Some(Err(unrecorded)) => unrecorded,
         _ => error,
     };
-    notify_user(context, plan, &run.outcomes, false, Some(&error.to_string()));
+    notify_user(context, plan, &run.outcomes, Err(Some(&error.to_string())));
     error
 }
 
-/// How the event went, where the user is notified of it.
-fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], is_good: bool, error: Option<&str>) {
-    if record::notification(context, plan, outcomes, is_good).is_some() {
-        let body = match error.zip(plan.agent.as_ref()) {
+/// How the event went, where the user is notified of it: well, or with an error, if there is one.
+fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], end: Result<(), Option<&str>>) {
+    if record::notification(context, plan, outcomes, end.is_ok()).is_some() {
+        let body = match end.err().flatten().zip(plan.agent.as_ref()) {
             Some((error, agent)) => format!("{}: {error}", messages::agent_name(agent)),
             None => messages::notification_body(plan, outcomes, context.payload().session_id()),
         };
@@ -133,7 +141,9 @@ fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], is_good
 
 /// A text that is too long for an answer: its start and its end, and where all of it is.
 fn shorten(text: String, session: &Session) -> String {
-    let Some((head, tail, between)) = head_and_tail(&text, LIMIT - 500) else { return text };
+    let Some(Excerpt { head, tail, left_out: between }) = head_and_tail(&text, LIMIT - 500) else {
+        return text;
+    };
     let saved = session
         .output_file("answer")
         .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
@@ -142,4 +152,35 @@ fn shorten(text: String, session: &Session) -> String {
         Err(error) => format!("it could not be saved: {error}"),
     };
     format!("{head}\n… {between} characters left out; {location} …\n{tail}")
+}
+
+/// Adds the line to the result. What is allowed after `maxBlocks` says so itself; what timed out again blocks nothing any more.
+fn with_block_summary(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    ruling: Ruling,
+) -> HookResult {
+    let Ruling { result, word, .. } = ruling;
+    // While the checks wait for background agents, nothing is known of how the blocks end.
+    let is_final = result.is_allowed() && !plan.waits();
+    let Some(agent) = context.stopping().filter(|_| is_final) else { return result };
+    // Until the next prompt Claude is not made to go on any more.
+    let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
+    let is_at_limit = word == Word::AllowedDespiteFailure
+        && outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    if is_at_limit || has_gone_on {
+        return result;
+    }
+    let blocks = context.session.take_blocks(&agent).unwrap_or_else(|error| {
+        log::warn(|| format!("cannot read whether the agent was blocked: {error}"));
+        None
+    });
+    let Some((blocks, checks)) = blocks else { return result };
+    let line = messages::block_summary(&agent, blocks, &checks, outcomes);
+    let message = match result.message {
+        Some(message) => format!("{message}\n{line}"),
+        None => format!("conclaude: {line}"),
+    };
+    HookResult { message: Some(message), ..result }
 }

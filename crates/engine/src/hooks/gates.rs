@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use super::commands;
 use super::context::Context;
-use super::gate_facts::GateContext;
+use super::gate_context::GateContext;
 use super::panics;
-use super::running;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::gates::{self, CallRequest, CallResult, WriteRequest};
 use conclaude_checks::des::judge::{self, JudgeQuestion};
@@ -23,7 +23,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
-use conclaude_core::plan::{Gate, Plan, Written};
+use conclaude_core::plan::{Gate, GateSubject, Plan};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
 use conclaude_os::files;
 use conclaude_os::git::Snapshot;
@@ -48,7 +48,7 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
     let findings = match (gate, context.payload()) {
         (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, plan, context),
         (Gate::Write { step_file, written }, _) => {
-            return write(step_file, written, known, plan, context);
+            return write(step_file, written, plan, context);
         }
         (Gate::Stop { .. }, _) => return stop(plan, known, context),
         // It cannot bring back what is gone: once is enough for it to say what it did.
@@ -104,18 +104,13 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
 }
 
 /// Gate 2.
-fn write(
-    step_file: &str,
-    written: &Written,
-    known: &GateContext,
-    plan: &Plan,
-    context: &Context<'_>,
-) -> Vec<Outcome> {
+fn write(step_file: &str, written: &GateSubject, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
+    let call = context.gate.as_ref().and_then(|known| known.origin.call.as_ref());
     let des = &plan.gates.des;
     let Root { folder: root, work, .. } = &context.root;
     let writing = WriteRequest {
         step_file,
-        call: known.origin.call.as_ref(),
+        call,
         root,
         work,
         protected: &ProtectedPaths::new(root, work, &Links::default()).with(
@@ -128,8 +123,8 @@ fn write(
         deletes: false,
     };
     match written {
-        Written::File(file) => write_file(&WriteRequest { file, ..writing }, des).into_iter().collect(),
-        Written::Shell(command) => shell_writes(&writing, command, des, context),
+        GateSubject::File(file) => write_file(&WriteRequest { file, ..writing }, des).into_iter().collect(),
+        GateSubject::Shell(command) => shell_writes(&writing, command, des, context),
     }
 }
 
@@ -228,7 +223,7 @@ pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) ->
         transcript: &own.map(|path| transcript::tail(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
-    let running = running::start(context, "the judge", Timestamp::now());
+    let running = commands::note_running(context, "the judge", Timestamp::now());
     let judged = judge::outcome(config, &question);
     drop(running);
     let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, plan.gates.des.blocks()));

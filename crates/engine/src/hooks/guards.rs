@@ -15,7 +15,7 @@ use conclaude_checks::guard::{
 };
 use conclaude_checks::paths::Links;
 use conclaude_core::agent::actor;
-use conclaude_core::config::{Layer, Lost, PreToolUseConfig, file_name};
+use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
@@ -33,7 +33,7 @@ use shell_effects::glob::GlobError;
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());
     match inspect(config, plan, context, ComparisonLog::Allowed(&allowed)) {
-        Some(Ok(Inspected { findings, .. })) => {
+        Some(Ok(GuardInspection { findings, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
             findings.into_iter().map(outcome).chain(allowed).collect()
@@ -49,7 +49,7 @@ pub(super) fn broken(error: &GlobError) -> Outcome {
 }
 
 /// A call as the guards see it.
-pub(super) struct Inspected {
+pub(super) struct GuardInspection {
     pub(super) rules: GuardRules,
     pub(super) effects: Effects,
     pub(super) findings: Vec<guard::Finding>,
@@ -61,7 +61,7 @@ pub(super) fn inspect(
     plan: &Plan,
     context: &Context<'_>,
     watch: ComparisonLog<'_>,
-) -> Option<Result<Inspected, GlobError>> {
+) -> Option<Result<GuardInspection, GlobError>> {
     let tool = &tool_of(&context.event)?;
     let home = files::home();
     let rules = match GuardRules::of(config, &Sources(&sources(context)), home.as_deref()) {
@@ -78,20 +78,23 @@ pub(super) fn inspect(
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
     let budget = &context.budget;
-    let scene = Scene { root, work, links: &links, own, lost, is_request, budget };
-    let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
-    Some(Ok(Inspected { rules, effects, findings }))
+    let agent = actor(context.subagent());
+    let scene = Scene { root, work, agent, links: &links, own, lost, is_request, budget };
+    let (effects, findings) = compare(&rules, tool, &scene, watch);
+    Some(Ok(GuardInspection { rules, effects, findings }))
 }
 
 /// Where a call happens.
 pub(super) struct Scene<'a> {
     pub(super) root: &'a Path,
     pub(super) work: &'a Path,
+    /// The subagent's name; `main` for the main thread.
+    pub(super) agent: &'a str,
     pub(super) links: &'a Links,
     /// Our own files; none where a gate protects them.
     pub(super) own: Option<OwnFiles<'a>>,
     /// GuardRules that are written in the config and cannot be used.
-    pub(super) lost: &'a [Lost],
+    pub(super) lost: &'a [UnusableRules],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
     /// How long comparing may take.
@@ -102,11 +105,10 @@ pub(super) struct Scene<'a> {
 pub(super) fn compare(
     rules: &GuardRules,
     tool: &PreToolUsePayload,
-    agent: &str,
     scene: &Scene<'_>,
     watch: ComparisonLog<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, own, lost, budget, .. } = *scene;
+    let Scene { root, work, agent, links, own, lost, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };

@@ -1,12 +1,12 @@
 //! The world of a hook: commands run, the judge is asked, and state is written.
 
-use super::commands::Output;
+use super::commands::CommandOutput;
 use super::context::Context;
 use super::run::World;
-use super::{commands, config_error, gates, guards, permissions, prompts, remember, reports};
+use super::{commands, config, gates, guards, permissions, prompt_context, reports, state_changes};
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
-use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report, Step};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange, Step};
 use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_os::process;
@@ -16,7 +16,7 @@ pub(super) struct Live<'a> {
     /// The tree before the commands.
     tree: Option<&'a Snapshot>,
     /// What the commands that have ended printed, which is not shown yet.
-    outputs: Vec<Output>,
+    outputs: Vec<CommandOutput>,
 }
 
 impl<'a> Live<'a> {
@@ -43,14 +43,14 @@ impl World for Live<'_> {
     }
 
     fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
-        prompts::run(rule, &self.context.root.folder)
+        prompt_context::run(rule, &self.context.root.folder)
     }
 
     fn report(&mut self, report: Report) -> Vec<Outcome> {
         match report {
             Report::Installation => reports::installation(self.context),
             Report::Unfinished => reports::unfinished(self.context),
-            Report::Config => config_error::report(self.context).into_iter().collect(),
+            Report::Config => config::report_error(self.context).into_iter().collect(),
         }
     }
 
@@ -72,8 +72,8 @@ impl World for Live<'_> {
         judged
     }
 
-    fn remember(&mut self, what: Remember, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {
-        remember::run(what, plan, self.context, so_far)
+    fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {
+        state_changes::run(what, plan, self.context, so_far)
     }
 
     fn stop_signal(&self) -> Option<&'static str> {

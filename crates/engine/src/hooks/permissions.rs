@@ -25,7 +25,7 @@ use conclaude_os::log;
 use shell_effects::glob::GlobError;
 
 /// A request, and where it comes from.
-pub(super) struct Asking<'a> {
+pub(super) struct PermissionQuery<'a> {
     pub(super) event: &'a Event,
     /// Who asks, as rules name it.
     pub(super) agent: &'a str,
@@ -92,17 +92,18 @@ fn in_context<T>(
     let root = &context.root.folder;
     let agent = actor(context.subagent());
     let budget = &context.budget;
-    let asking = Asking { event: &context.event, agent, root, sources: &sources, links: &links, budget };
+    let asking =
+        PermissionQuery { event: &context.event, agent, root, sources: &sources, links: &links, budget };
     with_request(config, &asking, compare)
 }
 
 /// The rules and the request that they are compared with. None where there is no tool.
 pub(super) fn with_request<T>(
     config: &PermissionRequestConfig,
-    asking: &Asking<'_>,
+    asking: &PermissionQuery<'_>,
     compare: impl FnOnce(&PermissionRules, &PermissionRequest<'_>, Option<&str>) -> T,
 ) -> Option<Result<T, GlobError>> {
-    let Asking { event, agent, root, sources, links, budget } = *asking;
+    let PermissionQuery { event, agent, root, sources, links, budget } = *asking;
     let tool = guards::tool_of(event)?;
     let home = files::home();
     let rules = match PermissionRules::of(config, &Sources(sources), home.as_deref()) {

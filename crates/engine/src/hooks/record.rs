@@ -3,27 +3,22 @@
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::remember;
 use super::run::Run;
+use super::{skipped_commands, state_changes};
 use conclaude_checks::des::DesContext;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::ConfigError;
-use conclaude_core::decide::{Decided, Word};
+use conclaude_core::decide::{Ruling, Word};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use conclaude_core::plan::environment::FILES;
-use conclaude_core::plan::{Gate, Plan};
-use conclaude_core::text::{count, head_and_tail};
-use conclaude_os::notify;
-use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, ToolRecord};
-
-pub(super) mod findings;
-mod skipped;
-
-use findings::findings;
-use skipped::{INFINITE, skipped, without_files};
+use conclaude_core::plan::{Action, Gate, Plan, SkipReason, Step};
+use conclaude_core::rule::{self, Rule};
+use conclaude_core::text::{Excerpt, count, head_and_tail};
+use conclaude_os::{files, notify};
+use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, Skip, ToolRecord};
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
@@ -37,7 +32,7 @@ pub(super) fn write(
     context: &Context<'_>,
     plan: &Plan,
     run: &mut Run<'_>,
-    decided: &Decided,
+    decided: &Ruling,
 ) -> Option<String> {
     let record = of_decision(context, plan, run, decided)?;
     let error = match context.audit(&record) {
@@ -47,7 +42,7 @@ pub(super) fn write(
         Err(error) => error.to_string(),
     };
     run.outcomes.push(if matches!(plan.gate(), Some(Gate::Call { .. })) {
-        remember::withdraw(context);
+        state_changes::withdraw(context);
         let fix = "let the user make the audit trail writable, or set audit.required to false";
         Outcome::finding(Finding::new(Code::NotRecorded, error, fix), true)
     } else {
@@ -57,7 +52,7 @@ pub(super) fn write(
 }
 
 /// The record of a decision, if there is anything to record.
-fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Decided) -> Option<Record> {
+fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruling) -> Option<Record> {
     let record = of(context, plan, run, decided.word.as_str())?;
     let outcomes = &run.outcomes;
     let blocks = decided.count.map(|count| Blocks {
@@ -81,7 +76,7 @@ fn nobody_to_ask(context: &Context<'_>) -> String {
 }
 
 /// Why a stop is allowed although a command that blocks timed out.
-fn timed_out_again(outcomes: &[Outcome], decided: &Decided) -> Option<String> {
+fn timed_out_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     let is_at_limit = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     let runs = outcomes.iter().filter(|outcome| outcome.is_repeated_timeout()).filter_map(Outcome::run);
     let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();
@@ -128,7 +123,7 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
         Evidence::Judge(value, _) => Some(value.clone()),
         _ => None,
     });
-    let agent = remember::recorded_agent(plan, context);
+    let agent = state_changes::recorded_agent(plan, context);
     Some(Record {
         // At a call, the payload's id is that of the caller.
         agent_id: context
@@ -138,7 +133,7 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
             .map(str::to_owned),
         agent,
         tool: tool(context),
-        step: remember::recorded_step(plan, context),
+        step: state_changes::recorded_step(plan, context),
         des: context.gate.as_ref().and_then(|gate| {
             let des = DesContext::of(&gate.markers);
             let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
@@ -220,7 +215,9 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
         file,
         is_cut: cut.is_some(),
         command: match cut {
-            Some((head, tail, between)) => Some(format!("{head} … {between} characters … {tail}")),
+            Some(Excerpt { head, tail, left_out }) => {
+                Some(format!("{head} … {left_out} characters … {tail}"))
+            }
             None => command.map(str::to_owned),
         },
         cwd: (context.root.folder.to_str() != Some(cwd)).then(|| cwd.to_owned()),
@@ -231,4 +228,71 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
 /// The file, the lines and what is wrong in them.
 fn config_error(error: &ConfigError) -> Value {
     json!({ "file": error.path(), "message": error.summary(), "problems": error.located() })
+}
+
+/// The findings among the outcomes. What a report found has records of its own.
+fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Value> {
+    let is_reported =
+        |outcome: &Outcome| outcome.as_finding().is_some_and(|one| one.code == Code::Unfinished);
+    let others = outcomes.iter().filter(|outcome| !is_reported(outcome));
+    others.filter_map(|outcome| finding(outcome, |found| rule_of(found, plan, context))).collect()
+}
+
+/// A finding. `written` says where its rule is, as far as it does not say so itself.
+pub(super) fn finding(outcome: &Outcome, written: impl FnOnce(&Finding) -> Rule) -> Option<Value> {
+    let finding = outcome.as_finding()?;
+    let rule = match finding.rule.as_deref() {
+        // What it compared is known, and where that is written is not.
+        Some(rule) if matches!(finding.code.written(), rule::RuleSource::Step(field) if field == rule.key) => {
+            Rule { pattern: rule.pattern.clone(), ..written(finding) }
+        }
+        Some(rule) => rule.clone(),
+        None => written(finding),
+    };
+    let mut value = serde_json::to_value(Finding { rule: Some(Box::new(rule)), ..finding.clone() }).ok()?;
+    value.as_object_mut()?.insert("verdict".into(), outcome.verdict.as_str().into());
+    Some(value)
+}
+
+/// The rule of a gate's finding: in the config, in the prompt or in the step.
+fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
+    let written = finding.code.written();
+    let rule = written.rule(&context.config.origins, &context.root.folder);
+    let rule::RuleSource::Step(field) = written else { return rule };
+    let Some(step) = state_changes::recorded_step(plan, context) else { return rule };
+    let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
+    let named = finding.phase.as_deref().unwrap_or(field);
+    let line = text.lines().position(|line| line.contains(&format!("\"{named}\"")));
+    rule.at(step, line.map(|index| index + 1))
+}
+
+/// What makes Claude go on.
+const INFINITE: [&str; 2] = ["stop", "infinite"];
+
+/// Commands whose `files` cover nothing that changed. They alone are no reason for a record, or each event would have one.
+fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
+    let files = skipped_commands::of_section(plan, context, |why| why == SkipReason::Files);
+    files
+        .map(|one| Skip { what: format!("`{}`", one.script.trim()), why: one.why, rule: Some(one.rule) })
+        .collect()
+}
+
+/// What nobody trusts, and what the run left out.
+fn skipped(plan: &Plan, run: &Run<'_>, context: &Context<'_>) -> Vec<Skip> {
+    let skip = |step: &Step, why: &str| {
+        let rule = match &step.action {
+            Action::Command(command) => Some((*command.rule).clone()),
+            Action::Judge(_) => Some(Rule::key("des.judge")),
+            Action::Continue(_) => Some(context.config.rule(&INFINITE, &context.root)),
+            _ => None,
+        };
+        Skip { what: step.action.to_string(), rule, why: why.to_owned() }
+    };
+    let mut skips: Vec<Skip> = Vec::new();
+    if let Some(untrusted) = &plan.untrusted {
+        let steps = untrusted.steps.iter().flat_map(Step::parts);
+        skips.extend(steps.map(|step| skip(step, &untrusted.why)));
+    }
+    skips.extend(run.skipped.iter().map(|skipped| skip(skipped.step, &skipped.why)));
+    skips
 }

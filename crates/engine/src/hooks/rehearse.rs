@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::run::{self, World};
-use super::{Environment, commands, config_error, finish, gates, guards, permissions, prompts};
+use super::{Environment, commands, config, finish, gates, guards, permissions, prompt_context};
 use conclaude_checks::guard::{Comparison, ComparisonLog, Effects};
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::blocks::BlockCount;
@@ -20,17 +20,17 @@ use conclaude_core::error::Result;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Outcome};
-use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Remember, Report};
+use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange};
 use conclaude_core::rule::Rule;
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{CapturedOutput, Status};
 
-pub use super::not_run::NotRun;
-use super::not_run::not_run;
+pub use super::skipped_commands::SkippedCommand;
+use super::skipped_commands::not_run;
 
 /// How a command might end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum CommandEnd {
     Exits(i32),
     TimesOut,
     /// As before, when it blocked: that counts once.
@@ -39,27 +39,27 @@ pub enum End {
 
 /// What a command might print.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Printed<'a> {
+pub struct SimulatedOutput<'a> {
     pub stdout: &'a str,
     pub stderr: &'a str,
 }
 
 /// How a command might end, and what it might print until then.
 #[derive(Clone, Copy, Debug)]
-pub struct Played<'a> {
-    pub end: End,
+pub struct SimulatedRun<'a> {
+    pub end: CommandEnd,
     /// None where nobody says: what the event needs.
-    pub printed: Option<Printed<'a>>,
+    pub printed: Option<SimulatedOutput<'a>>,
 }
 
-const SUCCESS: Played<'static> = Played { end: End::Exits(0), printed: None };
+const SUCCESS: SimulatedRun<'static> = SimulatedRun { end: CommandEnd::Exits(0), printed: None };
 
 /// What a command prints that makes a worktree, where nobody says.
 const SOME_WORKTREE: &str = "(the path of the worktree)";
 
-impl From<End> for Played<'_> {
-    fn from(end: End) -> Self {
-        Played { end, printed: None }
+impl From<CommandEnd> for SimulatedRun<'_> {
+    fn from(end: CommandEnd) -> Self {
+        SimulatedRun { end, printed: None }
     }
 }
 
@@ -72,8 +72,8 @@ pub struct Rehearsal {
     /// The files of the config, the outermost first.
     pub files: Vec<Source>,
     pub config_error: Option<ConfigError>,
-    pub not_run: Vec<NotRun>,
-    pub guards: Option<Guarded>,
+    pub not_run: Vec<SkippedCommand>,
+    pub guards: Option<GuardReport>,
     pub permissions: Option<PermissionExplanation>,
     /// Why no gate applies, where one could.
     pub no_gate: Option<String>,
@@ -86,14 +86,14 @@ pub struct Rehearsal {
 }
 
 /// A tool call as the guards saw it.
-pub struct Guarded {
+pub struct GuardReport {
     pub effects: Effects,
     /// Every rule, in the order in which they are compared.
     pub rules: Vec<Rule>,
     pub compared: Vec<Comparison>,
 }
 
-pub struct Answered {
+pub struct RehearsedAnswer {
     /// None where the event fails.
     pub word: Option<Word>,
     pub answer: Answer,
@@ -105,7 +105,7 @@ pub struct Answered {
 #[derive(Default)]
 struct CheckResults {
     guards: OnceCell<Vec<Outcome>>,
-    guarded: OnceCell<Guarded>,
+    guarded: OnceCell<GuardReport>,
     permissions: OnceCell<Vec<Outcome>>,
     permitted: OnceCell<PermissionExplanation>,
     gate: OnceCell<Vec<Outcome>>,
@@ -119,7 +119,7 @@ struct RehearsedWorld<'a, F> {
     ends: F,
 }
 
-impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
+impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
         let look = || {
             let seen = RefCell::new(Vec::new());
@@ -129,7 +129,7 @@ impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
                 None => return Vec::new(),
             };
             let (effects, rules) = (inspected.effects, inspected.rules.all());
-            self.results.guarded.get_or_init(|| Guarded { effects, rules, compared: seen.into_inner() });
+            self.results.guarded.get_or_init(|| GuardReport { effects, rules, compared: seen.into_inner() });
             inspected.findings.into_iter().map(guards::outcome).collect()
         };
         self.results.guards.get_or_init(look).clone()
@@ -150,7 +150,7 @@ impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
     }
 
     fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
-        prompts::run(rule, &self.context.root.folder)
+        prompt_context::run(rule, &self.context.root.folder)
     }
 
     /// What reports look at is state of the session, or they write it.
@@ -158,7 +158,7 @@ impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
         match report {
             Report::Installation | Report::Unfinished => Vec::new(),
             Report::Config => {
-                let look = || config_error::report(self.context).into_iter().collect();
+                let look = || config::report_error(self.context).into_iter().collect();
                 self.results.config_error.get_or_init(look).clone()
             }
         }
@@ -172,7 +172,7 @@ impl<'p, F: Fn(&Command) -> Played<'p>> World for RehearsedWorld<'_, F> {
         None
     }
 
-    fn remember(&mut self, _what: Remember, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
+    fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
     }
 }
@@ -225,12 +225,16 @@ impl Rehearsal {
     }
 
     /// What would be answered if the commands ended so, and the agent had been blocked so often.
-    pub fn answer(&self, end: impl Fn(&Command) -> End, count: BlockCount) -> Answered {
+    pub fn answer(&self, end: impl Fn(&Command) -> CommandEnd, count: BlockCount) -> RehearsedAnswer {
         self.answer_to(|command| end(command).into(), count)
     }
 
     /// The same if they printed something.
-    pub fn answer_to<'p>(&self, end: impl Fn(&Command) -> Played<'p>, count: BlockCount) -> Answered {
+    pub fn answer_to<'p>(
+        &self,
+        end: impl Fn(&Command) -> SimulatedRun<'p>,
+        count: BlockCount,
+    ) -> RehearsedAnswer {
         let event = self.plan.event;
         let mut world = RehearsedWorld { context: &self.context, results: &self.results, ends: end };
         let outcomes = run::run(&self.plan, &mut world).outcomes;
@@ -244,21 +248,23 @@ impl Rehearsal {
             None
         };
         let word = if result.error.is_none() { Some(word) } else { None };
-        Answered { word, answer: claude::render(event, &Ok(result), &[]), later }
+        RehearsedAnswer { word, answer: claude::render(event, &Ok(result), &[]), later }
     }
 }
 
 /// The outcome of a command that was not run, if it ended so.
-fn played(command: &Command, Played { end, printed }: Played<'_>, event: EventKind) -> Outcome {
-    let makes_worktree = event.blocking() == Blocking::Worktree && end == End::Exits(0);
+fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, event: EventKind) -> Outcome {
+    let makes_worktree = event.blocking() == Blocking::Worktree && end == CommandEnd::Exits(0);
     let printed = match printed {
         Some(printed) => printed,
-        None if makes_worktree => Printed { stdout: SOME_WORKTREE, stderr: "" },
-        None => Printed::default(),
+        None if makes_worktree => SimulatedOutput { stdout: SOME_WORKTREE, stderr: "" },
+        None => SimulatedOutput::default(),
     };
     let status = match end {
-        End::Exits(code) => Status::Exited(code),
-        End::TimesOut | End::TimesOutAgain => Status::TimedOut(command.timeout.unwrap_or_default()),
+        CommandEnd::Exits(code) => Status::Exited(code),
+        CommandEnd::TimesOut | CommandEnd::TimesOutAgain => {
+            Status::TimedOut(command.timeout.unwrap_or_default())
+        }
     };
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
@@ -271,7 +277,7 @@ fn played(command: &Command, Played { end, printed }: Played<'_>, event: EventKi
     let run = CommandRun {
         command: command.clone(),
         is_success,
-        is_timeout: matches!(end, End::TimesOut | End::TimesOutAgain),
+        is_timeout: matches!(end, CommandEnd::TimesOut | CommandEnd::TimesOutAgain),
         status: status.describe(),
         exit_code: status.code(),
         started: jiff::Timestamp::UNIX_EPOCH,
@@ -280,7 +286,7 @@ fn played(command: &Command, Played { end, printed }: Played<'_>, event: EventKi
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
     };
-    let verdict = commands::verdict(&run, || end == End::TimesOutAgain);
+    let verdict = commands::verdict(&run, || end == CommandEnd::TimesOutAgain);
     let message = messages::of_command(&run, verdict);
     Outcome { verdict, message, evidence: Evidence::Command(run) }
 }

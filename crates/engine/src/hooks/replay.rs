@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::changes::ChangeSite;
-use super::{gate_facts, run};
+use super::changed_files::ChangeSite;
+use super::{gate_context, run};
 use conclaude_checks::des::markers::Markers;
 use conclaude_core::blocks::BlockCount;
-use conclaude_core::decide::{self, Decided, Decision, Word};
+use conclaude_core::decide::{self, Decision, Ruling, Word};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
@@ -19,28 +19,29 @@ use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::budget::Budget;
 use conclaude_store::load::Loaded;
 
-mod check;
-mod config;
 mod past;
+mod replayer;
 mod rules;
+mod world;
 
-use check::{PastWorld, called};
-pub use config::Replayer;
-pub use past::{Because, Judged, Past, Planned, Stage, Would};
+pub use past::{DecidingRule, Judgement, PastEvent, PlannedCommand, Prediction, Stage};
+pub use replayer::Replayer;
+use world::{PastWorld, called};
 
 impl Replayer {
     /// What the config has to say about an event.
     ///
     /// # Errors
     /// When a pattern cannot be evaluated.
-    pub fn judge(&self, past: &Past<'_>) -> Result<Judged, String> {
+    pub fn judge(&self, past: &PastEvent<'_>) -> Result<Judgement, String> {
         // A hook that takes too long decides without having looked at everything, and so does this.
         let budget = Budget::of_hook();
         let gate = self.gate(past.event);
         let plan = self.plan(past, gate.as_ref(), &budget).map_err(|error| error.to_string())?;
         let mut world = PastWorld { replayer: self, past, budget, matched: Vec::new() };
         let outcomes = run::run(&plan, &mut world).outcomes;
-        let mut judged = Judged { has_gate: gate.is_some(), matched: world.matched, ..Judged::default() };
+        let mut judged =
+            Judgement { has_gate: gate.is_some(), matched: world.matched, ..Judgement::default() };
         if outcomes.iter().any(|outcome| outcome.evidence == Evidence::Continue) {
             judged.matched.push(rules::infinite(&self.loaded, &self.base));
         }
@@ -59,7 +60,7 @@ impl Replayer {
 
     fn plan(
         &self,
-        past: &Past<'_>,
+        past: &PastEvent<'_>,
         gate: Option<&GateFacts>,
         budget: &Budget,
     ) -> Result<Plan, conclaude_core::pattern::PatternError> {
@@ -97,7 +98,7 @@ impl Replayer {
     }
 }
 
-fn changed(past: &Past<'_>, budget: &Budget) -> Vec<Location> {
+fn changed(past: &PastEvent<'_>, budget: &Budget) -> Vec<Location> {
     let site = ChangeSite { event: past.event, work: &past.stage.work, budget };
     match past.event.kind {
         EventKind::Stop | EventKind::SubagentStop => site.located(past.written),
@@ -112,19 +113,19 @@ pub fn written(event: &Event) -> Vec<String> {
     site.known(None).into_iter().map(|file| file.absolute).collect()
 }
 
-fn planned(command: &plan::Command) -> Planned {
-    Planned { rule: (*command.rule).clone(), run: command.run.clone(), can_block: command.can_block() }
+fn planned(command: &plan::Command) -> PlannedCommand {
+    PlannedCommand { rule: (*command.rule).clone(), run: command.run.clone(), can_block: command.can_block() }
 }
 
-fn would(decided: &Decided, commands: &[Planned], is_gated: bool) -> Would {
+fn would(decided: &Ruling, commands: &[PlannedCommand], is_gated: bool) -> Prediction {
     match (decided.word, &decided.result.decision) {
-        (Word::Denied, _) => Would::Denied,
-        (Word::Blocked, _) => Would::Blocked,
-        (Word::Asked, _) => Would::Asked,
-        (_, Decision::Permit) => Would::Permitted,
-        _ if is_gated => Would::Unknown,
-        _ if commands.iter().any(|command| command.can_block) => Would::Depends,
-        _ => Would::Allowed,
+        (Word::Denied, _) => Prediction::Denied,
+        (Word::Blocked, _) => Prediction::Blocked,
+        (Word::Asked, _) => Prediction::Asked,
+        (_, Decision::Permit) => Prediction::Permitted,
+        _ if is_gated => Prediction::Unknown,
+        _ if commands.iter().any(|command| command.can_block) => Prediction::Depends,
+        _ => Prediction::Allowed,
     }
 }
 
@@ -138,5 +139,5 @@ pub fn concerns_scope(event: &Event) -> bool {
     let HookPayload::PreToolUse(tool) = &event.payload else { return false };
     let field = tools::written_field(&tool.tool_name);
     field.is_some_and(|field| tool.tool_input.get(field).is_some_and(Value::is_string))
-        || gate_facts::shell_writes(tool).is_some()
+        || gate_context::shell_writes(tool).is_some()
 }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::config::Config;
 use super::context::Context;
-use super::record::findings;
+use super::record;
 use crate::install::registration::{self, Problem};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
@@ -59,7 +59,7 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
         && is_sent
     {
         let to = "Nothing is lost: set it where Claude Code is started";
-        return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why)));
+        return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why.to_string())));
     }
     let state = export::states(&Trail::of(&context.root.folder, None))
         .into_iter()
@@ -115,7 +115,7 @@ fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outco
         agent: Some(call.subagent_type.clone()),
         step: Some(call.step_file.clone()),
         decision: "unfinished".into(),
-        findings: findings::finding(&found, |finding| finding.code.written().rule(origins, root))
+        findings: record::finding(&found, |finding| finding.code.written().rule(origins, root))
             .into_iter()
             .collect(),
         ..context.record()

@@ -10,7 +10,7 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{
-    Action, Command, ContextRule, Gate, Plan, Remember, Report, Step, Untrusted, Waiting,
+    Action, Command, ContextRule, Gate, PendingStop, Plan, Report, StateChange, Step, UntrustedSteps,
 };
 use conclaude_os::log;
 use conclaude_store::audit::STILL_RUN;
@@ -41,7 +41,7 @@ pub(super) trait World {
     fn judge(&mut self, config: &JudgeConfig, plan: &Plan) -> Option<Outcome>;
 
     /// Changes the state of the session.
-    fn remember(&mut self, what: Remember, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome>;
+    fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome>;
 
     /// The signal that asks us to stop, if one came.
     fn stop_signal(&self) -> Option<&'static str> {
@@ -80,7 +80,7 @@ impl<'p> Run<'p> {
         self.skipped.push(SkippedStep { step, why: why.to_owned() });
     }
 
-    fn skip_waiting(&mut self, waiting: &'p Waiting) {
+    fn skip_waiting(&mut self, waiting: &'p PendingStop) {
         let why = format!("{STILL_RUN}: {}", waiting.agents.join(", "));
         for step in &waiting.steps {
             self.skip(step, &why);
@@ -207,7 +207,7 @@ fn no_worktree(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
 
 /// What the plan says of itself: that its gates run without the config, and that steps were left out which nobody trusts.
 fn notes(plan: &Plan, outcomes: &[Outcome]) -> Vec<Outcome> {
-    let skipped = |untrusted: &Untrusted| Outcome {
+    let skipped = |untrusted: &UntrustedSteps| Outcome {
         verdict: Verdict::Warn,
         message: messages::untrusted(untrusted),
         evidence: Evidence::Skipped,

@@ -30,7 +30,7 @@ pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut
             found.push(remark.because(why).help("remove `files`"));
             continue;
         }
-        let globs: Vec<&str> = list.0.iter().map(FileGlob::as_str).collect();
+        let globs: Vec<&str> = list.iter().map(FileGlob::as_str).collect();
         if globs.iter().all(|glob| glob.starts_with('!')) {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
             let help = format!("write `files: [\"*\", \"{}\"]`", globs.join("\", \""));

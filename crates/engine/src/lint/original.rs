@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::coverage::{covers, is_literal};
 use super::{CommandEntry, command_keys, commands};
-use conclaude_core::config::original::{Renamed, instead_of, translate};
+use conclaude_core::config::original::{OldKey, translate};
 use conclaude_core::config::{ConclaudeConfig, EventConfig, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
@@ -48,13 +48,13 @@ fn is_original(text: &str) -> bool {
     is_broken || !renamed(text, 0).is_empty() || text.contains(SCHEMA)
 }
 
-fn renamed(text: &str, source: usize) -> Vec<Renamed> {
+fn renamed(text: &str, source: usize) -> Vec<OldKey> {
     yaml::read_source(text, source).map(|mut tree| translate(&mut tree)).unwrap_or_default()
 }
 
-fn read_as(renamed: &Renamed) -> Remark {
+fn read_as(renamed: &OldKey) -> Remark {
     let remark = Remark::at(renamed.span, format!("`{}` is a key of conclaude 0.2", renamed.key));
-    remark.because("read as what it is here").help(instead_of(renamed))
+    remark.because("read as what it is here").help(renamed.advice())
 }
 
 /// The events whose commands are a list: there each command whose tool matches ran.

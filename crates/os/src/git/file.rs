@@ -1,4 +1,4 @@
-//! One file as a snapshot remembers it, and whether it is still the same.
+//! One file of a snapshot, and whether it is still the same.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::index::{IndexEntry, StatData};
 use crate::files;
 use conclaude_core::text::hex;
 
-/// Larger files are compared by what the file system says of them alone.
+/// Larger files are compared by their metadata only.
 const MAX_HASHED_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,8 +70,8 @@ impl FileState {
         FileState { kind, size: Some(metadata.len()), stamp: stamp(metadata), ..FileState::default() }
     }
 
-    /// Whether git saw exactly this file when it last compared it with what is staged.
-    pub(super) fn was_seen(
+    /// Whether the index has the stat data of exactly this file: git compared it with what is staged and found no difference.
+    pub(super) fn matches_index(
         &self,
         entry: &IndexEntry,
         metadata: &Metadata,
@@ -85,7 +85,7 @@ impl FileState {
         };
         // What was written in the same moment as the index may have changed since git looked.
         let is_older = metadata.modified().ok().zip(index_time).is_some_and(|(file, index)| file < index);
-        kind == self.kind && is_older && entry.seen.is_some() && entry.seen == seen(metadata)
+        kind == self.kind && is_older && entry.stat.is_some() && entry.stat == stat_data(metadata)
     }
 
     /// The same by what the file system says, so that its content need not be read.
@@ -100,7 +100,7 @@ impl FileState {
             return true;
         }
         match self.kind {
-            // Whoever makes a folder unreadable that was readable is noticed by its files.
+            // A folder that became unreadable is noticed by its missing files.
             FileKind::Absent | FileKind::Unreadable => return false,
             FileKind::Repository => return self.content != now.content,
             _ if self.has_stamp_of(now) => return false,
@@ -207,7 +207,7 @@ fn is_program(_metadata: &Metadata) -> bool {
     clippy::cast_sign_loss,
     reason = "the index keeps 32 bits of each"
 )]
-fn seen(metadata: &Metadata) -> Option<StatData> {
+fn stat_data(metadata: &Metadata) -> Option<StatData> {
     use std::os::unix::fs::MetadataExt;
     Some(StatData {
         ctime: (metadata.ctime() as u32, metadata.ctime_nsec() as u32),
@@ -218,6 +218,6 @@ fn seen(metadata: &Metadata) -> Option<StatData> {
 }
 
 #[cfg(not(unix))]
-fn seen(_metadata: &Metadata) -> Option<StatData> {
+fn stat_data(_metadata: &Metadata) -> Option<StatData> {
     None
 }

@@ -1,7 +1,9 @@
-//! The files that git tracks, with what it knows of each: read from the index by ourselves, which costs no process and runs
+//! The files that git tracks, with what it knows about each. We read the index ourselves: that needs no process and runs
 //! nothing that the repository configures.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -24,7 +26,7 @@ pub(super) struct IndexEntry {
     /// The ids of what is staged: one, or those of all sides of a conflict.
     pub(super) id: String,
     /// How the file looked when git last compared it; `None` where that is not known.
-    pub(super) seen: Option<StatData>,
+    pub(super) stat: Option<StatData>,
 }
 
 /// What git compares before it reads a file; it keeps 32 bits of each number.
@@ -36,10 +38,17 @@ pub(super) struct StatData {
     pub(super) size: u32,
 }
 
+/// An entry as it is stored, with both words of flags.
+struct RawEntry {
+    entry: IndexEntry,
+    flags: u16,
+    extended_flags: u16,
+}
+
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
-/// All entries; `None` where something is not as documented, or where entries are kept elsewhere (a split index) or stand for
-/// whole directories (a sparse one).
+/// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere,
+/// or stand for whole directories.
 pub(super) fn parse(index: &[u8]) -> Option<IndexEntries> {
     // The length of an id is not in the index; with the wrong one nothing fits.
     walk(index, 20).or_else(|| walk(index, 32))
@@ -47,7 +56,7 @@ pub(super) fn parse(index: &[u8]) -> Option<IndexEntries> {
 
 /// Git's `gitformat-index`, versions 2 to 4.
 fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
-    let mut reader = Reader { bytes: index, at: 0 };
+    let mut reader = IndexReader { bytes: index, at: 0 };
     if reader.take(4)? != b"DIRC" {
         return None;
     }
@@ -56,7 +65,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
     let mut name = Vec::new();
     for _ in 0..reader.u32()? {
         let start = reader.at;
-        let (entry, flags, more) = reader.entry(id_len)?;
+        let RawEntry { entry, flags, extended_flags } = reader.entry(id_len)?;
         if version == 4 {
             let dropped = reader.offset()?;
             name.truncate(name.len().checked_sub(dropped)?);
@@ -69,7 +78,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         if reader.take(padding)?.iter().any(|byte| *byte != 0) || entry.mode == DIRECTORY {
             return None;
         }
-        if more & INTENT_TO_ADD == 0 {
+        if extended_flags & INTENT_TO_ADD == 0 {
             add(&mut entries, &name, entry, flags);
         }
     }
@@ -82,7 +91,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         }
         reader.take(usize::try_from(length).ok()?)?;
     }
-    has_checksum(index, id_len).then_some(entries)
+    if has_checksum(index, id_len) { Some(entries) } else { None }
 }
 
 /// The hash of everything before it; zeros where `index.skipHash` is set.
@@ -114,7 +123,7 @@ fn add(entries: &mut IndexEntries, name: &[u8], entry: IndexEntry, flags: u16) {
 /// `git ls-tree -r -z` does (`100644 blob ID<tab>PATH`).
 pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
     let mut entries = IndexEntries::new();
-    for line in super::names::entries(output) {
+    for line in split_nul(output) {
         let Some(tab) = memchr::memchr(b'\t', line) else { continue };
         let (facts, name) = line.split_at(tab);
         let facts = String::from_utf8_lossy(facts);
@@ -125,19 +134,19 @@ pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
         add(
             &mut entries,
             name.get(1..).unwrap_or_default(),
-            IndexEntry { mode, id, seen: None },
+            IndexEntry { mode, id, stat: None },
             (stage & 3) << 12,
         );
     }
     entries
 }
 
-struct Reader<'a> {
+struct IndexReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> IndexReader<'a> {
     fn rest(&self) -> Option<&'a [u8]> {
         self.bytes.get(self.at..)
     }
@@ -156,8 +165,8 @@ impl<'a> Reader<'a> {
         self.take(4)?.try_into().ok().map(u32::from_be_bytes)
     }
 
-    /// Everything before the name, and both words of flags.
-    fn entry(&mut self, id_len: usize) -> Option<(IndexEntry, u16, u16)> {
+    /// Everything before the name.
+    fn entry(&mut self, id_len: usize) -> Option<RawEntry> {
         let (ctime, mtime) = ((self.u32()?, self.u32()?), (self.u32()?, self.u32()?));
         let _device = self.u32()?;
         let inode = self.u32()?;
@@ -166,8 +175,9 @@ impl<'a> Reader<'a> {
         let size = self.u32()?;
         let id = hex(self.take(id_len)?);
         let flags = self.u16()?;
-        let more = if flags & EXTENDED == 0 { 0 } else { self.u16()? };
-        Some((IndexEntry { mode, id, seen: Some(StatData { ctime, mtime, inode, size }) }, flags, more))
+        let extended_flags = if flags & EXTENDED == 0 { 0 } else { self.u16()? };
+        let entry = IndexEntry { mode, id, stat: Some(StatData { ctime, mtime, inode, size }) };
+        Some(RawEntry { entry, flags, extended_flags })
     }
 
     /// How much of the previous name is dropped: seven bits to a byte, and no number has two forms.
@@ -180,4 +190,36 @@ impl<'a> Reader<'a> {
         }
         Some(value)
     }
+}
+
+/// The entries of an output that git separates with NUL.
+pub(super) fn split_nul(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
+}
+
+pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+/// A file name as text. Git gives bytes: a name that is not UTF-8 gets its bytes appended, so that two such names stay different.
+pub(super) fn name_of(path: &[u8]) -> String {
+    if let Ok(name) = std::str::from_utf8(path) {
+        return name.to_owned();
+    }
+    let part = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+        Ok(name) => name.to_owned(),
+        Err(_) => format!("{}#{}", text(bytes), hex(bytes)),
+    };
+    path.split(|byte| *byte == b'/').map(part).collect::<Vec<String>>().join("/")
+}
+
+#[cfg(unix)]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(text(bytes).into_owned())
 }

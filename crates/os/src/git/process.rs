@@ -1,13 +1,13 @@
-//! The few questions that only git can answer, asked so that nothing of the repository's own configuration runs, nothing is
-//! written and nothing is fetched. None of them reads a file of the work tree: filters and attributes have no part in it.
+//! The few questions that only git can answer. Git is started so that it runs nothing that the repository configures,
+//! writes nothing and fetches nothing. No question reads a file of the work tree, so filters and attributes do not matter.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use super::Tracking;
-use super::index::{self, IndexEntries};
-use super::names::{entries, name_of, text};
+use super::error::GitError;
+use super::index::{self, IndexEntries, name_of, split_nul, text};
 use super::repository::Repository;
 use crate::process;
 
@@ -20,7 +20,7 @@ const PATIENT_WAIT: Duration = Duration::from_secs(120);
 /// More than the names of a million files.
 const MAX_OUTPUT: usize = 256 << 20;
 
-/// What a repository can configure to be run, also by plumbing commands.
+/// Programs that a repository can configure, and that plumbing commands run too.
 const OVERRIDES: [&str; 8] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -34,7 +34,7 @@ const OVERRIDES: [&str; 8] = [
 
 impl Repository {
     /// Paths from the top level, each with the id of its new content; all zeros where it was deleted.
-    pub(super) fn diff_of_commits(&self, before: &str, now: &str) -> Result<Vec<(String, String)>, String> {
+    pub(super) fn diff_of_commits(&self, before: &str, now: &str) -> Result<Vec<(String, String)>, GitError> {
         let arguments = [
             "diff-tree",
             "-r",
@@ -49,7 +49,7 @@ impl Repository {
             "--",
         ];
         let output = self.git(&arguments)?;
-        let mut parts = entries(&output);
+        let mut parts = split_nul(&output);
         let mut changed = Vec::new();
         // Each file is two parts: `:100644 100644 OLD NEW M`, and its path.
         while let (Some(facts), Some(path)) = (parts.next(), parts.next()) {
@@ -59,22 +59,22 @@ impl Repository {
         Ok(changed)
     }
 
-    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String, String> {
+    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String, GitError> {
         Ok(text(&self.git(&["merge-base", one, other])?).trim().to_owned())
     }
 
-    pub(super) fn files_of(&self, commit: &str) -> Result<IndexEntries, String> {
+    pub(super) fn files_of(&self, commit: &str) -> Result<IndexEntries, GitError> {
         Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
     }
 
-    pub(super) fn listed_index(&self) -> Result<IndexEntries, String> {
+    pub(super) fn listed_index(&self) -> Result<IndexEntries, GitError> {
         Ok(index::parse_listed(&self.git(&["ls-files", "--stage", "-z", "--full-name"])?))
     }
 
     /// For branches that are not plain files; `None` before the first commit.
     pub(super) fn asked_head(&self) -> Option<String> {
         let id = text(&self.git(&["rev-parse", "--quiet", "--verify", "HEAD"]).ok()?).trim().to_owned();
-        (!id.is_empty()).then_some(id)
+        if id.is_empty() { None } else { Some(id) }
     }
 
     pub(super) fn ignores(&self, path: &Path) -> bool {
@@ -82,12 +82,12 @@ impl Repository {
         self.git(&["check-ignore", "--", &path.to_string_lossy()]).is_ok_and(|printed| !printed.is_empty())
     }
 
-    /// What git makes of a file that exists.
-    pub(super) fn tracking(&self, path: &Path) -> Result<Tracking, String> {
+    /// Whether git tracks a file that exists.
+    pub(super) fn tracking(&self, path: &Path) -> Result<Tracking, GitError> {
         let path = path.to_string_lossy();
         let lists = |kind: &[&str]| {
             let output = self.git(&[&["ls-files", "-z"], kind, &["--", &path]].concat())?;
-            Ok::<bool, String>(!output.is_empty())
+            Ok::<bool, GitError>(!output.is_empty())
         };
         Ok(if lists(&["--cached"])? {
             Tracking::Tracked
@@ -100,35 +100,40 @@ impl Repository {
 
     /// The files that differ from the last commit, staged or not, and those that git does not know and does not ignore. This compares the
     /// work tree as git does, with filters and all: only where commands of the project may run.
-    pub(super) fn changed_files(&self) -> Result<Vec<String>, String> {
+    pub(super) fn changed_files(&self) -> Result<Vec<String>, GitError> {
         let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         let output = self.git_within(&arguments, PATIENT_WAIT)?;
         // `XY`, a blank, and the path from the top level.
-        Ok(entries(&output).filter_map(|line| Some(name_of(line.get(3..)?))).collect())
+        Ok(split_nul(&output).filter_map(|line| Some(name_of(line.get(3..)?))).collect())
     }
 
     /// The files that git knows, and those that it does not ignore.
-    pub(super) fn all_files(&self) -> Result<Vec<String>, String> {
+    pub(super) fn all_files(&self) -> Result<Vec<String>, GitError> {
         let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
-        Ok(entries(&self.git_within(&arguments, PATIENT_WAIT)?).map(name_of).collect())
+        Ok(split_nul(&self.git_within(&arguments, PATIENT_WAIT)?).map(name_of).collect())
     }
 
-    /// The files that git does not track, and either ignores or does not. A repository inside is none of its own.
-    pub(super) fn other_files(&self, is_ignored: bool) -> Result<Vec<String>, String> {
+    /// The files that git does not track: those that it ignores, or the others. Nested repositories are left out.
+    pub(super) fn other_files(&self, is_ignored: bool) -> Result<Vec<String>, GitError> {
         let mut arguments = vec!["ls-files", "-z", "--others", "--exclude-standard", "--full-name"];
-        arguments.extend(is_ignored.then_some("--ignored"));
+        if is_ignored {
+            arguments.push("--ignored");
+        }
         let output = self.git(&arguments)?;
-        Ok(entries(&output).map(name_of).filter(|name| !name.ends_with('/')).collect())
+        Ok(split_nul(&output).map(name_of).filter(|name| !name.ends_with('/')).collect())
     }
 
-    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
         self.git_within(arguments, self.budget.at_most(self.budget.at_least(GIT_WAIT)))
     }
 
-    fn git_within(&self, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, String> {
-        let failed = |reason: &str| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
+    fn git_within(&self, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, GitError> {
+        let failed = |reason: &str| GitError::Command {
+            subcommand: arguments.first().copied().unwrap_or_default().to_owned(),
+            reason: reason.to_owned(),
+        };
         let mut command = Command::new("git");
-        // Named, so that neither `core.worktree`, `core.bare` nor a folder laid out like a repository is followed.
+        // Named explicitly, so that git follows neither `core.worktree`, `core.bare` nor a folder with the layout of a repository.
         command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.top);
         command.args(["--no-pager", "--no-replace-objects"]);
         command.args(OVERRIDES.iter().flat_map(|setting| ["-c", setting]));

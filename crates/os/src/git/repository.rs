@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::error::GitError;
 use crate::budget::Budget;
 use crate::files;
 
@@ -22,8 +23,8 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Searches upward for `.git`, as git does; what only has that name is passed over. A folder that is laid out like a bare
-    /// repository is none: git would read the config in it.
+    /// Searches upward for `.git`, as git does, and skips what only has that name. A folder with the layout of a bare
+    /// repository does not count: git would read the config in it.
     pub(super) fn find(work: &Path, budget: &Budget) -> Option<Repository> {
         // Git sees the real path, whatever links led here.
         let work = work.canonicalize().ok()?;
@@ -65,9 +66,9 @@ impl Repository {
     ///
     /// # Errors
     /// When branches are kept in a form that is not plain files.
-    pub(super) fn head(&self) -> Result<Option<String>, String> {
+    pub(super) fn head(&self) -> Result<Option<String>, GitError> {
         if self.common_dir.join("reftable").is_dir() {
-            return Err("branches are kept as reftable".into());
+            return Err(GitError::Reftable);
         }
         let mut name = "HEAD".to_owned();
         // A branch may stand for another one.
@@ -79,10 +80,10 @@ impl Repository {
             match value.strip_prefix("ref:") {
                 Some(next) => name = next.trim().to_owned(),
                 None if is_id(&value) => return Ok(Some(value)),
-                None => return Err(format!("{name} is neither a commit nor a branch")),
+                None => return Err(GitError::Reference(name)),
             }
         }
-        Err("HEAD leads in a circle".into())
+        Err(GitError::CircularHead)
     }
 
     fn packed(&self, name: &str) -> Option<String> {
@@ -107,5 +108,6 @@ fn git_dir(top: &Path) -> Option<PathBuf> {
         Some(line) => top.join(line.strip_prefix("gitdir:")?.trim()),
         None => dot_git,
     };
-    folder.join("HEAD").symlink_metadata().is_ok().then_some(folder)
+    let has_head = folder.join("HEAD").symlink_metadata().is_ok();
+    if has_head { Some(folder) } else { None }
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::GitError;
 use super::file::{self, FileKind, FileState};
-use super::index::GITLINK;
-use super::names::name_of;
+use super::index::{GITLINK, name_of};
 use super::repository::Repository;
 use super::rules::Rules;
 use crate::budget::Budget;
 
-/// The trees without files, which git knows by themselves: what a repository without commits is compared with.
+/// The ids of the empty tree, which git always knows. A repository without commits is compared with it.
 const EMPTY_TREES: [&str; 2] = [
     "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -34,9 +34,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// When git fails.
-    pub fn in_worktree(&self, work: &Path, now: &Snapshot, budget: &Budget) -> Result<Snapshot, String> {
-        let repository =
-            Repository::find(work, budget).ok_or("the worktree is no git repository any more")?;
+    pub fn in_worktree(&self, work: &Path, now: &Snapshot, budget: &Budget) -> Result<Snapshot, GitError> {
+        let repository = Repository::find(work, budget).ok_or(GitError::WorktreeGone)?;
         let head = match (&self.head, &now.head) {
             (Some(before), Some(now)) if before != now => Some(repository.merge_base(before, now)?),
             (before, _) => before.clone(),
@@ -55,14 +54,17 @@ impl Snapshot {
         // Config and hooks are those of the repository, whichever worktree it is seen from.
         let shared = self.files.iter().filter_map(|(path, file)| {
             let name = path.trim_start_matches("../");
-            name.starts_with(".git/").then(|| (repository.relative(name).into_owned(), file.clone()))
+            if !name.starts_with(".git/") {
+                return None;
+            }
+            Some((repository.relative(name).into_owned(), file.clone()))
         });
         let files = of_commit.chain(shared).collect();
         Ok(Snapshot { head, prefix: now.prefix.clone(), files, rules: self.rules.clone() })
     }
 
     /// The files that differ between this snapshot and a later one of the same directory: in the work tree, staged, or
-    /// committed. What has the content still that it had, committed or not, does not count.
+    /// committed. A file that still has its old content does not count, whether it was committed or not.
     ///
     /// # Errors
     /// When the repository is another one, or git fails, as it does when the commit is gone.
@@ -71,9 +73,9 @@ impl Snapshot {
         now: &Snapshot,
         work: &Path,
         budget: &Budget,
-    ) -> Result<BTreeSet<String>, String> {
+    ) -> Result<BTreeSet<String>, GitError> {
         if self.prefix != now.prefix {
-            return Err(GONE.into());
+            return Err(GitError::Gone);
         }
         let committed = self.committed_until(now, work, budget)?;
         let new = now.files.keys().filter(|path| !self.files.contains_key(*path));
@@ -154,11 +156,11 @@ impl Snapshot {
         now: &Snapshot,
         work: &Path,
         budget: &Budget,
-    ) -> Result<BTreeMap<String, String>, String> {
+    ) -> Result<BTreeMap<String, String>, GitError> {
         if self.head == now.head {
             return Ok(BTreeMap::new());
         }
-        let repository = Repository::find(work, budget).ok_or(GONE)?;
+        let repository = Repository::find(work, budget).ok_or(GitError::Gone)?;
         let is_long = self.head.iter().chain(&now.head).any(|head| head.len() == 64);
         let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
         let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());
@@ -166,6 +168,3 @@ impl Snapshot {
         Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path).into_owned(), id)).collect())
     }
 }
-
-/// `rm -rf .git`, or `git init` somewhere else.
-pub const GONE: &str = "the git repository is gone: .git was deleted or moved after the agent was called";

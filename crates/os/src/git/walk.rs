@@ -1,4 +1,4 @@
-//! Looks at every file of a work tree that no `.gitignore` hides, at every tracked one, and into nested repositories.
+//! Visits every file of a work tree that is tracked or that no `.gitignore` hides, also in nested repositories.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
+use super::error::GitError;
 use super::file::{self, FileKind, FileState};
-use super::index::{self, GITLINK, IndexEntries, IndexEntry};
-use super::names::{name_of, path_of};
+use super::index::{self, GITLINK, IndexEntries, IndexEntry, name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
 use super::snapshot::Snapshot;
@@ -18,52 +18,62 @@ use crate::files;
 use conclaude_core::dialect::claude::layout;
 
 impl Snapshot {
-    /// The work tree now; `None` outside of a repository. Compared with an earlier snapshot, only what its rules hid is hidden.
+    /// The work tree now; `None` outside a repository. If there is an earlier snapshot, its ignore rules apply and not those of today.
     ///
     /// # Errors
     /// When the tree is too large, or the repository cannot be read.
-    pub fn take(work: &Path, before: Option<&Snapshot>, budget: &Budget) -> Result<Option<Snapshot>, String> {
+    pub fn take(
+        work: &Path,
+        before: Option<&Snapshot>,
+        budget: &Budget,
+    ) -> Result<Option<Snapshot>, GitError> {
         let Some(repository) = Repository::find(work, budget) else { return Ok(None) };
         let (found, rules) = Walk::run(&repository, before)?;
         let files =
             found.into_iter().map(|(path, file)| (repository.relative(&path).into_owned(), file)).collect();
         let head = repository.head_or_ask()?;
-        let head = Some(head).filter(|head| !head.is_empty());
         Ok(Some(Snapshot { head, prefix: repository.prefix, files, rules }))
     }
 }
 
+/// The files that git tracks, and when the index was written.
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) entries: IndexEntries,
+    time: Option<SystemTime>,
+}
+
 impl Repository {
-    /// What git tracks, and when that was written.
-    pub(super) fn tracked(&self) -> Result<(IndexEntries, Option<SystemTime>), String> {
+    /// Reads the index.
+    pub(super) fn tracked(&self) -> Result<Index, GitError> {
         let index = self.git_dir.join("index");
         let Ok(index_time) = index.metadata().and_then(|metadata| metadata.modified()) else {
-            return Ok((IndexEntries::new(), None));
+            return Ok(Index::default());
         };
-        let bytes = files::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?;
+        let bytes =
+            files::read_bytes(&index, MAX_INDEX).map_err(|error| GitError::Index(error.to_string()))?;
         let entries = match index::parse(&bytes) {
             Some(entries) => entries,
             None => self.listed_index()?,
         };
-        Ok((entries, Some(index_time)))
+        Ok(Index { entries, time: Some(index_time) })
     }
 
-    /// The commit that is checked out, empty before the first one.
-    fn head_or_ask(&self) -> Result<String, String> {
+    /// The commit that is checked out; `None` before the first one.
+    fn head_or_ask(&self) -> Result<Option<String>, GitError> {
         match self.head() {
-            Ok(head) => Ok(head.unwrap_or_default()),
-            Err(_) if self.common_dir.join("reftable").is_dir() => Ok(self.asked_head().unwrap_or_default()),
-            Err(error) => Err(error),
+            Err(GitError::Reftable) => Ok(self.asked_head()),
+            head => head,
         }
     }
 }
 
 const MAX_FILES: usize = 250_000;
-/// How much is read of files that git does not know, or has not compared.
+/// How many bytes are read of files that git does not track or has not compared.
 const MAX_READ: u64 = 128 << 20;
 const MAX_INDEX: u64 = 256 << 20;
 
-/// What can make git run a program or hide a file later. `config` is git's own to write, too.
+/// Files that can make git run a program or hide a file later. Git itself writes `config`, too.
 const WATCHED: [&str; 4] = ["config", "info/attributes", "info/exclude", "info/grafts"];
 
 pub(super) struct Walk<'a> {
@@ -72,13 +82,13 @@ pub(super) struct Walk<'a> {
     before: Option<&'a Snapshot>,
     rules: Rules,
     /// By path from the top level.
-    tracked: BTreeMap<String, Tracked>,
+    tracked: BTreeMap<String, TrackedFile>,
     found: BTreeMap<String, FileState>,
     read: u64,
     start: SystemTime,
 }
 
-struct Tracked {
+struct TrackedFile {
     /// The top level of its repository.
     top: Rc<Path>,
     /// Its path from there.
@@ -87,7 +97,7 @@ struct Tracked {
     index_time: Option<SystemTime>,
 }
 
-/// A folder still to be looked into.
+/// A folder that is still to be visited.
 struct Folder {
     path: PathBuf,
     /// From the top level, `src/`; empty for the top level itself.
@@ -100,7 +110,7 @@ impl<'a> Walk<'a> {
     pub(super) fn run(
         repository: &'a Repository,
         before: Option<&'a Snapshot>,
-    ) -> Result<(BTreeMap<String, FileState>, Rules), String> {
+    ) -> Result<(BTreeMap<String, FileState>, Rules), GitError> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
         let mut walk = Walk {
@@ -122,7 +132,7 @@ impl<'a> Walk<'a> {
         Ok((walk.found, walk.rules))
     }
 
-    fn folder(&mut self, folder: Folder, folders: &mut Vec<Folder>) -> Result<(), String> {
+    fn folder(&mut self, folder: Folder, folders: &mut Vec<Folder>) -> Result<(), GitError> {
         if self.before.is_none() {
             self.rules.read(&folder.name, &folder.path);
         }
@@ -163,26 +173,31 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A repository below this one: its files are looked at like others, and its commit stands for its history.
-    fn nested(&mut self, folder: &Folder) -> Result<bool, String> {
+    /// A repository below this one. Its files are visited like others; its commit stands for its history.
+    fn nested(&mut self, folder: &Folder) -> Result<bool, GitError> {
         let Some(nested) = Repository::at(&folder.path, String::new(), &self.repository.budget) else {
             return Ok(false);
         };
         self.enter_repository(&nested, &folder.name)?;
-        let content = Some(nested.head_or_ask().unwrap_or_else(|error| error));
+        let content = match nested.head_or_ask() {
+            Ok(head) => head.unwrap_or_default(),
+            Err(error) => error.to_string(),
+        };
+        let content = Some(content);
         let staged = self.tracked.remove(folder.name.trim_end_matches('/')).map(|tracked| tracked.entry.id);
         let file = FileState { kind: FileKind::Repository, content, staged, ..FileState::default() };
         self.found.insert(format!("{}.git", folder.name), file);
         Ok(true)
     }
 
-    /// Reads what a repository tracks, and looks at the files that it is configured by.
-    fn enter_repository(&mut self, repository: &Repository, name: &str) -> Result<(), String> {
-        let (entries, index_time) = repository.tracked()?;
+    /// Reads what a repository tracks, and visits its config files and hooks.
+    fn enter_repository(&mut self, repository: &Repository, name: &str) -> Result<(), GitError> {
+        let index = repository.tracked()?;
         let top: Rc<Path> = repository.top.as_path().into();
-        for (below, entry) in entries {
+        for (below, entry) in index.entries {
             let name = format!("{name}{}", name_of(&below));
-            self.tracked.insert(name, Tracked { top: Rc::clone(&top), below, entry, index_time });
+            self.tracked
+                .insert(name, TrackedFile { top: Rc::clone(&top), below, entry, index_time: index.time });
         }
         let hooks = std::fs::read_dir(repository.common_dir.join("hooks")).into_iter().flatten().flatten();
         let hooks = hooks.map(|hook| format!("hooks/{}", hook.file_name().to_string_lossy()));
@@ -196,8 +211,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Tracked files that a rule hides, that are gone, or that are submodules.
-    fn tracked_elsewhere(&mut self) -> Result<(), String> {
+    /// TrackedFile files that a rule hides, that are gone, or that are submodules.
+    fn tracked_elsewhere(&mut self) -> Result<(), GitError> {
         for (name, tracked) in std::mem::take(&mut self.tracked) {
             let staged = Some(tracked.entry.id.clone());
             if tracked.entry.mode == GITLINK {
@@ -219,12 +234,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn add(&mut self, name: String, path: &Path, metadata: &Metadata) -> Result<(), String> {
+    fn add(&mut self, name: String, path: &Path, metadata: &Metadata) -> Result<(), GitError> {
         let mut file = FileState::of(metadata);
         let tracked = self.tracked.remove(&name);
         file.clean = tracked
             .as_ref()
-            .is_some_and(|tracked| file.was_seen(&tracked.entry, metadata, tracked.index_time));
+            .is_some_and(|tracked| file.matches_index(&tracked.entry, metadata, tracked.index_time));
         file.staged = tracked.map(|tracked| tracked.entry.id);
         let before = self.before.and_then(|before| before.files.get(&*self.repository.relative(&name)));
         if let Some(before) = before.filter(|before| before.has_stamp_of(&file)) {
@@ -243,7 +258,7 @@ impl<'a> Walk<'a> {
         self.check_limits(0)
     }
 
-    /// What is in there cannot be known, but that it is there can. What was deleted this moment is not.
+    /// Notes that something is there whose content is unknown, unless it was deleted a moment ago.
     fn unreadable(&mut self, name: String, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
             self.found.insert(name, FileState { kind: FileKind::Unreadable, ..FileState::default() });
@@ -273,13 +288,13 @@ impl<'a> Walk<'a> {
         below == ".conclaude" || (layout::inside_worktree(below).is_some() && is_worktree())
     }
 
-    fn check_limits(&self, more: usize) -> Result<(), String> {
+    fn check_limits(&self, more: usize) -> Result<(), GitError> {
         let count = self.found.len() + more;
         if count > MAX_FILES {
-            return Err(format!("there are more than {MAX_FILES} files that no .gitignore hides"));
+            return Err(GitError::TooManyFiles(MAX_FILES));
         }
         if count.is_multiple_of(64) && self.repository.budget.is_over() {
-            return Err(Budget::exceeded());
+            return Err(GitError::TimedOut(Budget::exceeded()));
         }
         Ok(())
     }

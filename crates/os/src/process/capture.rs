@@ -1,27 +1,27 @@
-//! A command's output, captured while it streams: the beginning and the end stay in memory, the whole of what is to
-//! be shown goes to a file once it is too long to be shown.
+//! A command's output, captured while it streams. The start and the end stay in memory. Output that is too long to be
+//! shown is also written to a file.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::stream::{Sink, Stream};
+use super::{Sink, Stream};
 use conclaude_core::text::{clean, count, printable};
 
 /// What is kept of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
-    /// It is counted, and otherwise thrown away.
+    /// It is counted and discarded.
     Nothing,
-    /// Up to so many bytes are shown.
+    /// Up to this many bytes are shown.
     Shown(usize),
 }
 
-/// Makes the file for a stream that is too long to be shown, given the stream's name.
+/// Creates the file for a stream that is too long to be shown. The argument is the stream's name.
 pub type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBuf)>;
 
-/// The file of a stream stops here, so that a runaway command does not fill the disk.
+/// The limit of a stream's file, so that a runaway command does not fill the disk.
 const MAX_FILE: u64 = 16 << 20;
 
 enum SpillState {
@@ -157,7 +157,7 @@ pub struct CapturedOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     limit: usize,
-    /// The file with all of it, and how that is said.
+    /// The file with the whole output, and the sentence that names it.
     file: Option<PathBuf>,
     saved: Option<String>,
     pub bytes: u64,
@@ -168,7 +168,9 @@ impl CapturedOutput {
     /// A stream of a command that is not executed.
     pub fn given(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
         let mut capture = StreamCapture::new(name, Retention::Shown(limit));
-        capture.push(text.as_bytes(), &mut |_| Err(io::Error::other("no command was executed")));
+        capture.push(text.as_bytes(), &mut |_| {
+            Err(io::Error::new(io::ErrorKind::Unsupported, "no command was executed"))
+        });
         capture.finish()
     }
 
@@ -188,7 +190,7 @@ impl CapturedOutput {
         };
     }
 
-    /// Shows at most so many bytes. What no longer fits is saved, unless it was already.
+    /// Shows at most `limit` bytes. If that cuts the output, all of it is saved to a file, unless it was saved before.
     pub fn shrink(&mut self, limit: usize, spill: Spill<'_>) {
         if limit >= self.limit {
             return;
@@ -250,8 +252,10 @@ impl CapturedOutput {
         let shown = (first.len() + last.len()) as u64;
         let left_out = if self.lines > shown {
             Some(count(self.lines - shown, "line"))
+        } else if whole {
+            None
         } else {
-            (!whole).then(|| count(unshown, "byte"))
+            Some(count(unshown, "byte"))
         };
         let note = left_out.map(|what| match &self.saved {
             Some(location) => format!("… {what} left out; {location} …"),
@@ -261,7 +265,7 @@ impl CapturedOutput {
         Some(parts.join("\n"))
     }
 
-    /// The last bytes, of which some may still stand in the head.
+    /// The last bytes. Some of them may be in the head.
     fn end(&self) -> Vec<u8> {
         let room = self.limit / 2;
         let tail = self.tail.get(self.tail.len().saturating_sub(room)..).unwrap_or_default();

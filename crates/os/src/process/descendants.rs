@@ -6,13 +6,13 @@ use std::fs;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::start::ID_VARIABLE;
+use super::ID_VARIABLE;
 
 /// What tells the processes of one command from all others.
 pub(super) struct Family {
     /// In the environment of its processes, unless they cleared it.
     id: String,
-    /// Our children when it was started: those left behind by earlier commands, which are none of its processes.
+    /// Our children before it started. Earlier commands left them; they do not belong to this one.
     before: Vec<i32>,
 }
 
@@ -47,14 +47,14 @@ fn parent_and_state(pid: i32) -> Option<(i32, char)> {
 }
 
 fn own_children() -> Vec<i32> {
-    // Nearly always there is none, which the kernel tells without a file.
+    // Nearly always there is none, and this system call says so without reading a file.
     let of_every_kind = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | of_every_kind;
     let any = waitid(WaitId::All, look);
     if matches!(any, Err(Errno::CHILD)) {
         return Vec::new();
     }
-    // The kernel's own list is one small file; without it all processes are looked at.
+    // The kernel's own list is one small file. Without it we read all processes.
     let lists: Option<Vec<String>> = fs::read_dir("/proc/self/task").ok().and_then(|threads| {
         threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")).ok()).collect()
     });

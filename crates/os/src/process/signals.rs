@@ -64,7 +64,7 @@ fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
     }
 }
 
-/// If whoever started us ignored it, the kernel would throw the status of our children away.
+/// If our parent ignored SIGCHLD, the kernel would discard the exit status of our children.
 pub(super) fn reset_sigchld() {
     set_action(libc::SIGCHLD, libc::SIG_DFL);
 }

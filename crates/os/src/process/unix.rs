@@ -14,12 +14,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 #[cfg(target_os = "linux")]
 use super::descendants::{self, Family};
 use super::signals::{self, set_nonblocking};
-use super::start::{ProcessKind, Start};
-use super::status::Status;
-use super::stream::{Sink, Stream};
 use super::watch::WatchedProcess;
+use super::{ProcessKind, Sink, Start, Status, Stream};
 
-/// How often processes are looked at that give no sign of their own.
+/// How often processes are polled that cannot wake us up.
 const TICK: Duration = Duration::from_millis(10);
 
 /// As much as a pipe holds by default.
@@ -152,7 +150,7 @@ impl WatchedProcess for ChildProcess<'_> {
             .iter()
             .filter_map(|(fd, flags)| fd.map(|fd| PollFd::from_borrowed_fd(fd, *flags)))
             .collect();
-        // An interrupted wait is a wake-up like any other: the caller looks at everything again.
+        // An interrupted wait is a wake-up like any other: the caller checks everything again.
         if poll(&mut fds, wait.as_ref()).is_ok() {
             self.write_some();
             self.read_some(sink);

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::status::Status;
-use super::stream::Sink;
+use super::{Sink, Status};
 
 use conclaude_core::dialect::claude::limits;
 
@@ -55,8 +54,8 @@ pub(super) trait WatchedProcess {
     }
 }
 
-/// Waits for the end, the deadline, a full sink or a signal to us, whichever comes first. All of them are looked at after
-/// every chunk, so that no amount of output keeps the loop from seeing them.
+/// Waits for the end, the deadline, a full sink or a signal to us, whichever comes first. All of them are checked after
+/// every chunk, so that no amount of output delays them.
 pub(super) fn watch(
     process: &mut impl WatchedProcess,
     deadline: Option<Deadline>,
@@ -88,7 +87,7 @@ pub(super) fn watch(
     status
 }
 
-/// Reads what was printed before the end. A child that was left behind may hold the pipes and print on; it does not hold us.
+/// Reads what was printed before the end. A remaining child may keep the pipes open and print more; we do not wait for it.
 fn drain(process: &mut impl WatchedProcess, sink: &mut dyn Sink) {
     let start = process.now();
     let mut total = 0;
@@ -104,7 +103,7 @@ fn drain(process: &mut impl WatchedProcess, sink: &mut dyn Sink) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stream::Stream;
+    use super::super::Stream;
     use super::*;
 
     const CHUNK: usize = 64 << 10;
@@ -135,7 +134,7 @@ mod tests {
     impl WatchedProcess for Flood {
         fn exit_status(&mut self) -> Option<Status> {
             let exited = self.exits_after.is_some_and(|after| self.chunks >= after);
-            exited.then_some(Status::Exited(0))
+            if exited { Some(Status::Exited(0)) } else { None }
         }
 
         fn pump(&mut self, _: Option<Duration>, sink: &mut dyn Sink) {

@@ -8,15 +8,13 @@ use std::time::Duration;
 
 use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 
-use super::start::Start;
-use super::status::Status;
-use super::stream::{Sink, Stream};
 use super::watch::WatchedProcess;
+use super::{Sink, Start, Status, Stream};
 
-/// How often the process is looked at.
+/// How often the process is polled.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long output is waited for that was printed before the end, while a child that was left behind holds the pipes.
+/// How long we wait for output from before the end, while a remaining child keeps the pipes open.
 const DRAIN_WAIT: Duration = Duration::from_millis(100);
 
 const CHUNK: usize = 64 << 10;

@@ -1,13 +1,20 @@
-//! The chain of hashes: what a line of the trail must look like, and which one follows another.
+//! The chain of hashes: what a line of the trail must look like, which line follows another, and where the chain ends.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use thiserror::Error;
 
+use super::trail::Trail;
+use crate::store;
 use conclaude_core::text::hex;
+use conclaude_os::files;
 
 /// The `prev` of the first record of all.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -15,8 +22,37 @@ pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000
 /// The event of the record that starts a trail after another one.
 pub(super) const RESET: &str = "audit reset";
 
-/// How many records back it is found where foreign ones were inserted.
+/// Inserted records are found up to this many records back.
 const MAX_RECENT: usize = 1_000;
+
+/// In which way a record does not follow the one before it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum ChainError {
+    #[error("not a record, where record {expected} should be")]
+    NotARecord { expected: u64 },
+    #[error("record {0} was changed: its hash does not match its content")]
+    Changed(u64),
+    #[error("record {0} does not follow the one before it: one of them was replaced")]
+    Replaced(u64),
+    #[error("record {seq} follows record {} here: the record {seq} before it was not written by conclaude", .seq.saturating_sub(1))]
+    InsertedOne { seq: u64 },
+    #[error("record {seq} follows record {} here: the records {seq} to {last} before it were not written by conclaude", .seq.saturating_sub(1))]
+    InsertedMany { seq: u64, last: u64 },
+    #[error("record {0} was removed")]
+    RemovedOne(u64),
+    #[error("records {first} to {last} were removed, or the order was changed")]
+    RemovedMany { first: u64, last: u64 },
+    #[error("record {seq} was inserted or moved: record {expected} should be here")]
+    Moved { seq: u64, expected: u64 },
+    #[error(
+        "record {seq} was not written by conclaude: the last one it wrote is {last}, says the copy of the end that is kept outside the project"
+    )]
+    Foreign { seq: u64, last: u64 },
+    #[error(
+        "record {0} is not the one that was written: its hash differs from the copy kept outside the project"
+    )]
+    OtherHash(u64),
+}
 
 /// The hash of a record: of its line as it would be without the hash itself.
 pub(super) fn hash_of(without_hash: &str) -> String {
@@ -87,25 +123,24 @@ impl Chain {
         let back = self.recent.len().checked_sub(usize::try_from(inserted).ok()?)?;
         // A copy of a record proves nothing against those after it.
         let is_copy = self.recent.get(back + 1).unwrap_or(&self.hash) == link.hash;
-        (*self.recent.get(back)? == link.prev && !is_copy && link.is_intact()).then_some(inserted)
+        let follows = *self.recent.get(back)? == link.prev && !is_copy && link.is_intact();
+        if follows { Some(inserted) } else { None }
     }
 
-    /// The error says in which way the line does not follow.
-    pub(super) fn advance(&mut self, line: &str) -> Result<(), String> {
+    /// Goes on to a line, if it follows.
+    pub(super) fn advance(&mut self, line: &str) -> Result<(), ChainError> {
         let expected = self.seq.saturating_add(1);
         let Some(link) = ChainLink::read(line) else {
-            return Err(format!("not a record, where record {expected} should be"));
+            return Err(ChainError::NotARecord { expected });
         };
         if !link.is_intact() {
-            return Err(format!("record {} was changed: its hash does not match its content", link.seq));
+            return Err(ChainError::Changed(link.seq));
         }
         if link.seq != expected && !(self.seq == 0 && continues_another_trail(&link, line)) {
             return Err(self.misplaced(&link, expected));
         }
         if self.seq > 0 && link.prev != self.hash || self.seq == 0 && link.seq == 1 && link.prev != GENESIS {
-            return Err(format!(
-                "record {expected} does not follow the one before it: one of them was replaced"
-            ));
+            return Err(ChainError::Replaced(expected));
         }
         self.go_to(link.seq, link.hash.to_owned());
         Ok(())
@@ -119,22 +154,14 @@ impl Chain {
         self.seq = seq;
     }
 
-    fn misplaced(&self, link: &ChainLink<'_>, expected: u64) -> String {
-        match (link.seq, self.inserted_before(link)) {
-            (seq, Some(1)) => format!(
-                "record {seq} follows record {} here: the record {seq} before it was not written by conclaude",
-                seq - 1
-            ),
-            (seq, Some(_)) => format!(
-                "record {seq} follows record {} here: the records {seq} to {} before it were not written by conclaude",
-                seq.saturating_sub(1),
-                self.seq
-            ),
-            (seq, None) if seq == expected.saturating_add(1) => format!("record {expected} was removed"),
-            (seq, None) if seq > expected => {
-                format!("records {expected} to {} were removed, or the order was changed", seq - 1)
-            }
-            (seq, None) => format!("record {seq} was inserted or moved: record {expected} should be here"),
+    fn misplaced(&self, link: &ChainLink<'_>, expected: u64) -> ChainError {
+        let seq = link.seq;
+        match self.inserted_before(link) {
+            Some(1) => ChainError::InsertedOne { seq },
+            Some(_) => ChainError::InsertedMany { seq, last: self.seq },
+            None if seq == expected.saturating_add(1) => ChainError::RemovedOne(expected),
+            None if seq > expected => ChainError::RemovedMany { first: expected, last: seq - 1 },
+            None => ChainError::Moved { seq, expected },
         }
     }
 }
@@ -148,4 +175,94 @@ fn continues_another_trail(link: &ChainLink<'_>, line: &str) -> bool {
     record.get("event").and_then(Value::as_str) == Some(RESET)
         && number.and_then(|number| number.checked_add(1)) == Some(link.seq)
         && hash == Some(link.prev.as_ref())
+}
+
+/// All anchors have the same length, so that one can be written over another.
+const ANCHOR_BYTES: usize = 512;
+
+/// A record, and the name of the file that it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RecordPosition {
+    pub(super) seq: u64,
+    pub(super) hash: String,
+    /// `None` if an older version wrote this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) file: Option<String>,
+}
+
+/// The end of the trail. A copy is kept outside the project, where agents may not write: records after it, or missing
+/// before it, were not our doing. While a record is written, the anchor has both ends, for the case that we are killed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Anchor {
+    #[serde(flatten)]
+    pub(super) last: RecordPosition,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<RecordPosition>,
+}
+
+impl Anchor {
+    /// No record of ours has a higher number.
+    pub(super) fn max_seq(&self) -> u64 {
+        self.next.as_ref().map_or(self.last.seq, |next| next.seq.max(self.last.seq))
+    }
+
+    /// Whether a record after it may be ours: older versions wrote the record first and the anchor afterwards.
+    pub(super) fn may_be_late(&self) -> bool {
+        self.last.file.is_none()
+    }
+
+    /// The hash that the record of this number must have, if it is known.
+    pub(super) fn hash_at(&self, seq: u64) -> Option<&str> {
+        [Some(&self.last), self.next.as_ref()]
+            .into_iter()
+            .flatten()
+            .find(|one| one.seq == seq)
+            .map(|one| one.hash.as_str())
+    }
+}
+
+impl Trail {
+    pub(super) fn read_anchor(&self) -> Option<Anchor> {
+        let text = files::read_text(&self.outside.as_ref()?.end, 4_096).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    pub(super) fn keep_anchor(&self, anchor: &Anchor) -> io::Result<()> {
+        let Some(outside) = &self.outside else { return Ok(()) };
+        let path = &outside.end;
+        let mut text = serde_json::to_string(anchor)?;
+        let padding = ANCHOR_BYTES.saturating_sub(text.len() + 1);
+        text.extend(std::iter::repeat_n(' ', padding));
+        text.push('\n');
+        let replace = || {
+            path.parent().map_or(Ok(()), store::make_outside_folder)?;
+            files::write_atomically(path, text.as_bytes())
+        };
+        write_over(path, &text).or_else(|_| replace()).map_err(|error| {
+            let what = format!("cannot keep the end of the audit trail in {}: {error}", path.display());
+            io::Error::new(error.kind(), what)
+        })
+    }
+}
+
+/// Overwrites a file of the same length with one write, which is atomic and takes a tenth of the time of replacing it.
+fn write_over(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = files::no_links().write(true).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() != text.len() as u64 {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    file.write_all(text.as_bytes())
+}
+
+impl Trail {
+    /// Removes everything that is kept outside the project, for a project that is removed.
+    pub fn forget(&self) {
+        if let Some(outside) = &self.outside {
+            let _ = fs::remove_file(&outside.end);
+            for folder in [&outside.pending, &outside.runs, &outside.exports] {
+                let _ = fs::remove_dir_all(folder);
+            }
+        }
+    }
 }

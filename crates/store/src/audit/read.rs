@@ -1,17 +1,17 @@
-//! Reading the trail from its start to its end, and on as it grows, one record at a time.
+//! Reads the trail one record at a time, from its start to its end, and on as it grows.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::anchor::Anchor;
-use super::chain::{Chain, ChainLink};
+use super::chain::{Anchor, Chain, ChainLink};
 use super::lines::Lines;
-use super::query::Filter;
 use super::trail::Trail;
 use conclaude_core::json::Fields;
 
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Ok(given)
     }
 
-    /// The same with records of which only those fields are read that somebody asks for.
+    /// The same, but only the requested fields of a record are decoded.
     pub fn each_record(
         &mut self,
         filter: &Filter,
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         reader.last = mark.last.clone().into_bytes();
         reader.chain = Chain::after(mark.seq, mark.hash.clone());
         let is_there = mark.file > 0 && reader.is_same_trail(&trail.files()?)?;
-        Ok(is_there.then_some(reader))
+        Ok(if is_there { Some(reader) } else { None })
     }
 
     /// Whether the last line that was read is still where it was: `audit reset` starts another trail.
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
             doubt = self.trail.is_beyond(&mut self.end, &self.chain).err();
         }
         self.doubtful += u64::from(doubt.is_some());
-        doubt
+        doubt.map(|error| error.to_string())
     }
 
     fn entry(&mut self, line: &str, doubt: Option<String>) -> Option<TrailEntry> {
@@ -309,4 +309,39 @@ fn last_session_in(path: &Path) -> io::Result<Option<String>> {
         last = record.get("session").and_then(Value::as_str).map(str::to_owned).or(last);
     }
     Ok(last)
+}
+
+/// Which records are wanted; what is not set matches all.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The session, or the start of its id.
+    pub session: Option<String>,
+    /// The agent's name or id.
+    pub agent: Option<String>,
+    /// A part of the step file's path.
+    pub step: Option<String>,
+    pub event: Option<String>,
+    pub decision: Option<String>,
+    pub since: Option<Timestamp>,
+}
+
+impl Filter {
+    pub(super) fn admits(&self, record: &Value) -> bool {
+        self.admits_by(&|name| record.get(name).and_then(Value::as_str).map(Cow::Borrowed))
+    }
+
+    /// Whether a record is wanted. `field` returns its text fields.
+    pub(super) fn admits_by<'r>(&self, field: &dyn Fn(&str) -> Option<Cow<'r, str>>) -> bool {
+        let text = |name: &str| field(name).unwrap_or_default();
+        let is = |wanted: &Option<String>, test: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(test);
+        let recent = || {
+            text("time").parse::<Timestamp>().is_ok_and(|time| self.since.is_none_or(|since| time >= since))
+        };
+        is(&self.session, &|wanted| text("session").starts_with(wanted))
+            && is(&self.agent, &|wanted| text("agent") == wanted || text("agent_id") == wanted)
+            && is(&self.step, &|wanted| text("step").contains(wanted))
+            && is(&self.event, &|wanted| text("event").eq_ignore_ascii_case(wanted))
+            && is(&self.decision, &|wanted| text("decision").eq_ignore_ascii_case(wanted))
+            && (self.since.is_none() || recent())
+    }
 }

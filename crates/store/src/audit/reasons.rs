@@ -1,5 +1,4 @@
-//! Why something was decided, in the same words wherever a record is shown. They are text of others, which whoever shows them
-//! cleans.
+//! The reasons of a decision as text, the same wherever a record is shown. The text is untrusted: callers clean it.
 
 use serde_json::Value;
 

@@ -1,16 +1,15 @@
-//! Where the record of the last run of each phase is. Its hash is kept outside the project, so that a line that somebody
-//! else wrote proves nothing; and a stop reads one line of the trail, however long that is.
+//! The position of the record of the last run of each phase. Its hash is kept outside the project, so that a line that
+//! somebody else wrote proves nothing. A stop then reads one line of the trail, however long the trail is.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chain::ChainLink;
 use super::lines::Lines;
-use super::trail::{ARCHIVE, Trail, name_of};
+use super::trail::{ARCHIVE, Trail, TrailError, name_of};
 use crate::store;
 use conclaude_os::files;
 
@@ -35,10 +34,12 @@ fn proved(body: &str) -> Option<(String, String)> {
         step: Option<String>,
         phase: Option<String>,
     }
-    // Most records are of other events, and cost no parsing.
+    // Most records are of other events and need not be parsed.
     memchr::memmem::find(body.as_bytes(), b"\"des run\"")?;
     let proof: Proof = serde_json::from_str(body).ok()?;
-    (proof.event == RUN).then_some(())?;
+    if proof.event != RUN {
+        return None;
+    }
     proof.step.zip(proof.phase)
 }
 
@@ -67,9 +68,7 @@ impl Trail {
     /// When there was one that is not to be found as it was written.
     pub fn last_run(&self, step: &str, phase: &str) -> io::Result<Option<Value>> {
         let Some(path) = self.pointer(step, phase) else {
-            return Err(io::Error::other(
-                "there is no home folder to keep it in: set HOME or XDG_STATE_HOME",
-            ));
+            return Err(TrailError::NoHome.into());
         };
         let text = match files::read_text(&path, 4_096) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -78,11 +77,10 @@ impl Trail {
         let at: Pointer = serde_json::from_str(&text)?;
         let folders = std::iter::once(self.folder.clone()).chain(self.archives());
         let found = folders.filter_map(|folder| record_at(&folder.join(&at.file), &at)).next();
-        let gone = || {
-            let what = "was changed or removed: `conclaude audit verify` says more";
-            io::Error::other(format!("record {} of the audit trail {what}", at.seq))
-        };
-        found.map(Some).ok_or_else(gone)
+        match found {
+            Some(record) => Ok(Some(record)),
+            None => Err(TrailError::RecordGone(at.seq).into()),
+        }
     }
 
     /// The trails that were before this one, oldest first: `audit reset` moved them away.
@@ -108,6 +106,9 @@ fn record_at(path: &Path, at: &Pointer) -> Option<Value> {
     let mut lines = Lines::open(path, at.offset).ok()?;
     let line = lines.next().ok()??;
     let link = ChainLink::read(&line.text)?;
-    let is_it = line.is_whole && link.seq == at.seq && link.hash == at.hash && link.is_intact();
-    is_it.then(|| serde_json::from_str(&line.text).ok())?
+    if line.is_whole && link.seq == at.seq && link.hash == at.hash && link.is_intact() {
+        serde_json::from_str(&line.text).ok()
+    } else {
+        None
+    }
 }

@@ -7,21 +7,29 @@ use serde_json::Value;
 
 use super::fields::{self, list};
 
-/// What is counted together when there are too many of a kind.
+/// The name under which further ones are counted when there are too many.
 const OTHERS: &str = "(others)";
 
-/// Room for all names together, so that no trail needs more.
+/// The memory for all names together, however long the trail is.
 const MAX_NAME_BYTES: usize = 4 << 20;
 
-/// What a name costs beside its own bytes.
+/// The memory of a name in addition to its own bytes.
 const NAME_COST: usize = 100;
+
+/// The runs of one command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandStats {
+    pub runs: u64,
+    pub failures: u64,
+    pub total_ms: u64,
+    pub max_ms: u64,
+}
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// By agent: decisions by name.
     pub agents: BTreeMap<String, BTreeMap<String, u64>>,
-    /// By command: runs, failures, milliseconds in all, the longest.
-    pub commands: BTreeMap<String, (u64, u64, u64, u64)>,
+    pub commands: BTreeMap<String, CommandStats>,
     pub findings: BTreeMap<String, u64>,
     /// By agent: how many stops have a time, and the seconds in all.
     pub durations: BTreeMap<String, (u64, f64)>,
@@ -53,12 +61,12 @@ impl Stats {
     }
 }
 
-fn add_run((runs, failures, total, max): &mut (u64, u64, u64, u64), run: &Value, failed: bool) {
+fn add_run(stats: &mut CommandStats, run: &Value, failed: bool) {
     let duration = run.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
-    *runs += 1;
-    *failures += u64::from(failed);
-    *total = total.saturating_add(duration);
-    *max = duration.max(*max);
+    stats.runs += 1;
+    stats.failures += u64::from(failed);
+    stats.total_ms = stats.total_ms.saturating_add(duration);
+    stats.max_ms = stats.max_ms.max(duration);
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {

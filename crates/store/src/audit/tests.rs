@@ -1,7 +1,6 @@
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::{fs, io};
 
 use serde_json::Value;
 
@@ -10,8 +9,8 @@ use super::trail::ExternalPaths;
 use super::*;
 use conclaude_os::files;
 
+mod anchor;
 mod bounds;
-mod outside;
 
 struct Project {
     _folder: tempfile::TempDir,
@@ -332,7 +331,8 @@ fn filters_and_counts() {
     let mut stats = Stats::default();
     records(&project.trail, &Filter::default()).unwrap().iter().for_each(|record| stats.add(record));
     assert_eq!(stats.agents["agent-3"]["blocked"], 1);
-    assert_eq!(stats.commands["lint"], (1, 1, 7, 7));
+    let lint = CommandStats { runs: 1, failures: 1, total_ms: 7, max_ms: 7 };
+    assert_eq!(stats.commands["lint"], lint);
     assert_eq!(stats.findings["FAILED_PHASE"], 1);
 }
 

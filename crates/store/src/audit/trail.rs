@@ -1,15 +1,42 @@
-//! Where the trail of a project is: its files, its lock, and what is kept of it outside the project.
+//! The paths of a trail: its files, its lock, what is kept outside the project, and where `audit reset` moves it.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use thiserror::Error;
+
+use super::append::body_of;
+use super::chain::RESET;
+use super::record::Record;
+use super::writer::Writer;
 use crate::store;
 use conclaude_os::budget::Budget;
 
 /// The size at which a new file is started, unless the config says otherwise.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Why the trail cannot be used. Callers see an [`io::Error`].
+#[derive(Debug, Error)]
+pub(super) enum TrailError {
+    #[error(
+        "another process holds it, and there is no home folder to queue the record in: set HOME or XDG_STATE_HOME"
+    )]
+    NoHomeToQueue,
+    #[error("there is no home folder to keep it in: set HOME or XDG_STATE_HOME")]
+    NoHome,
+    #[error("another process holds the trail: try again")]
+    Busy,
+    #[error("record {0} of the audit trail was changed or removed: `conclaude audit verify` says more")]
+    RecordGone(u64),
+}
+
+impl From<TrailError> for io::Error {
+    fn from(error: TrailError) -> io::Error {
+        io::Error::other(error)
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Trail {
@@ -18,7 +45,7 @@ pub struct Trail {
     /// Beside the folder, so that it stays when the folder is moved.
     pub(super) lock: PathBuf,
     pub(super) max_file_bytes: u64,
-    /// None without a home.
+    /// `None` without a home folder.
     pub(super) outside: Option<ExternalPaths>,
     /// How long whoever writes may wait for others.
     pub(super) budget: Budget,
@@ -164,5 +191,54 @@ pub(super) fn file_name(seq: u64) -> String {
 pub(super) fn number_of(path: &Path) -> Option<u64> {
     let name = name_of(path)?;
     let number = name.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()?;
-    (file_name(number) == name).then_some(number)
+    if file_name(number) == name { Some(number) } else { None }
+}
+
+impl Trail {
+    /// Moves a trail that is broken or too long to another name and starts a new one, whose first record says so. Numbers
+    /// and chain continue, so that references by number stay valid. Returns the new path; `None` if there was no trail and
+    /// no anchor of one.
+    ///
+    /// # Errors
+    /// When it cannot be moved or started.
+    pub fn reset(&self) -> io::Result<Option<PathBuf>> {
+        if !self.folder.exists() && self.read_anchor().is_none() {
+            return Ok(None);
+        }
+        let _lock = self.lock()?.ok_or(TrailError::Busy)?;
+        let archive = self.archive();
+        let mut writer = Writer::after(self, self.last_position());
+        std::fs::rename(&self.folder, &archive)?;
+        store::make_folder(&self.root, &self.folder)?;
+        let last = writer.last();
+        let end = last.map(|last| format!("; it ended with record {}", last.seq)).unwrap_or_default();
+        let what = serde_json::json!({
+            "code": "AUDIT_RESET",
+            "what": format!("the trail before this one was moved to {}{end}", archive.display()),
+            "moved_to": archive,
+            "last": last.map(|last| serde_json::json!({ "seq": last.seq, "hash": last.hash })),
+        });
+        let record = Record {
+            event: RESET.into(),
+            decision: "reset".into(),
+            findings: vec![what],
+            ..Record::default()
+        };
+        writer.write(&[body_of(&record)?])?;
+        writer.write_pending()?;
+        Ok(Some(archive))
+    }
+
+    /// A name with the time that no other archive has.
+    fn archive(&self) -> PathBuf {
+        let mut time = jiff::Timestamp::now();
+        loop {
+            let name = format!("{ARCHIVE}{}", time.strftime("%Y%m%dT%H%M%S%3fZ"));
+            let path = self.folder.with_file_name(name);
+            if !path.exists() {
+                return path;
+            }
+            time += jiff::SignedDuration::from_millis(1);
+        }
+    }
 }

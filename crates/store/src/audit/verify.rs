@@ -1,11 +1,10 @@
-//! Is the trail whole? The first record that is not as it was written is named, and why.
+//! Checks the whole trail, and names the first record that is not as it was written, with the reason.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use super::anchor::Anchor;
-use super::chain::{Chain, ChainLink};
+use super::chain::{Anchor, Chain, ChainError, ChainLink};
 use super::lines::Lines;
 use super::trail::{TRUNCATED, Trail, UNANCHORED};
 use conclaude_core::text::clean_line;
@@ -13,21 +12,21 @@ use conclaude_core::text::clean_line;
 /// How many warnings there are of one kind.
 const MAX_WARNINGS: usize = 10;
 
-/// What looking at the whole trail came to.
+/// The result of the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// How many records are in order, up to the first that is not.
     pub good: u64,
     pub problem: Option<String>,
-    /// What cannot be vouched for.
+    /// What could not be checked.
     pub warnings: Vec<String>,
-    /// What is worth knowing and not wrong.
+    /// Further facts, which are no problems.
     pub notes: Vec<String>,
-    /// Whether there was a copy of the end outside the project to compare with.
+    /// Whether there was an anchor outside the project to compare with.
     pub compared: bool,
 }
 
-/// Looks at every record of the trail.
+/// Checks every record of the trail.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -39,7 +38,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
     let mut files = trail.files()?;
     while !files.is_empty() {
         for (index, number) in files.iter().enumerate() {
-            if let Err(problem) = check.file(&trail.file(*number), index + 1 == files.len())? {
+            if let Some(problem) = check.file(&trail.file(*number), index + 1 == files.len())? {
                 check.verdict.problem = Some(problem);
                 return Ok(check.verdict);
             }
@@ -60,8 +59,8 @@ struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    /// Says what is wrong in the file.
-    fn file(&mut self, path: &Path, is_last: bool) -> io::Result<Result<(), String>> {
+    /// The first problem of a file.
+    fn file(&mut self, path: &Path, is_last: bool) -> io::Result<Option<String>> {
         let mut lines = Lines::open(path, 0)?;
         let mut number = 0;
         while let Some(line) = lines.next()? {
@@ -69,28 +68,27 @@ impl Verifier<'_> {
             let location = || format!("{}:{number}", path.display());
             if !line.is_whole {
                 if !is_last {
-                    return Ok(Err(format!(
-                        "{}: the line is truncated, though another file follows",
-                        location()
-                    )));
+                    let problem =
+                        format!("{}: the line is truncated, though another file follows", location());
+                    return Ok(Some(problem));
                 }
                 self.verdict.notes.push(format!("{}: the last line is truncated, left by a process that was killed; the next record moves it to {TRUNCATED}", location()));
                 continue;
             }
-            if let Err(why) = self.record(&line.text) {
-                return Ok(Err(format!("{}: {why}", location())));
+            if let Err(error) = self.record(&line.text) {
+                return Ok(Some(format!("{}: {error}", location())));
             }
         }
-        Ok(Ok(()))
+        Ok(None)
     }
 
-    fn record(&mut self, line: &str) -> Result<(), String> {
-        if let Err(why) = self.chain.advance(line) {
-            // Those that were taken for good ones.
+    fn record(&mut self, line: &str) -> Result<(), ChainError> {
+        if let Err(error) = self.chain.advance(line) {
+            // Inserted records were counted as good ones.
             let inserted =
                 ChainLink::read(line).and_then(|link| self.chain.inserted_before(&link)).unwrap_or(0);
             self.verdict.good = self.verdict.good.saturating_sub(inserted);
-            return Err(why);
+            return Err(error);
         }
         self.trail.is_beyond(&mut self.end, &self.chain)?;
         self.verdict.good += 1;
@@ -124,8 +122,8 @@ impl Verifier<'_> {
 }
 
 impl Trail {
-    /// An error for a record after the end that is kept outside the project, or for another record with its number.
-    pub(super) fn is_beyond(&self, end: &mut Option<Anchor>, chain: &Chain) -> Result<(), String> {
+    /// An error for a record after the anchor, or for one whose hash differs from it.
+    pub(super) fn is_beyond(&self, end: &mut Option<Anchor>, chain: &Chain) -> Result<(), ChainError> {
         if end.as_ref().is_some_and(|end| chain.seq > end.max_seq()) {
             // It may have been written since.
             *end = self.read_anchor().or(end.take());
@@ -133,15 +131,10 @@ impl Trail {
         let Some(end) = end else { return Ok(()) };
         let seq = chain.seq;
         if seq > end.max_seq() && !end.may_be_late() {
-            let last = end.last.seq;
-            return Err(format!(
-                "record {seq} was not written by conclaude: the last one it wrote is {last}, says the copy of the end that is kept outside the project"
-            ));
+            return Err(ChainError::Foreign { seq, last: end.last.seq });
         }
         match end.hash_at(seq) {
-            Some(hash) if hash != chain.hash => Err(format!(
-                "record {seq} is not the one that was written: its hash differs from the copy kept outside the project"
-            )),
+            Some(hash) if hash != chain.hash => Err(ChainError::OtherHash(seq)),
             _ => Ok(()),
         }
     }

@@ -1,13 +1,12 @@
-//! Writing: one `write` of whole lines, announced outside the project before it and kept there after it, so that records
-//! which anybody else adds or removes are known by that.
+//! Writes whole lines with one `write`. The anchor outside the project is updated before and after it, so that records which
+//! somebody else adds or removes are noticed.
 
 use std::io::{self, Write};
 
-use super::anchor::{Anchor, RecordPosition};
-use super::chain::{GENESIS, hash_of};
-use super::pending::{PendingRecord, QUEUED, take_batch};
+use super::append::{PendingRecord, QUEUED, take_batch};
+use super::chain::{Anchor, GENESIS, RecordPosition, hash_of};
+use super::lines::Tail;
 use super::runs::Pointer;
-use super::tail::Tail;
 use super::trail::{Trail, UNANCHORED, file_name};
 use conclaude_os::log;
 
@@ -71,7 +70,7 @@ impl<'a> Writer<'a> {
         Some(&self.last).filter(|last| last.seq > 0)
     }
 
-    /// What is in the project counts only as far as the end outside says: the chain goes on from there.
+    /// Continues the chain after the anchor, whatever else is in the project.
     fn after_anchor(trail: &'a Trail, end: Anchor) -> io::Result<Writer<'a>> {
         let name = end.next.as_ref().or(Some(&end.last)).and_then(|record| record.file.clone());
         let mut tail = match name {
@@ -79,7 +78,7 @@ impl<'a> Writer<'a> {
             None => None,
         };
         let last = match end.next {
-            // Whoever wrote it was killed before it could say so.
+            // The process that wrote it was killed before it updated the anchor.
             Some(next) if has(&mut tail, &next)? => next,
             _ => end.last,
         };
@@ -92,7 +91,7 @@ impl<'a> Writer<'a> {
         Ok(Writer { trail, tail, last, is_kept: true, is_unanchored: false })
     }
 
-    /// Without an end outside, or with that of an older version, which a killed process may have left behind.
+    /// Without an anchor, or with one of an older version, which may be out of date after a kill.
     fn after_files(trail: &'a Trail, end: Option<Anchor>) -> io::Result<Writer<'a>> {
         let mut tail = trail.last_tail()?;
         let mut found = tail.as_ref().and_then(|tail| tail.last.clone());
@@ -105,7 +104,7 @@ impl<'a> Writer<'a> {
         let file = tail.as_ref().map(|tail| tail.name.clone());
         let found = found.map_or_else(start, |(seq, hash)| RecordPosition { seq, hash, file });
         let is_kept = end.is_some();
-        // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
+        // Records that were cut off stay missing: the chain continues after the last one that is known to have been written.
         let last = end.map(|end| end.last).filter(|last| last.seq > found.seq).unwrap_or(found);
         let is_unanchored = !is_kept && last.seq > 0 && trail.outside.is_some();
         Ok(Writer { trail, tail, last, is_kept, is_unanchored })
@@ -121,8 +120,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Those of the queued records that are not in the trail yet: whoever wrote them may have been killed before it could
-    /// remove their files.
+    /// The queued records that are not in the trail yet. A process may have been killed after it wrote them and before it removed
+    /// their files.
     fn not_written(&mut self, queued: &[PendingRecord]) -> io::Result<Vec<String>> {
         let recent = self.tail.as_mut().map(Tail::recent).transpose()?.unwrap_or_default();
         let is_in =
@@ -162,7 +161,8 @@ impl<'a> Writer<'a> {
         let mut lines: Vec<ChainedLine> = Vec::new();
         for body in bodies {
             seq = seq.saturating_add(1);
-            let line = ChainedLine::new(body, seq, &prev, std::mem::take(&mut is_unanchored), offset);
+            let mark = if std::mem::take(&mut is_unanchored) { UNANCHORED } else { "" };
+            let line = ChainedLine { offset, ..ChainedLine::new(body, seq, &prev, mark) };
             offset += line.text.len() as u64;
             prev.clone_from(&line.hash);
             lines.push(line);
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Notes outside the project what is about to be written: what is in the project alone, anybody may have written.
+    /// Notes outside the project what is about to be written. Anybody may write in the project.
     fn announce(&self, next: &RecordPosition, lines: &[ChainedLine], tail: &Tail) -> io::Result<()> {
         let intent = Anchor { last: self.last.clone(), next: Some(next.clone()) };
         if let Err(error) = self.trail.keep_anchor(&intent) {
@@ -195,7 +195,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether the record is at the end of the file, or was when others wrote behind it.
+/// Whether the record is at the end of the file, or near it if others wrote after it.
 fn has(tail: &mut Option<Tail>, record: &RecordPosition) -> io::Result<bool> {
     let Some(tail) = tail else { return Ok(false) };
     if tail.last.as_ref().is_some_and(|(_, hash)| *hash == record.hash) {
@@ -215,12 +215,11 @@ struct ChainedLine {
 }
 
 impl ChainedLine {
-    fn new(body: &str, seq: u64, prev: &str, is_unanchored: bool, offset: u64) -> ChainedLine {
+    fn new(body: &str, seq: u64, prev: &str, mark: &str) -> ChainedLine {
         let fields = open(body).strip_prefix('{').unwrap_or_default();
-        let mark = if is_unanchored { UNANCHORED } else { "" };
         let text = format!("{{\"seq\":{seq},{fields}{mark},\"prev\":\"{prev}\"}}");
         let hash = hash_of(&text);
-        ChainedLine { text: format!("{},\"hash\":\"{hash}\"}}\n", open(&text)), seq, hash, offset }
+        ChainedLine { text: format!("{},\"hash\":\"{hash}\"}}\n", open(&text)), seq, hash, offset: 0 }
     }
 }
 

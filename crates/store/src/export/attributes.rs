@@ -1,5 +1,5 @@
-//! What a record says, as attributes of a span or a log. Where Claude Code has a name for something in its own telemetry, it
-//! is the same here, so that both are found by one query.
+//! The attributes of a span or a log. If Claude Code's own telemetry has a name for something, the name here is the same, so
+//! that one query finds both.
 
 use serde_json::{Value, json};
 
@@ -17,10 +17,10 @@ const OF_TOOL: &[(&str, &[&str])] = &[
     ("command", &["conclaude.tool.command"]),
 ];
 
-/// What is elsewhere in a span or log, or means nothing outside the trail.
+/// Fields that are elsewhere in a span or log, or mean nothing outside the trail.
 const LEFT_OUT: &[&str] = &["time", "started", "traceparent", "prev", "queued"];
 
-/// Everything in a record that is one value. Lists are spans, events and the body of a log.
+/// All single values of a record. Lists become spans, events and the body of a log.
 pub(super) fn of_record(record: &Value) -> Vec<Value> {
     let mut all = named(record, NAMED);
     let is_other = |name: &str| !LEFT_OUT.contains(&name) && NAMED.iter().all(|(field, _)| *field != name);
@@ -47,9 +47,12 @@ fn array(key: &str, values: Vec<Value>) -> Value {
     json!({ "key": key, "value": { "arrayValue": { "values": values } } })
 }
 
-/// The rules that decided, what each matched and what is said to it: lists of the same length, in the same order.
+/// The rules that decided, what each matched and its message: lists of the same length, in the same order.
 fn why(record: &Value) -> Vec<Value> {
     let reasons: Vec<&Value> = reasons(record);
+    if reasons.is_empty() {
+        return Vec::new();
+    }
     let of = |part: fn(&Value) -> String| -> Vec<Value> {
         reasons.iter().map(|reason| json!({ "stringValue": part(reason) })).collect()
     };
@@ -61,7 +64,7 @@ fn why(record: &Value) -> Vec<Value> {
         ("conclaude.matched", of(|reason| text(reason, "matched").unwrap_or_default().to_owned())),
         ("conclaude.message", of(|reason| message(reason).to_owned())),
     ];
-    lists.into_iter().filter(|_| !reasons.is_empty()).map(|(key, values)| array(key, values)).collect()
+    lists.into_iter().map(|(key, values)| array(key, values)).collect()
 }
 
 /// The findings, the commands and other rules that decided; where nothing was against it, the commands that ran.

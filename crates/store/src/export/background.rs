@@ -1,19 +1,17 @@
 //! Sending after a hook has answered, by another process: a hook never waits for the network.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::Target;
+use super::send::Target;
 use super::state::StateFile;
 use crate::audit::Trail;
 use conclaude_core::config::Signal;
 use conclaude_core::dialect::claude::variables;
-use conclaude_os::log;
-use conclaude_os::process;
+use conclaude_os::{log, process};
 
 /// The option of `audit export` that makes it the other process.
 pub const OPTION: &str = "--background";
@@ -22,41 +20,43 @@ pub const OPTION: &str = "--background";
 pub const LIMIT: Duration = Duration::from_secs(60);
 pub const GATHER: Duration = Duration::from_millis(500);
 
-/// The project that has something to send, and where to; without headers.
-struct PendingExport {
+/// There is a record that an endpoint does not have: the project, and where to send it; without headers.
+pub struct PendingExport {
     root: PathBuf,
     target: Target,
     /// The environment is another one than when the config could not be used with it.
     is_new: bool,
 }
 
-thread_local! {
-    static DUE: RefCell<Option<PendingExport>> = const { RefCell::new(None) };
-}
-
-/// There is a record that this endpoint does not have. In a new session what was missing in the environment may be there.
-pub fn note(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) {
-    let target = Target { base: endpoint.to_owned(), headers: Vec::new(), signals };
-    DUE.set(Some(PendingExport { root: root.to_owned(), target, is_new }));
-}
-
-/// Starts the process, if there is something to send, nobody sends already, and the endpoint did not fail a moment ago.
-pub fn start() {
-    let Some(PendingExport { root, target, is_new }) = DUE.take() else { return };
-    let trail = Trail::of(&root, None);
-    let is_free = |file: &StateFile| {
-        let (state, now) = (file.read(), Timestamp::now());
-        let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now, is_new));
-        is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
-    };
-    // Whoever sends looks for more when it is done: what was recorded before this check is sent.
-    if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {
-        return;
+impl PendingExport {
+    /// In a new session what was missing in the environment may be there.
+    #[must_use]
+    pub fn new(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) -> PendingExport {
+        let target = Target { base: endpoint.to_owned(), headers: Vec::new(), signals };
+        PendingExport { root: root.to_owned(), target, is_new }
     }
-    let Ok(program) = std::env::current_exe() else { return };
-    let mut command = Command::new(program);
-    command.args(["audit", "export", "--otlp", OPTION]).current_dir(&root).env_remove(variables::PROJECT_DIR);
-    if let Err(error) = process::detach(command) {
-        log::debug(|| format!("cannot start the export: {error}"));
+
+    /// Starts the process, if nobody sends already, and the endpoint did not fail a moment ago.
+    pub fn start(self) {
+        let PendingExport { root, target, is_new } = self;
+        let trail = Trail::of(&root, None);
+        let is_free = |file: &StateFile| {
+            let (state, now) = (file.read(), Timestamp::now());
+            let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now, is_new));
+            is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
+        };
+        // Whoever sends looks for more when it is done: what was recorded before this check is sent.
+        if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {
+            return;
+        }
+        let Ok(program) = std::env::current_exe() else { return };
+        let mut command = Command::new(program);
+        command
+            .args(["audit", "export", "--otlp", OPTION])
+            .current_dir(&root)
+            .env_remove(variables::PROJECT_DIR);
+        if let Err(error) = process::detach(command) {
+            log::debug(|| format!("cannot start the export: {error}"));
+        }
     }
 }

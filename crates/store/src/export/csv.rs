@@ -103,8 +103,8 @@ fn of_reasons(record: &Value, part: impl Fn(&Value) -> String) -> String {
     reasons(record).into_iter().map(part).collect::<Vec<_>>().join("; ")
 }
 
-/// Text of others: in one line, without what is invisible, and never a formula, which a spreadsheet would run when the file is
-/// opened.
+/// Untrusted text: on one line, without invisible characters, and never a formula, which a spreadsheet would run when it opens
+/// the file.
 fn plain(text: &str) -> String {
     let text = printable_line(text);
     if text.trim_start().starts_with(FORMULA) { format!("'{text}") } else { text }

@@ -1,11 +1,11 @@
-//! One request to a collector, again and again while that may help and there is time.
+//! Where records are sent, and one request to a collector, which is retried while that may help and there is time.
 
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
 
-use super::Target;
-use conclaude_core::config::Signal;
+use conclaude_core::config::{Endpoint, Headers, Signal, TelemetryConfig};
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
 use conclaude_os::http::{self, Answered};
@@ -19,15 +19,15 @@ const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 const MIN_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(8);
 
-/// How much of an answer is repeated, in characters.
-const MAX_SAID: usize = 300;
+/// How much of an answer is shown, in characters.
+const MAX_SHOWN: usize = 300;
 
 /// Why records were not accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendError {
     pub what: String,
     pub is_transient: bool,
-    /// Nobody answered at all.
+    /// There was no answer.
     pub(super) is_unreachable: bool,
     /// The collector asked to wait.
     pub(super) retry_after: Option<SignedDuration>,
@@ -47,34 +47,34 @@ pub(super) fn send(
     loop {
         let left = give_up.saturating_duration_since(Instant::now());
         let timeout = left.clamp(budget.at_least(MIN_TIMEOUT), budget.at_least(MAX_TIMEOUT));
-        let refused = match attempt(target, signal, body, timeout) {
+        let error = match attempt(target, signal, body, timeout) {
             Ok(answer) => return Ok(answer),
-            Err(refused) => refused,
+            Err(error) => error,
         };
         let left = give_up.saturating_duration_since(Instant::now());
-        if !next_pause(&refused, attempts, left).is_some_and(sleep) {
+        if !next_pause(&error, attempts, left).is_some_and(sleep) {
             let times = if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() };
-            return Err(SendError { what: format!("{}{times}", refused.what), ..refused });
+            return Err(SendError { what: format!("{}{times}", error.what), ..error });
         }
         attempts = attempts.saturating_add(1);
     }
 }
 
 /// How long to wait before the next attempt; none where there is no time left for one, or it would not help.
-fn next_pause(refused: &SendError, attempts: u32, left: Duration) -> Option<Duration> {
-    if !refused.is_transient || left.is_zero() {
+fn next_pause(error: &SendError, attempts: u32, left: Duration) -> Option<Duration> {
+    if !error.is_transient || left.is_zero() {
         return None;
     }
-    let asked = refused.retry_after.map(|wait| Duration::try_from(wait).unwrap_or_default());
+    let asked = error.retry_after.map(|wait| Duration::try_from(wait).unwrap_or_default());
     if let Some(asked) = asked {
-        return (asked <= left).then_some(asked);
+        return if asked <= left { Some(asked) } else { None };
     }
     let doubled = MIN_PAUSE.saturating_mul(1 << attempts.saturating_sub(1).min(10));
     // The last pause is shorter, so that the last attempt is made when the time is over, and not before.
     Some(doubled.min(MAX_PAUSE).min(left))
 }
 
-/// Whether it was slept through; a signal that asks us to stop ends it.
+/// Sleeps; false if a signal asked us to stop meanwhile.
 pub fn sleep(wait: Duration) -> bool {
     let end = Instant::now() + wait;
     loop {
@@ -117,7 +117,7 @@ fn judge(url: &str, answered: Answered) -> Result<String, SendError> {
     if (200..300).contains(&status) {
         return Ok(body);
     }
-    let said: String = clean_line(&body).chars().take(MAX_SAID).collect();
+    let said: String = clean_line(&body).chars().take(MAX_SHOWN).collect();
     let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
     let retry_after = retry_after.and_then(|value| wait_of(&value, Timestamp::now()));
     let hint = match (status, location) {
@@ -149,6 +149,132 @@ fn wait_of(value: &str, now: Timestamp) -> Option<SignedDuration> {
     }
     let date = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
     Some(date.duration_since(now)).filter(|wait| wait.is_positive())
+}
+
+/// Why records cannot be sent to an endpoint.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    #[error(
+        "no endpoint: name it on the command line, or as `telemetry: {{endpoint: URL}}` in the config, or in OTEL_EXPORTER_OTLP_ENDPOINT"
+    )]
+    NoEndpoint,
+    #[error("the config names no `telemetry.endpoint`")]
+    NotConfigured,
+    #[error("{0}")]
+    Endpoint(String),
+    /// Without the value, which may be a secret.
+    #[error("OTEL_EXPORTER_OTLP_HEADERS must be name=value,name=value")]
+    HeaderSyntax,
+    #[error("telemetry.headers: {name}: {error}")]
+    Header { name: String, error: VariableError },
+}
+
+/// Why `${NAME}` cannot be replaced.
+#[derive(Debug, Error)]
+pub enum VariableError {
+    #[error("the environment variable {0} is not set")]
+    NotSet(String),
+    #[error("`${{` without `}}`")]
+    Unclosed,
+}
+
+/// An endpoint and the headers for it. It is not printable, since headers contain secrets.
+pub struct Target {
+    /// The URL that the paths of the signals are added to.
+    pub base: String,
+    pub headers: Vec<(String, String)>,
+    pub signals: Vec<Signal>,
+}
+
+impl Target {
+    /// An endpoint of the environment variables that all programs with OpenTelemetry have in common.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be used.
+    pub fn of_environment(url: Option<&str>) -> Result<Target, TargetError> {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let url = url.map(str::to_owned).or_else(|| set("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let url = url.ok_or(TargetError::NoEndpoint)?;
+        let headers = set("OTEL_EXPORTER_OTLP_HEADERS").map_or(Ok(Vec::new()), |text| pairs(&text))?;
+        Ok(Target {
+            base: Endpoint::new(url.trim())
+                .map_err(|error| TargetError::Endpoint(error.to_string()))?
+                .as_str()
+                .to_owned(),
+            headers,
+            signals: Signal::ALL.into(),
+        })
+    }
+
+    /// The endpoint of a config.
+    ///
+    /// # Errors
+    /// When there is none, or a variable for its headers is missing.
+    pub fn of_config(config: &TelemetryConfig) -> Result<Target, TargetError> {
+        let endpoint = config.endpoint.as_ref().ok_or(TargetError::NotConfigured)?;
+        let get = |name: &str| std::env::var(name).ok();
+        let one = |(name, value): (&str, &str)| match expanded(value, get) {
+            Ok(value) => Ok((name.to_owned(), value)),
+            Err(error) => Err(TargetError::Header { name: name.to_owned(), error }),
+        };
+        let headers =
+            config.headers.iter().flat_map(Headers::iter).map(one).collect::<Result<_, TargetError>>()?;
+        Ok(Target { base: endpoint.as_str().to_owned(), headers, signals: config.signals() })
+    }
+
+    /// The same endpoint where its headers are not needed, or not known.
+    pub fn without_headers(config: &TelemetryConfig) -> Option<Target> {
+        let base = config.endpoint.as_ref()?.as_str().to_owned();
+        Some(Target { base, headers: Vec::new(), signals: config.signals() })
+    }
+
+    pub(super) fn url(&self, signal: Signal) -> String {
+        format!("{}{}", self.base, signal.path())
+    }
+}
+
+/// `key=value,key=value`, as OpenTelemetry writes headers in the environment.
+fn pairs(text: &str) -> Result<Vec<(String, String)>, TargetError> {
+    let one = |pair: &str| {
+        let (name, value) = pair.split_once('=').ok_or(TargetError::HeaderSyntax)?;
+        Ok((name.trim().to_owned(), decoded(value.trim())))
+    };
+    text.split(',').filter(|pair| !pair.trim().is_empty()).map(one).collect()
+}
+
+/// Values are percent-encoded there.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(part.bytes().skip(2));
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend(part.bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A text with `${NAME}` replaced by that environment variable.
+///
+/// # Errors
+/// Names the variable that is not set.
+fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, VariableError> {
+    let mut found = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, behind) = after.split_once('}').ok_or(VariableError::Unclosed)?;
+        found.push_str(before);
+        found.push_str(&get(name).ok_or_else(|| VariableError::NotSet(name.to_owned()))?);
+        rest = behind;
+    }
+    Ok(found + rest)
 }
 
 #[cfg(test)]
@@ -194,8 +320,8 @@ mod tests {
         for (status, is_transient) in
             [(400, false), (401, false), (404, false), (429, true), (500, false), (503, true)]
         {
-            let refused = judge("u", Answered { status, ..Answered::default() }).unwrap_err();
-            assert_eq!(refused.is_transient, is_transient, "{status}");
+            let error = judge("u", Answered { status, ..Answered::default() }).unwrap_err();
+            assert_eq!(error.is_transient, is_transient, "{status}");
         }
         let answered =
             Answered { status: 307, location: Some("http://b\u{1b}[2J".into()), ..Answered::default() };
@@ -203,5 +329,29 @@ mod tests {
             judge("u", answered).unwrap_err().what,
             "u answered 307; redirects are not followed: if http://b is right, use that"
         );
+    }
+}
+
+#[cfg(test)]
+mod target_tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_the_environment_are_decoded() {
+        let found = pairs("Authorization=Basic%20YTpi, x-team = a%2Cb,odd=5%,").unwrap();
+        let expected = [("Authorization", "Basic YTpi"), ("x-team", "a,b"), ("odd", "5%")];
+        assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert!(!pairs("Basic secret").unwrap_err().to_string().contains("secret"));
+    }
+
+    #[test]
+    fn variables_are_replaced_once_and_must_be_set() {
+        let get = |name: &str| if name == "KEY" { Some("a${KEY}b".to_owned()) } else { None };
+        assert_eq!(expanded("Bearer ${KEY}$", get).unwrap(), "Bearer a${KEY}b$");
+        assert_eq!(
+            expanded("${OTHER}", get).unwrap_err().to_string(),
+            "the environment variable OTHER is not set"
+        );
+        assert!(expanded("${KEY", get).is_err());
     }
 }

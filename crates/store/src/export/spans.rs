@@ -1,12 +1,13 @@
-//! A decision as a span below that of the client, and its commands as spans below it.
+//! A decision as a child of the client's span, and its commands as children of the decision.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::attributes::{attribute, of_object, of_record};
-use super::ids::{span_id, trace_id};
 use crate::audit::fields::{list, text};
 use crate::audit::{TraceParent, TrailEntry};
+use conclaude_core::text::hex;
 
 /// The parent is known to be in another process.
 const REMOTE_PARENT: u32 = 0x300;
@@ -25,7 +26,7 @@ pub(super) struct SpanContext {
 }
 
 impl SpanContext {
-    /// Without a trace of the client, the decisions of a session make one of their own.
+    /// If the client has no trace, the decisions of a session form one of their own.
     pub(super) fn of(entry: &TrailEntry) -> SpanContext {
         let parent = text(&entry.record, "traceparent").and_then(|text| text.to_owned().try_into().ok());
         let trace = match &parent {
@@ -35,7 +36,7 @@ impl SpanContext {
         SpanContext { trace, span: span_id("decision", &entry.line), parent }
     }
 
-    /// Whether there are spans: a trace that the client does not record has none of ours either.
+    /// Whether spans are sent: if the client does not record a trace, we add no spans to it.
     pub(super) fn is_sampled(&self) -> bool {
         self.parent.as_ref().is_none_or(|parent| parent.flags() & SAMPLED != 0)
     }
@@ -45,10 +46,13 @@ impl SpanContext {
     }
 }
 
-/// The spans of a record: its decision, then its commands. None without a time.
+/// The spans of a record: its decision, then its commands. Empty without a time.
 pub(super) fn of_entry(entry: &TrailEntry) -> Vec<Value> {
     let (record, context) = (&entry.record, SpanContext::of(entry));
-    let Some(recorded) = time(record, "time").filter(|_| context.is_sampled()) else { return Vec::new() };
+    let Some(recorded) = time(record, "time") else { return Vec::new() };
+    if !context.is_sampled() {
+        return Vec::new();
+    }
     let evidence = record.get("evidence").unwrap_or(&Value::Null);
     let started = time(record, "started").or_else(|| time(evidence, "started_at")).unwrap_or(recorded);
     let commands: Vec<Span> = list(record, "commands")
@@ -96,11 +100,11 @@ fn of_command(command: &Value, number: usize, entry: &TrailEntry) -> Option<Span
         ended: started.checked_add(jiff::SignedDuration::from_millis(i64::try_from(duration).ok()?)).ok()?,
         attributes,
         events: Vec::new(),
-        error: (code != Some(0)).then(|| status.to_owned()),
+        error: if code == Some(0) { None } else { Some(status.to_owned()) },
     })
 }
 
-/// By its program: names of spans are few, command lines are many.
+/// The name of its program: span names must be few, and command lines are many.
 fn command_name(script: &str) -> String {
     let program =
         script.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
@@ -150,7 +154,7 @@ impl Span {
     }
 }
 
-/// A time before 1970 is none.
+/// A time before 1970 does not count.
 pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
     text(value, name)?.parse().ok().filter(|time: &Timestamp| time.as_nanosecond() >= 0)
 }
@@ -158,4 +162,22 @@ pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
 /// A text, since JSON has no such numbers.
 pub(super) fn nanoseconds(time: Timestamp) -> String {
     time.as_nanosecond().to_string()
+}
+
+/// 32 hexadecimal digits.
+pub(super) fn trace_id(of: &str) -> String {
+    first_bytes::<16>("trace", of)
+}
+
+/// 16 hexadecimal digits.
+pub(super) fn span_id(kind: &str, of: &str) -> String {
+    first_bytes::<8>(kind, of)
+}
+
+/// Never all zeros, which stands for no id.
+fn first_bytes<const N: usize>(kind: &str, of: &str) -> String {
+    let digest = Sha256::new().chain_update(kind).chain_update([0]).chain_update(of).finalize();
+    let mut id = [0; N];
+    id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+    if id == [0; N] { "1".repeat(N * 2) } else { hex(&id) }
 }

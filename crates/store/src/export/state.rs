@@ -1,4 +1,4 @@
-//! How far a project's trail was sent to an endpoint, and how that went: in the user's state, a file for each of them.
+//! How far a project's trail was sent to an endpoint, and with what result: one file per endpoint in the user's state.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,10 +9,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::Target;
-use super::send::SendError;
+use super::send::{SendError, Target};
 use crate::audit::{Mark, Trail};
-use crate::store;
+use crate::store::{self, StoreError};
 use conclaude_core::config::Signal;
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
@@ -43,7 +42,7 @@ pub struct ExportFailure {
     pub what: String,
     /// Waiting does not help.
     pub is_permanent: bool,
-    /// Nobody was asked: the config cannot be used with the environment that there was.
+    /// No request was sent: the config cannot be used in that environment.
     pub by_config: bool,
     pub since: String,
     last: String,
@@ -54,9 +53,9 @@ pub struct ExportFailure {
 }
 
 impl ExportState {
-    /// What went wrong, where something did: what waiting does not help with first.
+    /// The last failure, if there is one. A permanent one comes first.
     pub fn failure(&self) -> Option<&ExportFailure> {
-        self.failures.values().max_by_key(|failed| failed.is_permanent)
+        self.failures.values().max_by_key(|failure| failure.is_permanent)
     }
 
     /// Whether there was a failure before.
@@ -64,7 +63,7 @@ impl ExportState {
         self.failures.remove(&signal).is_some()
     }
 
-    pub(super) fn fail(&mut self, signal: Signal, refused: &SendError) {
+    pub(super) fn fail(&mut self, signal: Signal, error: &SendError) {
         let now = Timestamp::now();
         let before = self.failures.remove(&signal);
         let before = before.unwrap_or_else(|| ExportFailure {
@@ -72,28 +71,28 @@ impl ExportState {
             ..ExportFailure::default()
         });
         let attempts = before.attempts.saturating_add(1);
-        let wait = refused.retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
+        let wait = error.retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
         let until = wait.and_then(|wait| now.checked_add(wait).ok());
-        let failed = ExportFailure {
-            what: refused.what.clone(),
-            is_permanent: !refused.is_transient,
+        let failure = ExportFailure {
+            what: error.what.clone(),
+            is_permanent: !error.is_transient,
             last: now.to_string(),
             attempts,
             retry_after: until.map(|time| time.to_string()),
             by_config: false,
             ..before
         };
-        self.failures.insert(signal, failed);
+        self.failures.insert(signal, failure);
     }
 
-    /// How long the collector still wants to be left alone with this.
+    /// How long the collector asked to wait, from now on.
     pub(super) fn asked_to_wait(&self, signal: Signal, now: Timestamp) -> Option<SignedDuration> {
         self.failures.get(&signal)?.asked_to_wait(now)
     }
 
     /// Whether to try this in the background. What the environment lacked, a new session may have.
     pub(super) fn is_due(&self, signal: Signal, now: Timestamp, is_new_session: bool) -> bool {
-        let is_due = |failed: &ExportFailure| (is_new_session && failed.by_config) || failed.is_due(now);
+        let is_due = |failure: &ExportFailure| (is_new_session && failure.by_config) || failure.is_due(now);
         self.failures.get(&signal).is_none_or(is_due)
     }
 }
@@ -125,10 +124,7 @@ impl StateFile {
     /// # Errors
     /// Without a home.
     pub(super) fn of(trail: &Trail, target: &Target) -> io::Result<StateFile> {
-        let no_home = || {
-            io::Error::other("there is no home folder to keep in what was sent: set HOME or XDG_STATE_HOME")
-        };
-        let folder = trail.exports().ok_or_else(no_home)?;
+        let folder = trail.exports().ok_or(StoreError::NoHomeForExports)?;
         let name = store::hash(&target.base);
         Ok(StateFile {
             path: folder.join(format!("{name}.json")),
@@ -137,7 +133,7 @@ impl StateFile {
         })
     }
 
-    /// What cannot be read is nothing: then all is sent again, under the same ids.
+    /// An unreadable file counts as empty: then everything is sent again, under the same ids.
     pub(super) fn read(&self) -> ExportState {
         let text = files::read_text(&self.path, MAX_BYTES).unwrap_or_default();
         let state: ExportState = serde_json::from_str(&text).unwrap_or_default();
@@ -172,14 +168,14 @@ impl StateFile {
     }
 }
 
-/// Nothing can be sent, which is found out where nobody reads it: noted for `doctor` and the start of a session.
+/// Notes that nothing can be sent, for `doctor` and the start of a session. Nobody reads the output of the background process.
 pub fn note_failure(trail: &Trail, target: &Target, why: &str) -> io::Result<()> {
     let file = StateFile::of(trail, target)?;
     let Some(_lock) = file.lock(Duration::ZERO)? else { return Ok(()) };
     let mut state = file.read();
-    let refused = SendError { what: why.to_owned(), ..SendError::default() };
-    target.signals.iter().for_each(|signal| state.fail(*signal, &refused));
-    state.failures.values_mut().for_each(|failed| failed.by_config = true);
+    let error = SendError { what: why.to_owned(), ..SendError::default() };
+    target.signals.iter().for_each(|signal| state.fail(*signal, &error));
+    state.failures.values_mut().for_each(|failure| failure.by_config = true);
     file.write(&state)
 }
 

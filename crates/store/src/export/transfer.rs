@@ -1,5 +1,5 @@
-//! Sends what a collector does not have yet, batch by batch. A position is noted after each success: what is sent twice after a
-//! crash are the same spans.
+//! Sends what a collector does not have yet, batch by batch. The position is saved after each success. After a crash some
+//! records are sent twice, with the same ids.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::send::{self, SendError};
+use super::otlp;
+use super::send::{self, SendError, Target};
 use super::state::{ExportState, StateFile};
-use super::{Target, otlp};
 use crate::audit::{Filter, Mark, Reader, Trail};
 use conclaude_core::config::Signal;
 use conclaude_os::process;
 
-/// A request has at most so many records, and not many more bytes: proxies often allow a megabyte.
+/// The limits of a request: proxies often allow a megabyte.
 const MAX_RECORDS: usize = 500;
 const MAX_BYTES: usize = 800_000;
 
@@ -39,7 +39,7 @@ pub struct Transfer<'a> {
     _lock: File,
 }
 
-/// What came of it.
+/// The result of a transfer.
 #[derive(Debug, Default)]
 pub struct TransferReport {
     pub sent: BTreeMap<Signal, SendCounts>,
@@ -55,7 +55,7 @@ pub struct SendCounts {
 }
 
 impl<'a> Transfer<'a> {
-    /// Takes the lock of the endpoint, waiting no longer than this for another process; none if that still has it.
+    /// Locks the endpoint and waits at most `wait`; `None` if another process still has the lock.
     pub fn start(
         trail: &'a Trail,
         target: &'a Target,
@@ -243,7 +243,7 @@ impl<'a> Transfer<'a> {
         Ok(None)
     }
 
-    /// None if there is nothing after the reader's position.
+    /// `None` if there is nothing after the reader's position.
     fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<ExportBatch>> {
         let from = reader.mark();
         let (mut items, mut records, mut bytes, mut is_full) = (Vec::new(), 0, 0, false);
@@ -256,7 +256,10 @@ impl<'a> Transfer<'a> {
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let to = reader.mark();
-        Ok((to != from).then_some(ExportBatch { items, records, from, to, is_last: !is_full }))
+        if to == from {
+            return Ok(None);
+        }
+        Ok(Some(ExportBatch { items, records, from, to, is_last: !is_full }))
     }
 }
 

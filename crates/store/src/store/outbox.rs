@@ -1,5 +1,5 @@
-//! Messages of subagents' events. Claude Code shows them to nobody there, so they are pending here until the next event of
-//! the main thread that Claude Code shows. The user and Claude may get one at different events: it is removed when both have it.
+//! Messages of subagents' events. Claude Code does not show them there, so they are pending until the next event of the main
+//! thread whose messages it shows. The user and Claude may get a message at different events. It is removed when both have it.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::store;
-use conclaude_core::decide::Delivered;
+use conclaude_core::decide::DeliveredMessage;
 use conclaude_core::text::{LIMIT, length};
 use conclaude_os::files;
 use conclaude_os::log;
@@ -63,8 +63,8 @@ impl Outbox {
         files::write_atomically(&self.folder.join(name), &serde_json::to_vec(entry)?)
     }
 
-    /// Where room is needed, what only Claude has not seen goes first, without a word: its agent has ended without a
-    /// notification.
+    /// Makes room: messages that the user has seen are removed first, silently. Claude did not get them because their agent
+    /// ended without a notification.
     fn remove_seen(&self) {
         let count = fs::read_dir(&self.folder).map_or(0, Iterator::count);
         if count + 1 < store::MAX_OUTPUTS {
@@ -75,7 +75,7 @@ impl Outbox {
         }
     }
 
-    /// Undelivered messages are dropped for new ones, but not silently.
+    /// Counts undelivered messages that were dropped for new ones, so that the user is told.
     fn count_dropped(&self, more: u64) -> io::Result<()> {
         let path = self.folder.join("dropped.count");
         let before: u64 =
@@ -112,7 +112,7 @@ impl Outbox {
     fn entries(&self) -> impl Iterator<Item = OutboxEntry> {
         let is_ours =
             files::is_real_folder(&self.root.join(store::FOLDER)) && files::is_real_folder(&self.folder);
-        let found = is_ours.then(|| fs::read_dir(&self.folder).ok()).flatten();
+        let found = if is_ours { fs::read_dir(&self.folder).ok() } else { None };
         let mut paths: Vec<PathBuf> =
             found.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         paths.retain(|path| is_entry(path));
@@ -131,11 +131,11 @@ fn read(path: &Path) -> Option<OutboxEntry> {
     Some(OutboxEntry { path: path.to_owned(), ..entry })
 }
 
-/// Notes who has got which messages, and removes those that both have. Called after the answer was written: a crash between
-/// the two shows them twice, not never.
-pub fn note(delivered: &[Delivered]) {
+/// Notes who got which messages, and removes those that both have. It is called after the answer was written, so that a
+/// crash in between shows a message twice rather than never.
+pub fn note(delivered: &[DeliveredMessage]) {
     for one in delivered {
-        let entry = read(&one.path).filter(|_| is_entry(&one.path));
+        let entry = if is_entry(&one.path) { read(&one.path) } else { None };
         let entry = entry.map(|entry| OutboxEntry {
             shown_to_user: entry.shown_to_user || one.to_user,
             shown_to_claude: entry.shown_to_claude || one.to_claude,
@@ -143,7 +143,7 @@ pub fn note(delivered: &[Delivered]) {
         });
         match entry {
             Some(entry) if !(entry.shown_to_user && entry.shown_to_claude) => {
-                let bytes = serde_json::to_vec(&entry).map_err(io::Error::other);
+                let bytes = serde_json::to_vec(&entry).map_err(io::Error::from);
                 if let Err(error) = bytes.and_then(|bytes| files::write_atomically(&one.path, &bytes)) {
                     log::warn(|| format!("cannot note who was shown {}: {error}", one.path.display()));
                 }
@@ -157,7 +157,7 @@ pub fn note(delivered: &[Delivered]) {
 #[must_use]
 pub fn text_of<'a>(entries: impl Iterator<Item = &'a OutboxEntry>) -> Option<String> {
     let texts: Vec<&str> = entries.map(|entry| entry.text.as_str()).collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    if texts.is_empty() { None } else { Some(texts.join("\n")) }
 }
 
 #[cfg(test)]
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(text_of(taken.iter()).unwrap(), "one\ntwo\nthree");
         assert_eq!(outbox.take(|_| true).len(), 4, "nothing is gone before it was shown");
         let deliver = |to_user, to_claude| {
-            let one = |entry: &OutboxEntry| Delivered { path: entry.path.clone(), to_user, to_claude };
+            let one = |entry: &OutboxEntry| DeliveredMessage { path: entry.path.clone(), to_user, to_claude };
             note(&taken.iter().map(one).collect::<Vec<_>>());
         };
         deliver(true, false);

@@ -1,5 +1,5 @@
-//! What runs at this moment, for whoever watches: a file for each command, locked as long as the process lives that waits for
-//! it. A file that nobody has locked says nothing, and is used again.
+//! The commands that run at this moment, for `watch`. Each has a file, which is locked as long as the process lives that
+//! waits for the command. An unlocked file has no meaning and is used again.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, make_folder};
+use super::{FOLDER, StoreError, make_folder};
 use conclaude_os::files;
 use conclaude_os::log;
 
-/// Commands are long, but not longer than this.
+/// No command is longer.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// More are not looked at.
+/// Further files are ignored.
 const MAX_FILES: usize = 200;
 
 /// A command that was started, and has not ended.
@@ -37,7 +37,7 @@ pub struct RunningCommand {
     pub started: String,
 }
 
-/// Says that something runs, until it is dropped.
+/// Marks a command as running until it is dropped.
 pub struct RunningMarker {
     _locked: File,
 }
@@ -46,14 +46,14 @@ fn folder(root: &Path) -> PathBuf {
     root.join(FOLDER).join("state/running")
 }
 
-/// Notes that this runs. None where that cannot be written: nobody is to notice but who watches.
+/// Marks a command as running. `None` if that cannot be written, which only `watch` notices.
 pub fn note(root: &Path, running: &RunningCommand) -> Option<RunningMarker> {
     write(root, running)
         .inspect_err(|error| log::debug(|| format!("cannot note that a command runs: {error}")))
         .ok()
 }
 
-/// The first file that nobody has locked is written over: creating and removing one for each command took longer than `true`.
+/// Overwrites the first unlocked file: creating and removing a file for each command took longer than running `true`.
 fn write(root: &Path, running: &RunningCommand) -> io::Result<RunningMarker> {
     let (folder, text) = (folder(root), serde_json::to_vec(running)?);
     make_folder(root, &folder)?;
@@ -72,7 +72,7 @@ fn write(root: &Path, running: &RunningCommand) -> io::Result<RunningMarker> {
             Err(fs::TryLockError::Error(error)) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("{MAX_FILES} commands run already")))
+    Err(StoreError::TooManyCommands(MAX_FILES).into())
 }
 
 /// What runs now in the project.
@@ -84,8 +84,9 @@ pub fn all(root: &Path) -> Vec<RunningCommand> {
 fn notes(root: &Path) -> Vec<PathBuf> {
     let folder = folder(root);
     // None of them may be a link.
-    let above = folder.ancestors().take(3).all(files::is_real_folder);
-    let entries = above.then(|| fs::read_dir(&folder).ok()).flatten().into_iter().flatten().flatten();
+    let is_ours = folder.ancestors().take(3).all(files::is_real_folder);
+    let entries = if is_ours { fs::read_dir(&folder).ok() } else { None };
+    let entries = entries.into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|end| end == "json")).take(MAX_FILES).collect()
 }

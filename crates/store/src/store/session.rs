@@ -1,24 +1,22 @@
-//! The state between events, in `.conclaude/` at the project's root: one folder per session, one file per
-//! agent, named by hash so that no id can lead to another folder. What agents are judged by is in `kept`, outside the project.
+//! The state between events. Each session has a folder in `.conclaude/` at the project's root, with a file per agent. Names
+//! are hashes, so that no id can lead to another folder. What gates need to know about agents is kept outside the project.
 
-use std::fs::{self, File};
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, hash, make_folder, make_room, open_new, outside};
+use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, open_new, outside};
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_os::budget::Budget;
-use conclaude_os::files;
-use conclaude_os::log;
-
-pub mod kept;
+use conclaude_os::{files, log};
 
 /// The folder of all sessions in the user's state.
-const KEPT: &str = "sessions";
+const SESSIONS: &str = "sessions";
 
 /// In a unit test many threads take turns on a machine that may be busy.
 const LOCK_WAIT: Duration = Duration::from_secs(if cfg!(test) { 300 } else { 1 });
@@ -33,7 +31,7 @@ struct AgentState {
     blocks: u32,
     /// How many of them the user was shown to be over.
     reported: u32,
-    /// What blocked it since then.
+    /// The checks that blocked it since then.
     checks: Vec<String>,
     /// A timeout blocked it.
     timeout: bool,
@@ -60,26 +58,26 @@ impl Session {
         Session {
             root: root.to_owned(),
             // By the session alone: a config that appears or disappears moves the root.
-            outside: outside().map(|folder| folder.join(KEPT).join(&name)),
+            outside: outside().map(|folder| folder.join(SESSIONS).join(&name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
             budget: Budget::unlimited(),
         }
     }
 
-    /// The same for a hook, which waits for locks no longer than this.
+    /// The same session for a hook, which waits for locks within this budget.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Session {
         Session { budget: budget.clone(), ..self }
     }
 
-    /// How long whoever uses it may wait.
+    /// How long its user may wait.
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The same for whoever only looks: what would be written is not.
+    /// The same session, but nothing is written.
     #[must_use]
     pub fn read_only(self) -> Session {
         Session { is_read_only: true, ..self }
@@ -113,7 +111,7 @@ impl Session {
         self.is_ours() && read_state(&self.state_file(agent)).is_ok_and(|state| state.timeout)
     }
 
-    /// How often the agent was blocked since this was last asked, and by what. None if it was not.
+    /// How often the agent was blocked since the last call, and by which checks. `None` if it was not.
     ///
     /// # Errors
     /// When the state cannot be read or written.
@@ -227,7 +225,7 @@ impl Session {
         }
     }
 
-    /// Whether Claude Code said that it ended, and nothing of it came since.
+    /// Whether the session ended, and no event came since.
     pub fn has_ended(&self) -> bool {
         self.is_ours() && self.folder.join("ended").symlink_metadata().is_ok()
     }
@@ -244,7 +242,7 @@ impl Session {
 
     fn lock(&self) -> io::Result<File> {
         files::lock(&self.folder.join("lock"), self.budget.at_least(LOCK_WAIT), &self.budget)?
-            .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"))
+            .ok_or_else(|| StoreError::Locked.into())
     }
 }
 
@@ -265,7 +263,89 @@ fn read_state(path: &Path) -> io::Result<AgentState> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AgentState::default()),
         Err(error) => return Err(error),
     };
-    serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+    serde_json::from_slice(&text).map_err(|error| StoreError::State { path: path.to_owned(), error }.into())
+}
+
+const MAX_SAVED_BYTES: u64 = 64 << 20;
+
+impl Session {
+    /// Keeps a value about a gated agent outside the project, where neither an agent's tools nor `git clean -fdx` reach it.
+    /// Without a home folder it is kept in the project.
+    ///
+    /// # Errors
+    /// When it can be written neither outside the project nor in it.
+    pub fn keep<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
+        let Some(folder) = &self.outside else { return self.write(name, value) };
+        let text = serde_json::to_vec(value)?;
+        let path = folder.join(format!("{name}.json"));
+        match make_private(folder).and_then(|()| files::write_atomically(&path, &text)) {
+            Ok(()) => {
+                expect_arrivals(&self.root);
+                Ok(())
+            }
+            Err(error) => {
+                log::debug(|| format!("{}: {error}; it is kept in the project", folder.display()));
+                self.write(name, value)
+            }
+        }
+    }
+
+    pub fn kept<T: for<'a> Deserialize<'a>>(&self, name: &str) -> Option<T> {
+        let outside = self.outside.as_ref().and_then(|folder| {
+            let text = files::read_text(&folder.join(format!("{name}.json")), MAX_SAVED_BYTES).ok()?;
+            serde_json::from_str(&text).ok()
+        });
+        outside.or_else(|| self.read(name))
+    }
+
+    /// The names of kept values that start with the prefix.
+    pub fn kept_names(&self, prefix: &str) -> BTreeSet<String> {
+        let entries = self.readable().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let names = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
+        names.filter(|name| name.starts_with(prefix)).collect()
+    }
+
+    fn readable(&self) -> impl Iterator<Item = PathBuf> {
+        let inside = if self.is_ours() { Some(self.folder.clone()) } else { None };
+        self.outside.clone().into_iter().chain(inside)
+    }
+}
+
+/// The folders outside of projects in which something with this prefix is of the project with this root.
+pub fn folders_of_project(root: &Path, prefix: &str) -> Vec<PathBuf> {
+    let is_of_root = |path: &PathBuf| {
+        let text = files::read_text(path, MAX_SAVED_BYTES).unwrap_or_default();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        value.get("root").and_then(serde_json::Value::as_str).is_some_and(|named| Path::new(named) == root)
+    };
+    let has_call = |folder: &PathBuf| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+        named.map(|entry| entry.path()).any(|path| is_of_root(&path))
+    };
+    folders().into_iter().filter(has_call).collect()
+}
+
+fn folders() -> Vec<PathBuf> {
+    let base = outside().map(|folder| folder.join(SESSIONS)).filter(|folder| files::is_real_folder(folder));
+    let entries = base.and_then(|base| fs::read_dir(base).ok()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| files::is_real_folder(path)).collect()
+}
+
+/// Only the user may read it, since it contains prompts.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whether the user has agreed that the commands of a config may run. Asked only where conclaude is registered for all
+//! Whether the user has agreed that the commands of a config may run. This matters only if conclaude is registered for all
 //! projects of a user: a repository that was just cloned must not run code unasked.
 
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::store;
+use crate::store::{self, StoreError};
 use conclaude_os::files;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ fn folder() -> Option<PathBuf> {
     store::outside().map(|folder| folder.join("trusted"))
 }
 
-/// The config's own path. Not that of what a link of that name points to: its commands run here, not there.
+/// The config's own path. A link is not followed: the commands run here, not at the link's target.
 fn own_path(config: &Path) -> PathBuf {
     let folder = config.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(config.file_name()).map_or_else(|| config.to_owned(), |(folder, name)| folder.join(name))
@@ -57,8 +57,7 @@ pub fn status(config: &Path, text: &str) -> TrustStatus {
 }
 
 pub fn grant(config: &Path, text: &str) -> io::Result<()> {
-    let no_home = || io::Error::other("there is no home folder to keep it in: set HOME or XDG_STATE_HOME");
-    let path = agreement_path(config).ok_or_else(no_home)?;
+    let path = agreement_path(config).ok_or(StoreError::NoHome)?;
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -70,7 +69,7 @@ pub fn grant(config: &Path, text: &str) -> io::Result<()> {
     files::write_atomically(&path, &serde_json::to_vec(&agreement)?)
 }
 
-/// Takes the agreement back; whether there was one.
+/// Revokes the agreement; true if there was one.
 pub fn revoke(config: &Path) -> io::Result<bool> {
     let Some(path) = agreement_path(config) else { return Ok(false) };
     match std::fs::remove_file(path) {

@@ -154,7 +154,7 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
 }
 
 /// The Agent call with this id in the main transcript. Without an id the most recent call counts, if it is one of this
-/// agent: the prompt of another is none of its business.
+/// agent: the prompt of another agent does not matter.
 #[must_use]
 pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
     id.or(agent)?;

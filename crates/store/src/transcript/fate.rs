@@ -1,11 +1,11 @@
-//! What became of an agent, by the newest sign of it: one rule for whoever shows that.
+//! What became of an agent, by its newest sign of life. `report` and `watch` share this rule.
 
 use std::time::Duration;
 
 use conclaude_core::dialect::claude::prompt;
 use conclaude_core::dialect::claude::transcript::{Attachment, TranscriptEntry};
 
-/// An agent without a sign for so long is not said to be at work.
+/// An agent without a sign of life for longer than this is not shown as working.
 pub const STILL_RUNNING: Duration = Duration::from_mins(10);
 
 pub const API_ERROR: &str = "its last message is an error of the API";

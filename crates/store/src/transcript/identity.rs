@@ -63,7 +63,7 @@ impl Meta {
 pub fn ancestors(transcript: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut here = transcript.to_owned();
-    // The client nests agents a few levels deep; a circle of files must not hold us.
+    // The client nests agents a few levels deep. The limit ends a loop of files.
     for _ in 0..8 {
         let Some(meta) = Meta::beside(&here).filter(|meta| meta.spawn_depth.is_some_and(|depth| depth > 1))
         else {

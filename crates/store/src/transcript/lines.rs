@@ -91,7 +91,8 @@ impl LinesFromEnd {
             }
             if self.start == 0 {
                 let rest = std::mem::take(&mut self.pending);
-                return Ok((!rest.is_empty() || dropped.is_some()).then(|| finished(rest, dropped)));
+                let is_line = !rest.is_empty() || dropped.is_some();
+                return Ok(if is_line { Some(finished(rest, dropped)) } else { None });
             }
             if self.pending.len() > MAX_BACKWARD_BYTES {
                 dropped = Some(dropped.unwrap_or(false) || has_call(&self.pending));

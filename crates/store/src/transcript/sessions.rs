@@ -1,4 +1,4 @@
-//! Which transcripts there are: a session has one of its main thread, and one of each subagent in a folder beside it.
+//! Which transcripts there are. A session has one of its main thread, and one of each subagent in a folder beside it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,12 +6,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::counts::Counts;
 use super::identity::Meta;
-use super::listing::{Listing, SkippedFiles};
-use super::stream::Stream;
+use super::stream::{Counts, Stream};
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::transcript::Scalar;
+use conclaude_os::files::FileError;
 
 /// Claude Code cuts longer names of project folders, and adds a hash.
 const MAX_FOLDER_NAME: usize = 200;
@@ -22,7 +21,7 @@ const MAX_LINES_TO_CWD: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFiles {
     pub id: String,
-    /// None where only transcripts of subagents are left.
+    /// `None` if only transcripts of subagents are left.
     pub main: Option<PathBuf>,
     /// By id.
     pub agents: Vec<AgentFile>,
@@ -59,7 +58,7 @@ impl SessionFiles {
             }
             is_broken |= start.is_broken;
         }
-        // What cannot be read is reported by whoever looks at the project whose name its folder has.
+        // An unreadable session belongs to the project whose name its folder has, where it is reported.
         let folder = self.main.as_deref().and_then(Path::parent).and_then(Path::file_name);
         is_broken && folder.is_some_and(|folder| folder.to_string_lossy() == folder_name(root))
     }
@@ -70,33 +69,33 @@ impl SessionFiles {
     }
 }
 
-/// The sessions whose transcripts are in this folder or below it, by id, and what was left out.
+/// The sessions whose transcripts are in this folder or below it, by id, and what was skipped.
 pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
-    let Listing { files, left_out } = Listing::of(folder, usize::MAX);
-    (of_files(files), left_out)
+    let Listing { files, skipped } = Listing::of(folder, usize::MAX);
+    (of_files(files), skipped)
 }
 
 /// The session of a file: of the main thread with its subagents, or of one subagent alone.
 pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
-    let (mut files, mut left_out) = (vec![path.to_owned()], SkippedFiles::default());
+    let (mut files, mut skipped) = (vec![path.to_owned()], SkippedFiles::default());
     if agent_of(path).is_none() {
         let beside = Listing::of(&path.with_extension(""), 1);
         files.extend(beside.files);
-        left_out = beside.left_out;
+        skipped = beside.skipped;
     }
-    (of_files(files).into_iter().next().unwrap_or_default(), left_out)
+    (of_files(files).into_iter().next().unwrap_or_default(), skipped)
 }
 
 /// The sessions of the project with this root: those that were started in it or below it.
 pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
-    let (mut found, mut left_out) = (Vec::new(), SkippedFiles::default());
+    let (mut found, mut skipped) = (Vec::new(), SkippedFiles::default());
     for folder in folders_of_project(claude, root) {
         let (sessions, not_read) = in_folder(&folder);
         found.extend(sessions.into_iter().filter(|session| session.is_of(root)));
-        left_out.add(not_read);
+        skipped.add(not_read);
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
-    (found, left_out)
+    (found, skipped)
 }
 
 /// The folders in which these may be; others have the same start.
@@ -182,6 +181,91 @@ fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
         session
     };
     sessions.into_iter().map(finished).collect()
+}
+
+/// The transcripts of a folder, and what was skipped.
+#[derive(Debug, Default)]
+pub struct Listing {
+    pub(super) files: Vec<PathBuf>,
+    pub skipped: SkippedFiles,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkippedFiles {
+    /// Links to folders, which could lead in a circle, and to nothing.
+    pub links: u64,
+    /// Files without a byte.
+    pub empty: u64,
+    /// Folders and files that cannot be read, with the reason.
+    pub unreadable: Vec<String>,
+}
+
+impl SkippedFiles {
+    pub fn add(&mut self, other: SkippedFiles) {
+        self.links += other.links;
+        self.empty += other.empty;
+        self.unreadable.extend(other.unreadable);
+    }
+}
+
+impl Listing {
+    /// All transcripts in a folder and up to `max_depth` levels below it. Links to folders are not followed: they could
+    /// lead in a circle.
+    pub(super) fn of(folder: &Path, max_depth: usize) -> Listing {
+        let mut found = Listing::default();
+        let mut open = vec![(folder.to_owned(), 0)];
+        while let Some((folder, depth)) = open.pop() {
+            let entries = match std::fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                // A session without subagents has no folder.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    found.unreadable(&folder, &error);
+                    continue;
+                }
+            };
+            for entry in entries {
+                match entry {
+                    Ok(entry) => {
+                        if let Some(below) = found.take(&entry)
+                            && depth < max_depth
+                        {
+                            open.push((below, depth + 1));
+                        }
+                    }
+                    Err(error) => found.unreadable(&folder, &error),
+                }
+            }
+        }
+        found
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        self.skipped.unreadable.push(format!("{} cannot be read: {error}", path.display()));
+    }
+
+    /// Adds a transcript, or returns a folder that is to be searched.
+    fn take(&mut self, entry: &std::fs::DirEntry) -> Option<PathBuf> {
+        let path = entry.path();
+        let is_named = layout::is_transcript(&path);
+        let (kind, is_link) = match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => (path.metadata().map(|target| target.file_type()), true),
+            kind => (kind, false),
+        };
+        match kind {
+            Ok(kind) if kind.is_dir() && !is_link => return Some(path),
+            Ok(kind) if !kind.is_dir() && !is_named => {}
+            Ok(kind) if kind.is_file() => match path.metadata() {
+                Ok(metadata) if metadata.len() == 0 => self.skipped.empty += 1,
+                Ok(_) => self.files.push(path),
+                Err(error) => self.unreadable(&path, &error),
+            },
+            _ if is_link => self.skipped.links += 1,
+            Ok(_) => self.unreadable(&path, &FileError::NotRegular.into()),
+            Err(error) => self.unreadable(&path, &error),
+        }
+        None
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! The end of a transcript as text, for whoever judges what an agent did.
+//! The end of a transcript as text, for the judge.
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::{BackwardLine, LinesFromEnd, MessageLine};
-use conclaude_core::text::head_and_tail;
+use conclaude_core::text::{Excerpt, head_and_tail};
 
-/// No more lines than this are looked at: many of them say nothing.
+/// At most this many lines are read: many of them contain no message.
 const MAX_LINES: usize = 2_000;
 
 /// A longer message, tool input or tool result is cut in the middle, in characters.
@@ -21,7 +21,7 @@ pub fn tail(path: &Path, limit: usize) -> String {
     for _ in 0..MAX_LINES {
         let Ok(Some(line)) = lines.next_line() else { break };
         let BackwardLine::Whole(line) = line else { continue };
-        let Some(entry) = MessageLine::read(&line).and_then(|said| entry(&said)) else { continue };
+        let Some(entry) = MessageLine::read(&line).and_then(|line| entry(&line)) else { continue };
         used += entry.chars().count() + 1;
         if used > limit {
             entries.push("… what came before is left out …".to_owned());
@@ -33,15 +33,15 @@ pub fn tail(path: &Path, limit: usize) -> String {
     entries.join("\n")
 }
 
-/// One line of the transcript: who, and what was said, called or answered.
-fn entry(said: &MessageLine) -> Option<String> {
-    let role = said.role().filter(|role| matches!(*role, "user" | "assistant"))?;
-    let parts: Vec<String> = match said.content()? {
+/// One line of the transcript as text: the role, and its messages, calls or results.
+fn entry(line: &MessageLine) -> Option<String> {
+    let role = line.role().filter(|role| matches!(*role, "user" | "assistant"))?;
+    let parts: Vec<String> = match line.content()? {
         Value::String(text) => vec![cut(text)],
         Value::Array(blocks) => blocks.iter().filter_map(block).collect(),
         _ => Vec::new(),
     };
-    (!parts.is_empty()).then(|| format!("{role}: {}", parts.join("\n")))
+    if parts.is_empty() { None } else { Some(format!("{role}: {}", parts.join("\n"))) }
 }
 
 fn block(block: &Value) -> Option<String> {
@@ -64,7 +64,7 @@ fn block(block: &Value) -> Option<String> {
 fn cut(text: &str) -> String {
     match head_and_tail(text, MAX_ENTRY) {
         None => text.to_owned(),
-        Some((head, tail, between)) => format!("{head}… {between} characters left out …{tail}"),
+        Some(Excerpt { head, tail, left_out }) => format!("{head}… {left_out} characters left out …{tail}"),
     }
 }
 

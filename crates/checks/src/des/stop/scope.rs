@@ -1,31 +1,49 @@
-//! Files that were changed and may not be, as far as that can be determined fairly.
+//! Files outside the scope that changed since the call, as far as that can be determined fairly.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use thiserror::Error;
+
 use super::StopRequest;
-use crate::des::call::GatedCall;
+use crate::des::call::{GatedCall, is_denied};
 use crate::des::gates::OpenStep;
 use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
-use crate::des::{denied, unfinished};
+use crate::des::unfinished;
 use crate::paths;
 use conclaude_core::config::ScopeMode;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_os::budget::Budget;
-use conclaude_os::git::{self, Snapshot, WorkTree};
+use conclaude_os::git::{self, GitError, Snapshot, WorkTree};
 use conclaude_os::log;
 use conclaude_store::store::Session;
 use conclaude_store::transcript;
-use conclaude_store::transcript::Write;
+use conclaude_store::transcript::FileWrite;
 
 /// More files than this are counted and not named.
 const MAX_NAMED: usize = 50;
 
 /// What the session remembers of files that configured commands wrote.
 const OWN_FILES: &str = "own-files";
+
+/// Why the scope cannot be checked.
+#[derive(Debug, Error)]
+enum ScopeError {
+    #[error("the baseline that Gate 1 took is gone")]
+    BaselineGone,
+    #[error("Gate 1 did not see this call, so there is no baseline")]
+    NoBaseline,
+    #[error("this is not a git repository")]
+    NoRepository,
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The message of the deadline.
+    #[error("{0}")]
+    TimedOut(String),
+}
 
 pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Finding> {
     if stopping.des.scope() == ScopeMode::Off {
@@ -36,15 +54,17 @@ pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<F
     let outside = match files_outside(stopping, opened, &scope) {
         Ok(outside) => outside,
         Err(_) if !scope.is_limited() => return Vec::new(),
-        Err(why) => return vec![unchecked(stopping, &why)],
+        Err(error) => return vec![unchecked(stopping, &error)],
     };
     if outside.is_empty() {
         return Vec::new();
     }
     let helpers = helpers(stopping, call);
-    let own = (!stopping.is_in_worktree() && others_worked(stopping, call, &helpers))
-        .then(|| own_files(stopping, &helpers))
-        .flatten();
+    let own = if !stopping.is_in_worktree() && others_worked(stopping, call, &helpers) {
+        own_files(stopping, &helpers)
+    } else {
+        None
+    };
     let named = outside.iter().take(MAX_NAMED);
     let mut found: Vec<Finding> =
         named.map(|path| violation(stopping, path, own.as_deref(), &scope)).collect();
@@ -55,10 +75,10 @@ pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<F
     found
 }
 
-/// There was something to compare with at the call, so that there is nothing now may be the agent's own doing.
-fn unchecked(stopping: &StopRequest<'_>, why: &str) -> Finding {
-    let what = format!("the scope cannot be checked: {why}");
-    // Whoever makes it slow must not get around it either.
+/// The finding if the scope cannot be checked. If there was a baseline at the call, the agent may have removed it.
+fn unchecked(stopping: &StopRequest<'_>, error: &ScopeError) -> Finding {
+    let what = format!("the scope cannot be checked: {error}");
+    // Making the check slow must not get an agent around it.
     let fix = if stopping.tree.budget.is_over() {
         "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
     } else {
@@ -78,7 +98,7 @@ fn unchecked(stopping: &StopRequest<'_>, why: &str) -> Finding {
 pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
     let Some(baseline) = &tree.baseline else { return "unknown: Gate 1 did not see the call".into() };
     let changes = tree.snapshot().and_then(|now| {
-        let now = now.ok_or(git::GONE)?;
+        let now = now.ok_or(GitError::Gone)?;
         let baseline = of_work(baseline, tree, root, now)?;
         Ok(baseline.summary_until(now, &tree.path, &tree.budget))
     });
@@ -91,7 +111,7 @@ fn of_work<'a>(
     tree: &WorkTree,
     root: &Path,
     now: &Snapshot,
-) -> Result<Cow<'a, Snapshot>, String> {
+) -> Result<Cow<'a, Snapshot>, GitError> {
     if tree.path == root {
         return Ok(Cow::Borrowed(baseline));
     }
@@ -103,24 +123,24 @@ fn files_outside(
     stopping: &StopRequest<'_>,
     opened: &OpenStep,
     scope: &Scope,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>, ScopeError> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
-            "the baseline that Gate 1 took is gone".into()
+            ScopeError::BaselineGone
         } else if git::is_repository(work) {
-            "Gate 1 did not see this call, so there is no baseline".into()
+            ScopeError::NoBaseline
         } else {
-            "this is not a git repository".into()
+            ScopeError::NoRepository
         });
     };
-    let now = stopping.tree.snapshot()?.ok_or(git::GONE)?;
+    let now = stopping.tree.snapshot()?.ok_or(GitError::Gone)?;
     let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(
         now,
         work,
         &stopping.tree.budget,
     )?;
-    // Where the step file leads now may be the agent's own doing.
+    // The path at the call counts: the agent may have replaced the step file with a link.
     let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
     let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));
     let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
@@ -130,7 +150,7 @@ fn files_outside(
     let mut outside = Vec::new();
     for path in changed {
         if stopping.tree.budget.is_over() {
-            return Err(Budget::exceeded());
+            return Err(ScopeError::TimedOut(Budget::exceeded()));
         }
         if is_outside(&path) && is_agents(&path) {
             outside.push(path);
@@ -145,11 +165,11 @@ fn violation(stopping: &StopRequest<'_>, path: &String, own: Option<&[String]>, 
         "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
     );
     let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix).matching(path);
-    // What belongs to the gates may be changed by the user or by Claude Code itself; the agent's own tools cannot.
+    // The user or Claude Code itself may change files of the gates; the agent's own tools cannot.
     if is_protected(path) {
         return finding(format!("{path} was changed meanwhile, which belongs to the gates")).warning();
     }
-    // Git writes it too (`git push -u`), and so do the installers of hooks.
+    // Git itself writes it (`git push -u`), and so do installers of hooks.
     if path.ends_with(".git/config") {
         return finding(format!("{path} was changed, which can make git run programs")).warning();
     }
@@ -160,7 +180,7 @@ fn violation(stopping: &StopRequest<'_>, path: &String, own: Option<&[String]>, 
     if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }
 }
 
-/// Remembers what configured commands changed in the tree: that is not the agent's doing.
+/// Remembers what configured commands changed in the tree, which does not count for the agent.
 pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
     if written.is_empty() {
         return;
@@ -187,7 +207,7 @@ fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf>
             calls.iter().filter(is_child).map(|other| other.tool_use_id.clone()).collect();
         family.extend(children);
     }
-    // What names an agent's call can be deleted; what we know of it is added.
+    // The file that names an agent's call can be deleted, so our own links are added.
     let agents: BTreeSet<(String, String)> =
         unfinished::started(folder).into_iter().chain(GatedCall::claimed(&session)).collect();
     agents
@@ -212,17 +232,16 @@ fn others_worked(stopping: &StopRequest<'_>, call: Option<&GatedCall>, helpers: 
     another || (call.background && transcript::worked_since(stopping.main, &call.time))
 }
 
-/// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` where
-/// nobody can tell, because the agent's transcript is gone.
+/// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` if
+/// the agent's transcript is gone.
 fn own_files(stopping: &StopRequest<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
     let work = &stopping.tree.path;
     let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let of_agent = transcript::writes(stopping.own?).ok()?;
     let of_helpers = helpers.iter().filter_map(|path| transcript::writes(path).ok()).flatten();
-    // Transcripts are written behind: a result that is missing may be a success, unless the gate itself denied the write.
-    let may_have_happened = |write: &Write| {
-        !write.failed && !write.id.as_deref().is_some_and(|id| denied::is_denied(&session, id))
-    };
+    // Transcripts lag behind: a call without a result may have succeeded, unless the gate denied it.
+    let may_have_happened =
+        |write: &FileWrite| !write.failed && !write.id.as_deref().is_some_and(|id| is_denied(&session, id));
     let happened = of_agent.into_iter().chain(of_helpers).filter(may_have_happened);
     Some(happened.filter_map(|write| paths::relative(work, work, &write.file)).collect())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The field of a call that says what the agent is to do.
+/// The field of a call with the task of the agent.
 pub const PROMPT: &str = "prompt";
 
 /// The field of a call that names the agent's type.
@@ -13,13 +13,13 @@ pub fn prompt(input: &Map<String, Value>) -> Option<&str> {
     input.get(PROMPT)?.as_str()
 }
 
-/// The type of the agent that is called; Copilot calls the field as Claude Code calls that of its payloads.
+/// The type of the agent that is called. Copilot names the field `agent_type`.
 pub fn called(input: &Map<String, Value>) -> &str {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
     field(TYPE).or_else(|| field("agent_type")).unwrap_or_default()
 }
 
-/// Whether the caller goes on while the agent works, as it does where the call does not say.
+/// Whether the caller goes on while the agent works, which is the default.
 pub fn is_in_background(input: &Map<String, Value>) -> bool {
     input.get("run_in_background") != Some(&Value::Bool(false))
 }
@@ -43,11 +43,14 @@ pub struct Task<'a> {
     pub is_agent: bool,
 }
 
-/// Those of `background_tasks` that still run; one without a status does.
+/// Those of `background_tasks` that still run. One without a status counts as running.
 pub fn running(tasks: &[Value]) -> impl Iterator<Item = Task<'_>> {
     tasks.iter().filter_map(|task| {
         let text = |field: &str| task.get(field).and_then(Value::as_str);
-        text("status").is_none_or(|status| status == "running").then(|| Task {
+        if text("status").is_some_and(|status| status != "running") {
+            return None;
+        }
+        Some(Task {
             id: text("id"),
             agent_type: text("agent_type"),
             is_agent: text("type").is_none_or(|kind| kind.contains("agent")),

@@ -1,10 +1,10 @@
-//! The table of events: one row says all that differs from one to another, the result of trying each in Claude Code 2.1.325.
-//! What a row leaves out is as in `Row::UNKNOWN`.
+//! The table of events. Each row has everything that is particular to one event, as observed in Claude Code 2.1.325. Columns
+//! that a row leaves out are those of `Row::UNKNOWN`.
 
 use std::fmt;
 
-use crate::event::columns::Example::{Cwd, Flag, List, Map, Number, Text};
-use crate::event::columns::{
+use crate::event::Example::{Cwd, Flag, List, Map, Number, Text};
+use crate::event::{
     BlockCounter, Blocking, Changes, Field, RegistrationRule, Row, Shape, Subject, Values, always, maybe,
 };
 
@@ -46,12 +46,12 @@ macro_rules! events {
     };
 }
 
-/// What is announced does not happen.
+/// A block prevents what the event announces.
 const fn not_done(says: &'static str) -> Blocking {
     Blocking::Action { says, effect: "it does not happen" }
 }
 
-/// It is always there, and so is the tool's input: a sample has both together.
+/// The client always sends it together with the tool's input. A sample sets both.
 const TOOL_NAME: Field = maybe("tool_name");
 
 const MODEL_SWITCH: &[Field] = &[
@@ -340,7 +340,7 @@ impl EventKind {
         ALL.iter().copied().find(|event| event.row().section == section)
     }
 
-    /// Whether it is the start or the stop of a subagent, of which its patterns compare the name.
+    /// Whether it is the start or the stop of a subagent: its patterns are compared with the agent's name.
     #[must_use]
     pub fn is_of_agent(self) -> bool {
         self.row().subject == Subject::Agent

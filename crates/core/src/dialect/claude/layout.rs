@@ -40,8 +40,10 @@ pub fn transcript_of(subagents: &Path, id: &str) -> PathBuf {
 pub fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
     let folder = main.strip_suffix(TRANSCRIPT)?;
     let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");
-    (!unsafe_id && !folder.contains('\0'))
-        .then(|| format!("{folder}/{SUBAGENTS}/{AGENT}{agent_id}{TRANSCRIPT}"))
+    if unsafe_id || folder.contains('\0') {
+        return None;
+    }
+    Some(format!("{folder}/{SUBAGENTS}/{AGENT}{agent_id}{TRANSCRIPT}"))
 }
 
 /// The agent whose transcript this is.

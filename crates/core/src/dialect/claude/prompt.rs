@@ -1,6 +1,6 @@
-//! What the prompts of Claude Code's main thread are, and what stands in its transcript where prompts do.
+//! Prompts of Claude Code's main thread, and other messages that are in its transcript in place of prompts.
 
-/// How lines start with what a command of Claude Code itself printed, or with its name.
+/// The start of lines with the output or the name of a command of Claude Code itself.
 const LOCAL: [&str; 3] = ["<local-command-", "<command-name>", "<bash-"];
 
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -23,7 +23,7 @@ pub fn task_of(prompt: &str) -> Option<&str> {
     in_notification(prompt, "<task-id>", "</task-id>")
 }
 
-/// What it says of that agent: `completed`, `failed`, `killed`.
+/// The status of that agent: `completed`, `failed`, `killed`.
 pub fn task_status(prompt: &str) -> Option<&str> {
     in_notification(prompt, "<status>", "</status>")
 }
@@ -39,17 +39,20 @@ pub fn is_interruption(prompt: &str) -> bool {
     prompt.trim_start().starts_with(INTERRUPTED)
 }
 
-/// Whether it is what a command of Claude Code itself printed, or its name: nobody is asked to work.
+/// Whether it is the output or the name of a command of Claude Code itself, and no request.
 pub fn is_local_command(prompt: &str) -> bool {
     LOCAL.iter().any(|start| prompt.trim_start().starts_with(start))
 }
 
-/// The name and the arguments of a slash command. A path is none.
+/// The name and the arguments of a slash command. A path is not a command.
 pub fn slash_command(prompt: &str) -> Option<(&str, &str)> {
     let rest = prompt.trim().strip_prefix('/')?;
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let is_name = |c: char| c.is_alphanumeric() || "-_:.".contains(c);
-    (!name.is_empty() && name.chars().all(is_name)).then(|| (name, arguments.trim_start()))
+    if name.is_empty() || !name.chars().all(is_name) {
+        return None;
+    }
+    Some((name, arguments.trim_start()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Payloads of events that did not happen: what is not given is filled in as Claude Code would.
+//! Sample payloads: fields that are not given are filled in like Claude Code would.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub const AGENT: &str = "general-purpose";
 
 const AGENT_ID: &str = "a0000000000000000";
 
-/// What is known of such an event.
+/// The given parts of a sample event.
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
     pub event: EventKind,
@@ -19,7 +19,7 @@ pub struct Sample<'a> {
     pub agent: Option<&'a str>,
     pub tool: Option<&'a str>,
     pub tool_input: Map<String, Value>,
-    /// These count more than what is filled in.
+    /// These override what is filled in.
     pub fields: Map<String, Value>,
 }
 
@@ -35,9 +35,10 @@ impl Sample<'_> {
         put("transcript_path", transcript.clone().into());
         put("cwd", self.cwd.into());
         put("hook_event_name", self.event.name().into());
-        let of_agent = self.event.is_of_agent();
-        let agent = self.agent.or(of_agent.then_some(AGENT));
-        if let Some(agent) = agent.filter(|_| self.event.row().in_agents) {
+        let default_agent = if self.event.is_of_agent() { Some(AGENT) } else { None };
+        if let Some(agent) = self.agent.or(default_agent)
+            && self.event.row().in_agents
+        {
             put("agent_id", AGENT_ID.into());
             put("agent_type", agent.into());
         }

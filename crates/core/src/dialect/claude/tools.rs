@@ -1,9 +1,12 @@
-//! What Claude Code's own tools do with the files that their input names.
+//! Claude Code's own tools: what they do with the files, commands and URLs that their input names.
 
 use serde_json::{Map, Value};
+use shell_effects::Access;
+
+pub mod mcp;
+pub mod notation;
 
 use super::agents;
-use shell_effects::Access;
 
 /// What a tool call does, as far as its input says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub const COMMAND: &str = "command";
 /// The tools with a command.
 pub const WITH_COMMAND: [&str; 3] = [SHELL, MONITOR, POWER_SHELL];
 
-/// Whether rules for `Bash` are for this tool as well, as those of Claude Code's own permissions are for Monitor. One that allows a
+/// Whether rules for `Bash` also apply to this tool, as Claude Code's own permissions do for Monitor. A rule that allows a
 /// command of `sh` does not allow the same text in another language.
 pub fn is_ruled_as_shell(tool: &str, is_allowing: bool) -> bool {
     tool == MONITOR || tool == POWER_SHELL && !is_allowing
@@ -75,7 +78,10 @@ pub fn named_file(input: &Map<String, Value>) -> Option<&str> {
 /// The field of a tool's input that names its file.
 pub fn file_field(tool: &str) -> Option<&'static str> {
     let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool).map(|(_, field, _)| *field);
-    found.or_else(|| matches!(tool, "Grep" | "Glob").then_some("path"))
+    match tool {
+        "Grep" | "Glob" => Some("path"),
+        _ => found,
+    }
 }
 
 /// The tool whose input this looks like.
@@ -90,13 +96,13 @@ pub fn guess(input: &Map<String, Value>) -> Option<&'static str> {
     fields.into_iter().find(|(field, _)| input.contains_key(*field)).map(|(_, tool)| tool)
 }
 
-/// What a call is about that names no file and no command, in a few words.
+/// A short description of a call that names no file and no command.
 pub fn described(input: &Map<String, Value>) -> Option<&str> {
     let fields = ["description", "subject", "pattern", "url", "query", "skill"];
     fields.iter().find_map(|field| input.get(*field)?.as_str())
 }
 
-/// Tools that only look, or call others that are seen by themselves.
+/// Tools that only read, or call others that have their own events.
 const LOOKING: [&str; 10] =
     ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
 
@@ -118,7 +124,7 @@ pub fn written_field(tool: &str) -> Option<&'static str> {
         .map(|(_, field, _)| *field)
 }
 
-/// Tools that are there to ask the user: to allow them is to answer in the user's name.
+/// Tools that ask the user. To allow them would be to answer for the user.
 const ASKING: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 pub fn asks_user(tool: &str) -> bool {
@@ -195,7 +201,7 @@ pub const KNOWN: &[&str] = &[
     "propose_skills",
 ];
 
-/// What was called otherwise once.
+/// Former and current names.
 pub const RENAMED: [(&str, &str); 1] = [("Task", "Agent")];
 
 /// The name of a tool today; in a matcher it means the former one too.
@@ -208,7 +214,7 @@ pub fn former_name(tool: &str) -> Option<&'static str> {
     RENAMED.iter().find(|(_, current)| *current == tool).map(|(former, _)| *former)
 }
 
-/// Whether the lists of an agent's file leave it a tool that changes files. A shell could, but agents that only look around
+/// Whether the tool lists of an agent's file include one that changes files. A shell does not count, since read-only agents
 /// have one too.
 pub fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
     let writes = |tool: &String| tool == "*" || written_field(tool).is_some();
@@ -226,8 +232,8 @@ pub fn may_touch_files(tool: &str) -> bool {
     may_write_files(tool) || reading().any(|reading| reading == tool)
 }
 
-/// The field of a tool's input that should name its file or its command and is no text that could do that, and what would be done
-/// to the file. Claude Code sends no such input.
+/// The field that should name the file or the command but does not contain a usable text, and the access to the file. Claude
+/// Code does not send such input.
 pub fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'static str, Option<Access>)> {
     let file = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let (field, access, is_required) = match file {
@@ -241,7 +247,7 @@ pub fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'static str
         Some(Value::Null) | None => !is_required,
         Some(_) => false,
     };
-    (!is_usable).then_some((field, access))
+    if is_usable { None } else { Some((field, access)) }
 }
 
 /// What a call of a tool does.
@@ -255,7 +261,7 @@ pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> ToolUse<'a> {
     let file =
         found.and_then(|(_, name, access)| Some(ToolUse::File { access: *access, path: field(name)? }));
     // Searching one file reads it.
-    let searched = (tool == SEARCH.0).then(|| field(SEARCH.1)).flatten();
+    let searched = if tool == SEARCH.0 { field(SEARCH.1) } else { None };
     file.or_else(|| searched.map(|path| ToolUse::File { access: Access::Read, path }))
         .unwrap_or(ToolUse::Other)
 }
@@ -267,4 +273,58 @@ pub fn searched(tool: &str, input: &Map<String, Value>) -> Option<String> {
         field("glob").filter(|name| tool == SEARCH.0 && !name.contains(['*', '?', '[', '{', '!', '\0']))?;
     let folder = field(SEARCH.1).filter(|folder| !folder.contains('\0'));
     Some(folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/'))))
+}
+
+/// The host of the input's `url`, in lower case. It is read strictly: a URL that two readers could understand differently has
+/// none.
+pub fn host_of(input: &Map<String, Value>) -> Option<String> {
+    host(input.get("url")?.as_str()?)
+}
+
+fn host(url: &str) -> Option<String> {
+    let url = url.trim();
+    let (scheme, rest) = url.split_once("://")?;
+    if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
+        return None;
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let authority = rest.get(..end)?;
+    // Such a URL hides its host; some readers take a backslash for a slash.
+    if authority.contains(['@', '\\', '%']) {
+        return None;
+    }
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        Some(_) => return None,
+        None => authority,
+    };
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_name =
+        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    if is_name { Some(host.to_ascii_lowercase()) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_what_everybody_reads_as_one() {
+        for (url, expected) in [
+            ("https://example.com/a?b#c", Some("example.com")),
+            ("HTTP://Example.COM:8080", Some("example.com")),
+            ("https://example.com.", Some("example.com")),
+            ("https://example.com?@evil.org", Some("example.com")),
+            ("https://example.com@evil.org/", None),
+            ("https://evil.org\\@example.com/", None),
+            ("https://example.com:80@evil.org", None),
+            ("https://ex%61mple.com", None),
+            ("https://exämple.com", None),
+            ("ftp://example.com", None),
+            ("example.com", None),
+            ("https:///x", None),
+        ] {
+            assert_eq!(host(url).as_deref(), expected, "{url}");
+        }
+    }
 }

@@ -1,41 +1,47 @@
-//! One line of Claude Code's transcripts. Most bytes of a transcript say nothing of what happened (snapshots of requests,
-//! listings, results of tools), so a line is read no further than it takes to know that.
+//! One line of Claude Code's transcripts. Most bytes of a transcript do not matter (snapshots of requests, listings, results
+//! of tools), so a line is read only as far as needed to know that.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
 mod entry;
-mod fate;
-mod head;
 mod kinds;
-mod scalar;
-mod turn;
-mod unread;
+mod outcome;
 
-pub use entry::{Attachment, CacheCreation, TranscriptEntry, TranscriptMessage, Usage};
-pub use fate::CallFate;
-pub use scalar::{MessageBlock, MessageContent, Scalar};
-pub use turn::Ending;
+pub use entry::{
+    Attachment, CacheCreation, MessageBlock, MessageContent, Scalar, TranscriptEntry, TranscriptMessage,
+    Usage,
+};
+pub use outcome::{CallFate, Ending};
 
 use crate::json::JsonScanner;
 use kinds::{is_in, unknown};
 
+/// A tool call of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockCall<'e, 'a> {
+    pub id: &'e str,
+    pub name: &'e str,
+    /// The input as JSON.
+    pub input: &'a str,
+}
+
 #[derive(Debug)]
 pub enum TranscriptLine<'a> {
     Entry(Box<TranscriptEntry<'a>>),
-    /// It is of a kind that says nothing of what happened.
+    /// A kind that does not say what happened.
     Ignored,
-    /// It is of a kind that this version does not know, which is said in words that follow "a line".
+    /// A kind that this version does not know, described in words that follow "a line".
     Unknown(Cow<'static, str>),
-    /// It is JSON, and not in the form that this version knows.
+    /// JSON in a form that this version does not know.
     OtherForm,
     Malformed,
 }
 
 impl<'a> TranscriptLine<'a> {
     pub fn read(line: &'a [u8]) -> TranscriptLine<'a> {
-        let head = head::scan(line);
+        let head = kinds::scan(line);
         match (head.kind, head.attachment) {
             (Some(kind), _) if is_in(&kinds::IGNORED, kind) => return TranscriptLine::Ignored,
             (Some(kind), _) if !is_in(&kinds::READ, kind) => {
@@ -91,7 +97,7 @@ impl<'a> TranscriptEntry<'a> {
         }
     }
 
-    /// What the user typed, also while Claude worked, or what a subagent was given as its task.
+    /// What the user typed, also while Claude worked; or the task of a subagent.
     pub fn prompt(&self) -> Option<Cow<'_, str>> {
         if self.is("attachment") {
             return self.attachment.as_ref()?.queued_prompt();
@@ -101,7 +107,7 @@ impl<'a> TranscriptEntry<'a> {
         }
         match &self.message.as_ref()?.content {
             MessageContent::Text(text) => Some(Cow::Borrowed(text)),
-            // A line with the result of a tool is none of the user's, whatever texts are beside it.
+            // A line with the result of a tool is not the user's, even if it contains texts.
             MessageContent::Blocks(blocks)
                 if blocks.iter().all(|block| block.tool_use_id.text().is_none()) =>
             {
@@ -116,8 +122,8 @@ impl<'a> TranscriptEntry<'a> {
         self.is("attachment") && self.prompt().is_some()
     }
 
-    /// The calls of tools: id, name, input. One that lacks any of these is none.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &'a str)> {
+    /// The tool calls. One without an id, a name or an input does not count.
+    pub fn calls(&self) -> impl Iterator<Item = BlockCall<'_, 'a>> {
         let blocks = if self.is("assistant") { self.blocks() } else { &[] };
         blocks.iter().filter_map(MessageBlock::call)
     }
@@ -129,8 +135,8 @@ impl<'a> TranscriptEntry<'a> {
 }
 
 impl<'a> Attachment<'a> {
-    /// What was entered while Claude worked. Claude Code submits it before the next request, as it submits other prompts; what agents
-    /// and other sessions send has no mode.
+    /// A prompt that was entered while Claude worked. Claude Code submits it before the next request, like other prompts.
+    /// Messages of agents and other sessions have no mode.
     fn queued_prompt(&self) -> Option<Cow<'a, str>> {
         let is_submitted = match self.mode.text() {
             Some(mode) => QUEUED_MODES.contains(&mode),
@@ -152,7 +158,7 @@ const QUEUED_MODES: [&str; 2] = ["prompt", "task-notification"];
 
 fn texts<'a>(blocks: &[MessageBlock<'a>]) -> Option<Cow<'a, str>> {
     let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(MessageBlock::text).collect();
-    (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+    if texts.is_empty() { None } else { Some(Cow::Owned(texts.join("\n"))) }
 }
 
 #[cfg(test)]

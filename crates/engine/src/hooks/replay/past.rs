@@ -31,7 +31,7 @@ impl Stage {
     }
 }
 
-pub struct Past<'a> {
+pub struct PastEvent<'a> {
     pub event: &'a Event,
     pub stage: &'a Stage,
     /// The subagent that it comes from; none is the main thread.
@@ -45,7 +45,7 @@ pub struct Past<'a> {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Would {
+pub enum Prediction {
     #[default]
     Allowed,
     /// Without asking the user.
@@ -59,43 +59,43 @@ pub enum Would {
     Blocked,
 }
 
-impl Would {
+impl Prediction {
     pub fn as_str(self) -> &'static str {
         match self {
-            Would::Allowed => "allowed",
-            Would::Permitted => "permitted",
-            Would::Depends => "depends",
-            Would::Unknown => "unknown",
-            Would::Asked => "asked",
-            Would::Denied => "denied",
-            Would::Blocked => "blocked",
+            Prediction::Allowed => "allowed",
+            Prediction::Permitted => "permitted",
+            Prediction::Depends => "depends",
+            Prediction::Unknown => "unknown",
+            Prediction::Asked => "asked",
+            Prediction::Denied => "denied",
+            Prediction::Blocked => "blocked",
         }
     }
 }
 
 /// A rule that denies, asks, blocks or permits, and what it matched.
 #[derive(Clone, Debug)]
-pub struct Because {
+pub struct DecidingRule {
     pub rule: Rule,
     pub matched: String,
     /// What this rule alone comes to.
-    pub would: Would,
+    pub would: Prediction,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Planned {
+pub struct PlannedCommand {
     pub rule: Rule,
     pub run: String,
     pub can_block: bool,
 }
 
 #[derive(Debug, Default)]
-pub struct Judged {
-    pub would: Would,
-    pub because: Vec<Because>,
+pub struct Judgement {
+    pub would: Prediction,
+    pub because: Vec<DecidingRule>,
     /// Every rule that matches, also those that decide nothing.
     pub matched: Vec<Rule>,
-    pub commands: Vec<Planned>,
+    pub commands: Vec<PlannedCommand>,
     /// Gate 1 applies: its prompt was judged, and its step file is not known any more.
     pub has_gate: bool,
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ImportResult, fits};
-use conclaude_core::config::original::{At, instead};
+use conclaude_core::config::original::{KeyPlace, instead};
 use conclaude_core::event::EventKind;
 use conclaude_core::yaml;
 
@@ -18,7 +18,7 @@ pub fn original(text: &str) -> Option<ImportResult> {
             value if fits(&json!({ section.as_str(): value })) => {
                 imported.config.insert(section.clone(), value.clone());
             }
-            _ => imported.left.push(left(section, At::Top, section)),
+            _ => imported.left.push(left(section, KeyPlace::Top, section)),
         }
     }
     Some(imported)
@@ -36,7 +36,7 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut ImportResu
         {
             some_of(section, key, names, imported);
         } else {
-            imported.left.push(left(&format!("{section}.{key}"), At::Section(section), key));
+            imported.left.push(left(&format!("{section}.{key}"), KeyPlace::Section(section), key));
         }
     }
 }
@@ -68,14 +68,14 @@ fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
             let (good, bad): (Vec<_>, Vec<_>) =
                 keys.partition(|(key, value)| fitting(&json!({ "run": run, key.as_str(): value })));
             for (key, _) in bad {
-                imported.left.push(left(&format!("{key}` of {run} in `{section}"), At::Command, key));
+                imported.left.push(left(&format!("{key}` of {run} in `{section}"), KeyPlace::Command, key));
             }
             let command = good.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             imported.add_command(section, pattern, command);
         }
     }
     if is_left {
-        imported.left.push(left(&format!("{section}.commands"), At::Section(section), "commands"));
+        imported.left.push(left(&format!("{section}.commands"), KeyPlace::Section(section), "commands"));
     }
 }
 
@@ -91,9 +91,9 @@ fn says_nothing(value: &Value) -> bool {
 }
 
 /// What was not taken over, and what to do instead.
-fn left(name: &str, at: At<'_>, key: &str) -> String {
+fn left(name: &str, at: KeyPlace<'_>, key: &str) -> String {
     let of_section = match at {
-        At::Section(section) => instead(At::Top, section),
+        KeyPlace::Section(section) => instead(KeyPlace::Top, section),
         _ => None,
     };
     let why = instead(at, key).or(of_section).unwrap_or_else(|| "not supported here".into());

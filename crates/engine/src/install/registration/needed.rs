@@ -3,7 +3,7 @@
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
 use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
-use conclaude_core::dialect::claude::{mcp, tools, watched};
+use conclaude_core::dialect::claude::{file_matcher, mcp, tools};
 use conclaude_core::event::{self, EventKind, RegistrationRule, Subject};
 use conclaude_core::pattern::{MatchMode, Pattern};
 use conclaude_store::load::{self, Loaded};
@@ -150,7 +150,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             patterns().map(|(pattern, list)| tools_of(pattern, list)).collect::<Option<Vec<_>>>()?.concat()
         }
         Subject::File(_) => {
-            let paths = patterns().flat_map(|(pattern, _)| watched::paths(pattern.as_str()));
+            let paths = patterns().flat_map(|(pattern, _)| file_matcher::paths(pattern.as_str()));
             paths.filter_map(Result::ok).flatten().collect()
         }
         _ => Vec::new(),
@@ -163,7 +163,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
         }
     }
     if is_watching {
-        return watched::matcher(&names);
+        return file_matcher::matcher(&names);
     }
     if names.is_empty() { None } else { Some(joined(&names)) }
 }

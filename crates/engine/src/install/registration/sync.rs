@@ -7,7 +7,7 @@ use super::needed::needed;
 use crate::install::scope::Scope;
 use crate::install::settings::{self, CommandLine, IF_TRUSTED, Registration};
 use conclaude_core::config::ConclaudeConfig;
-use conclaude_core::dialect::claude::watched;
+use conclaude_core::dialect::claude::file_matcher;
 use conclaude_core::event::{EventKind, Subject};
 
 /// Something that is out of sync, and the command that fixes it.
@@ -116,7 +116,7 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
 
 /// Whether Claude Code does anything with a matcher. One for files to watch may be of an earlier version.
 fn is_alive(event: EventKind, matcher: Option<&str>) -> bool {
-    !matches!(event.row().subject, Subject::File(_)) || matcher.is_none_or(watched::is_sound)
+    !matches!(event.row().subject, Subject::File(_)) || matcher.is_none_or(file_matcher::is_sound)
 }
 
 /// What the parts of a config need at an event.

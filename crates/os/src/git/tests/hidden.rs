@@ -196,7 +196,7 @@ fn a_repository_that_was_made_inside_the_project_does_not_take_its_place() {
     repository.write("root", "2");
     repository.git(&["init", "-q", "web"]);
     let now = take(&work, Some(&baseline));
-    assert_eq!(baseline.changed_until(&now, &work, &Budget::unlimited()), Err(GONE.to_owned()));
+    assert_eq!(baseline.changed_until(&now, &work, &Budget::unlimited()), Err(GitError::Gone));
 }
 
 #[cfg(target_os = "linux")]

@@ -1,8 +1,7 @@
 //! What a trail costs, however long it is and whatever is in it.
 
-use super::super::append::body_of;
+use super::super::append::{MAX_BATCH_BYTES, body_of, take_batch};
 use super::super::lines::Lines;
-use super::super::pending::{MAX_BATCH_BYTES, take_batch};
 use super::*;
 
 #[test]

@@ -1,17 +1,17 @@
 //! Events that only a newer client has: their commands run, and nothing else is known of them.
 
 use super::{ALL, EventKind};
-use crate::event::columns::Row;
+use crate::event::Row;
 use crate::text::nearest;
 
 /// What conclaude 0.2 has before an event on its command line.
 const NO_EVENT: &str = "Hooks";
 
-/// Names of events are no longer than this.
+/// The longest name of an event.
 const MAX_NAME: usize = 40;
 
 impl EventKind {
-    /// The event with this name, which this version may not know: one that only looks like a known name is none.
+    /// The event with this name, which may be unknown to this version. A misspelling of a known name is none.
     #[must_use]
     pub fn named_or_future(name: &str) -> Option<EventKind> {
         EventKind::named(name).or_else(|| {
@@ -20,7 +20,7 @@ impl EventKind {
         })
     }
 
-    /// The event of this section, which this version may not know: one that only looks like a known section is none.
+    /// The event of this section, which may be unknown to this version. A misspelling of a known section is none.
     #[must_use]
     pub fn of_section_or_future(section: &str) -> Option<EventKind> {
         EventKind::of_section(section).or_else(|| {

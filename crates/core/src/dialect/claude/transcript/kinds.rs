@@ -1,7 +1,9 @@
-//! What there is in transcripts: kinds of lines, of lines of the system, of attachments and of blocks. Whatever is not in these
-//! tables is of a version that this one does not know, and is counted as such. Each table is sorted.
+//! The kinds of lines, system lines, attachments and blocks in transcripts. Anything that is not in these sorted tables is
+//! unknown to this version; it is counted, and nothing is concluded from it.
 
 use std::borrow::Cow;
+
+use super::{BlockCall, MessageBlock, MessageContent, TranscriptEntry};
 
 /// Kinds of lines that are known and say nothing of what happened.
 pub(super) const IGNORED: [&str; 28] = [
@@ -244,6 +246,140 @@ pub(super) fn unknown(what: &str, kind: Option<&str>) -> Cow<'static, str> {
     match kind {
         Some(kind) => format!("{what} that this version does not know: {kind}").into(),
         None => format!("{what} that does not say what it is").into(),
+    }
+}
+
+/// The first fields of a line. Claude Code writes a few short fields first, so the rest need not be read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Head<'a> {
+    pub(super) kind: Option<&'a str>,
+    pub(super) attachment: Option<&'a str>,
+}
+
+/// No line has more fields before the one that says what it is.
+const MAX_FIELDS: usize = 8;
+
+/// Reads plain fields only. Anything else is left to a real parser.
+pub(super) fn scan(line: &[u8]) -> Head<'_> {
+    let mut head = Head::default();
+    let mut rest = line;
+    for number in 0..MAX_FIELDS {
+        let Some((name, value)) = field(rest, if number == 0 { b'{' } else { b',' }) else { return head };
+        match name {
+            "type" => {
+                head.kind = string(value).map(|(kind, _)| kind);
+                return head;
+            }
+            "attachment" => {
+                let kind = field(value, b'{').filter(|(name, _)| *name == "type");
+                head.attachment = kind.and_then(|(_, value)| string(value)).map(|(kind, _)| kind);
+                return head;
+            }
+            _ => match after_scalar(value) {
+                Some(after) => rest = after,
+                None => return head,
+            },
+        }
+    }
+    head
+}
+
+/// The name of a field after this character, and the text after its colon.
+fn field(text: &[u8], before: u8) -> Option<(&str, &[u8])> {
+    let (name, rest) = string(text.strip_prefix(&[before])?)?;
+    Some((name, rest.strip_prefix(b":")?))
+}
+
+/// A string without escapes, and what follows it.
+fn string(text: &[u8]) -> Option<(&str, &[u8])> {
+    let text = text.strip_prefix(b"\"")?;
+    let end = memchr::memchr2(b'"', b'\\', text)?;
+    let (content, rest) = text.split_at_checked(end)?;
+    Some((std::str::from_utf8(content).ok()?, rest.strip_prefix(b"\"")?))
+}
+
+/// What follows a string, a word or a number.
+fn after_scalar(text: &[u8]) -> Option<&[u8]> {
+    if let Some((_, rest)) = string(text) {
+        return Some(rest);
+    }
+    let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric())?;
+    text.get(end..).filter(|rest| end > 0 && rest.starts_with(b","))
+}
+
+impl<'a> TranscriptEntry<'a> {
+    /// Describes everything that is not understood, in words that follow "a line".
+    pub fn each_unread(&self, mut note: impl FnMut(Cow<'static, str>)) {
+        match self.kind.text() {
+            Some(kind @ ("user" | "assistant")) => {
+                match self.message.as_ref().map(|message| &message.content) {
+                    None => note(format!("of kind `{kind}` without a message").into()),
+                    Some(MessageContent::Other) => {
+                        note(format!("of kind `{kind}` whose content is neither text nor blocks").into());
+                    }
+                    Some(MessageContent::Text(_)) => {}
+                    Some(MessageContent::Blocks(blocks)) => {
+                        blocks.iter().filter_map(MessageBlock::unread).for_each(note)
+                    }
+                }
+            }
+            Some("system") => {
+                let subtype = self.subtype.text();
+                if !subtype.is_some_and(|subtype| is_in(&SYSTEM, subtype)) {
+                    note(unknown("of kind `system` with a subtype", subtype));
+                }
+            }
+            Some("attachment") => {
+                let kind = self.attachment.as_ref().and_then(|attachment| attachment.kind.text());
+                let is_known = |kind| kind == QUEUED || is_in(&HOOKS, kind) || is_in(&ATTACHMENTS, kind);
+                if !kind.is_some_and(is_known) {
+                    note(unknown("with an attachment", kind));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether this line calls a tool, or may do so in a part that was not understood.
+    pub fn may_call(&self) -> bool {
+        match self.message.as_ref().map(|message| &message.content) {
+            Some(MessageContent::Blocks(blocks)) => {
+                blocks.iter().any(|block| block.is_call() || block.is_unknown())
+            }
+            Some(MessageContent::Text(_)) => false,
+            Some(MessageContent::Other) | None => true,
+        }
+    }
+}
+
+impl<'a> MessageBlock<'a> {
+    pub(super) fn is_call(&self) -> bool {
+        self.kind.text() == Some("tool_use")
+    }
+
+    fn is_unknown(&self) -> bool {
+        !self.kind.text().is_some_and(|kind| is_in(&BLOCKS, kind))
+    }
+
+    /// The call of a tool; `None` if it lacks an id, a name or an input.
+    pub(super) fn call(&self) -> Option<BlockCall<'_, 'a>> {
+        if !self.is_call() {
+            return None;
+        }
+        Some(BlockCall { id: self.id.text()?, name: self.name.text()?, input: self.input? })
+    }
+
+    fn unread(&self) -> Option<Cow<'static, str>> {
+        match self.kind.text() {
+            Some("tool_use") if self.call().is_none() => {
+                Some("with a `tool_use` without an id, a name and an input".into())
+            }
+            Some("tool_result") if self.tool_use_id.text().is_none() => {
+                Some("with a `tool_result` without a `tool_use_id`".into())
+            }
+            kind if self.is_unknown() => Some(unknown("with a block", kind)),
+            _ => None,
+        }
     }
 }
 

@@ -36,7 +36,8 @@ fn prompts_are_what_the_user_typed_and_not_what_claude_code_wrote() {
 fn calls_have_their_id_name_and_input() {
     let calls: Vec<(String, String)> = entries(SUBAGENT)
         .flat_map(|entry| {
-            let calls = entry.calls().map(|(_, name, input)| (name.to_owned(), input.to_owned()));
+            let calls =
+                entry.calls().map(|BlockCall { name, input, .. }| (name.to_owned(), input.to_owned()));
             calls.collect::<Vec<_>>()
         })
         .collect();
@@ -76,8 +77,8 @@ fn one_answer_has_one_id_on_all_its_lines() {
 
 #[test]
 fn the_start_of_a_line_says_no_more_than_it_can_know() {
-    let kind = |line: &str| head::scan(line.as_bytes()).kind.map(str::to_owned);
-    let attachment = |line: &str| head::scan(line.as_bytes()).attachment.map(str::to_owned);
+    let kind = |line: &str| kinds::scan(line.as_bytes()).kind.map(str::to_owned);
+    let attachment = |line: &str| kinds::scan(line.as_bytes()).attachment.map(str::to_owned);
     assert_eq!(kind(r#"{"type":"user","#).as_deref(), Some("user"));
     assert_eq!(kind(r#"{"a":null,"b":true,"c":"x","d":12,"type":"system"}"#).as_deref(), Some("system"));
     assert_eq!(kind(r#"{"a":"\"","type":"user"}"#), None, "escapes are left to the parser");
@@ -87,7 +88,7 @@ fn the_start_of_a_line_says_no_more_than_it_can_know() {
     for line in
         ["", "{", "{}", "{\"type\"", "{\"type\":", "{\"type\":\"", "[", "{\"a\":,", "{\"a\":1", "\u{1}"]
     {
-        assert_eq!(head::scan(line.as_bytes()), head::Head::default(), "{line:?}");
+        assert_eq!(kinds::scan(line.as_bytes()), kinds::Head::default(), "{line:?}");
     }
 }
 

@@ -1,0 +1,224 @@
+//! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a character of another alphabet
+//! that looks the same. A comment that was meant to switch a gate on must not be ignored.
+
+use super::{CLOSE, KEYS};
+
+/// The separator after the key of a marker, and what looks like it.
+const SEPARATORS: [char; 3] = [':', '=', '：'];
+
+/// A misspelled key, and the key that was probably meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NearMiss {
+    pub(super) written: String,
+    pub(super) key: &'static str,
+}
+
+impl NearMiss {
+    pub(super) fn problem(&self) -> String {
+        let NearMiss { written, key } = self;
+        if *written == format!("DES-{key}") {
+            format!("DES-{key} is not alone in its comment, or not followed by a colon")
+        } else {
+            // Characters that look the same, or are invisible, are shown as escapes.
+            let named: String = written
+                .chars()
+                .map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() })
+                .collect();
+            format!("`{named}` is not a marker, `DES-{key}` is")
+        }
+    }
+}
+
+/// The misspelled keys in a comment. A key that is only mentioned in prose does not count.
+pub(super) fn near_misses(comment: &str) -> Vec<NearMiss> {
+    comment.lines().enumerate().flat_map(|(number, line)| in_line(line, number == 0)).collect()
+}
+
+fn in_line(line: &str, is_first: bool) -> Vec<NearMiss> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, separator) in line.match_indices(SEPARATORS) {
+        let before = line.get(start..at).unwrap_or_default();
+        let value = line.get(at + separator.len()..).unwrap_or_default();
+        let word = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+        if let Some(key) = key_of(word) {
+            // The first one may be a correct marker.
+            let is_marker =
+                is_first && start == 0 && separator == ":" && before.trim() == format!("DES-{key}");
+            if !is_marker {
+                found.push(NearMiss { written: word.to_owned(), key });
+            }
+        } else if start == 0
+            && let Some(key) = key_in_words(before, value)
+        {
+            found.push(NearMiss { written: before.trim().to_owned(), key });
+        }
+        start = at + separator.len();
+    }
+    if start == 0 {
+        found.extend(without_separator(line));
+    }
+    found
+}
+
+/// `DES VALIDATION: required`: blanks in the key are prose more often than not, so the value must be one of a marker.
+fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
+    let is_value = |word: &str| ["REQUIRED", "OPTIONAL", "NONE"].contains(&word);
+    let key = key_of(before).filter(|key| before.split_whitespace().count() > 1 && *key == "VALIDATION")?;
+    let value = folded(value.split(CLOSE).next().unwrap_or_default());
+    if is_value(&value) { Some(key) } else { None }
+}
+
+/// `DES-VALIDATION required`, `des_validation`: the line starts with the key, and nothing says what its value is.
+fn without_separator(line: &str) -> Option<NearMiss> {
+    let first = line.split_whitespace().next()?;
+    let all = folded(line);
+    let is_all =
+        ["", "REQUIRED", "OPTIONAL", "NONE"].iter().any(|value| all == format!("DESVALIDATION{value}"));
+    if !is_all && key_of(first) != Some("VALIDATION") {
+        return None;
+    }
+    let written = if is_all { line.trim() } else { first };
+    Some(NearMiss { written: written.to_owned(), key: "VALIDATION" })
+}
+
+/// The key that this was meant to be, if any.
+fn key_of(written: &str) -> Option<&'static str> {
+    let written = folded(written);
+    let name = written.strip_prefix("DES")?;
+    KEYS.into_iter().find(|key| {
+        let key = folded(key);
+        // Short names have neighbours that mean something else.
+        name == key || (key.len() > 6 && is_one_typo(name, &key))
+    })
+}
+
+/// The alphanumeric characters of a text in ASCII capitals, as a reader sees them.
+fn folded(text: &str) -> String {
+    text.chars()
+        .filter_map(seen_as)
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_uppercase())
+        .collect()
+}
+
+/// The ASCII character that this one looks like.
+fn seen_as(c: char) -> Option<char> {
+    const LOOKS_LIKE: [(&str, char); 16] = [
+        ("АаΑα", 'A'),
+        ("ВΒ", 'B'),
+        ("СсϹ", 'C'),
+        ("ԁ", 'D'),
+        ("ЕеΕЁё", 'E'),
+        ("Ԍ", 'G'),
+        ("ІіΙıӀ", 'I'),
+        ("ЈјͿ", 'J'),
+        ("КкΚ", 'K'),
+        ("МΜ", 'M'),
+        ("ΝՈ", 'N'),
+        ("ОоΟο", 'O'),
+        ("РрΡρ", 'P'),
+        ("Ѕѕ", 'S'),
+        ("ТΤ", 'T'),
+        ("Ѵѵν", 'V'),
+    ];
+    match c {
+        _ if c.is_ascii() => Some(c),
+        // Full width.
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
+        _ => LOOKS_LIKE.iter().find(|(like, _)| like.contains(c)).map(|(_, seen)| *seen),
+    }
+}
+
+/// Whether one character was left out, added or changed, or two neighbours were exchanged.
+fn is_one_typo(written: &str, key: &str) -> bool {
+    let (written, key) = (written.as_bytes(), key.as_bytes());
+    let same = written.iter().zip(key).take_while(|(a, b)| a == b).count();
+    let rest = |text: &[u8], from: usize| text.get(from..).unwrap_or_default().to_vec();
+    let (a, b) = (rest(written, same), rest(key, same));
+    let exchanged = matches!((a.as_slice(), b.as_slice()), ([x, y, ..], [v, w, ..]) if x == w && y == v);
+    rest(&a, 1) == b
+        || a == rest(&b, 1)
+        || rest(&a, 1) == rest(&b, 1)
+        || (exchanged && rest(&a, 2) == rest(&b, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(comment: &str) -> Vec<&'static str> {
+        near_misses(comment).into_iter().map(|miss| miss.key).collect()
+    }
+
+    #[test]
+    fn keys_that_were_meant_are_found_and_prose_is_free() {
+        for (comment, expected) in [
+            // Other hyphens.
+            (" DES\u{2011}VALIDATION: required ", &["VALIDATION"][..]),
+            (" DES\u{2013}VALIDATION: required ", &["VALIDATION"]),
+            (" DES\u{2212}STEP\u{2212}FILE: x ", &["STEP-FILE"]),
+            // Invisible characters.
+            (" DES-\u{200b}VALIDATION: required ", &["VALIDATION"]),
+            (" \u{feff}DES-VALIDATION: required ", &["VALIDATION"]),
+            (" D\u{ad}ES-VALIDATION: required ", &["VALIDATION"]),
+            (" DES-VALIDATION\u{2060}: required ", &["VALIDATION"]),
+            // Underscores, no hyphen, blanks.
+            (" DES_VALIDATION: required ", &["VALIDATION"]),
+            (" DES_STEP_FILE: x ", &["STEP-FILE"]),
+            (" DESVALIDATION: required ", &["VALIDATION"]),
+            (" DES VALIDATION: required ", &["VALIDATION"]),
+            (" DES - VALIDATION : required ", &["VALIDATION"]),
+            (" DES-PROJECTID: x ", &["PROJECT-ID"]),
+            // Case, other alphabets, full width.
+            (" des-validation: required ", &["VALIDATION"]),
+            (" D\u{415}S-VALIDATION: required ", &["VALIDATION"]),
+            (" ＤＥＳ-VALIDATION: required ", &["VALIDATION"]),
+            // Typos.
+            (" DES-VALIDATON: required ", &["VALIDATION"]),
+            (" DES-VALDIATION: required ", &["VALIDATION"]),
+            (" DES-STEP-FILES: x ", &["STEP-FILE"]),
+            // Other separators, or none.
+            (" DES-VALIDATION=required ", &["VALIDATION"]),
+            (" DES-VALIDATION：required ", &["VALIDATION"]),
+            (" DES-VALIDATION required ", &["VALIDATION"]),
+            (" DES_VALIDATION ", &["VALIDATION"]),
+            // Several in one comment.
+            ("\nDES_VALIDATION: required\nDES_AGENT: coder\n", &["VALIDATION", "AGENT"]),
+            (" DES-STEP-FILE: x DES-VALIDATION: required ", &["VALIDATION"]),
+            // Markers as they should be, and markers of others.
+            (" DES-VALIDATION: required ", &[]),
+            ("DES-STEP-FILE  :  steps/a:b.json ", &[]),
+            (" DES-NOVELTY: x ", &[]),
+            (" DES-SECTION: Validation ", &[]),
+            (" DES-AGENTS: x ", &[]),
+            // Prose.
+            (" DES: see docs/des.md ", &[]),
+            (" DES validation: see docs/des.md ", &[]),
+            (" how DES validation works, see DES-VALIDATION in the docs ", &[]),
+            (" the step file of DES: steps/01.json ", &[]),
+            (" description: validation ", &[]),
+            (" DESTINATION: validation ", &[]),
+            (" TODO: validation of the DES step-file ", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(keys(comment), expected, "{comment:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_comment_panics(comment in "(?s).{0,80}") {
+            near_misses(&comment);
+        }
+
+        #[test]
+        fn an_invisible_character_anywhere_in_a_key_is_seen(
+            at in 0..14_usize, c in proptest::sample::select(vec!['\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}', '\u{202e}']),
+        ) {
+            let mut key = "DES-VALIDATION".to_owned();
+            key.insert(at, c);
+            proptest::prop_assert_eq!(keys(&format!(" {key}: required ")), ["VALIDATION"]);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! What a schema accepts, in words, and what to write instead of a value that it does not.
+
+use serde_json::Value;
+
+use crate::config::patterns::{OptionName, RegexText};
+use crate::config::values::{NOT_BLANK, seconds_in};
+use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, ToolPatternText};
+use crate::dialect::claude::notation::ToolPattern;
+use crate::event::{self, Blocking, EventKind};
+use crate::pattern::alternatives_of;
+use crate::text::{most_similar, nearest};
+use crate::yaml::Node;
+
+const GLOBS: &str =
+    "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
+
+/// Longer enumerations are counted in the label.
+const MAX_LISTED: usize = 8;
+
+/// The number of them that are named where none is similar enough to have been meant.
+const MAX_SIMILAR: usize = 3;
+
+pub(super) fn is_type(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(one)) => one == name,
+        Some(Value::Array(many)) => many.iter().any(|one| one == name),
+        _ => false,
+    }
+}
+
+/// Whether the value is of the kind that the schema is about, valid or not.
+pub(super) fn is_of_kind(node: &Node, schema: &Value) -> bool {
+    match node {
+        Node::Null => false,
+        Node::List(_) => is_type(schema, "array"),
+        Node::Map(_) => is_type(schema, "object"),
+        Node::Bool(_) => is_type(schema, "boolean"),
+        Node::Int(_) | Node::Float(_) => is_type(schema, "integer") || is_type(schema, "number"),
+        Node::Text(_) => is_type(schema, "string") || !choices(schema).is_empty(),
+    }
+}
+
+/// The allowed words of an enumeration, however the schema spells it.
+fn choices(schema: &Value) -> Vec<&str> {
+    let one_of = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let constants = one_of.flat_map(|one| {
+        let several = one.get("enum").and_then(Value::as_array).into_iter().flatten();
+        one.get("const").into_iter().chain(several)
+    });
+    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    constants.chain(listed).chain(schema.get("const")).filter_map(Value::as_str).collect()
+}
+
+pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
+    let choices = choices(schema);
+    match node {
+        Node::Text(text) if !choices.is_empty() => choices.contains(&text.as_ref()),
+        Node::Text(text) if is_duration(schema) => {
+            seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
+        }
+        Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
+        Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).is_ok(),
+        Node::Text(text) if is_option(schema) => OptionName::is_valid(text),
+        Node::Text(text) if broken_pattern(text, schema).is_some() => false,
+        Node::Text(text) if is_type(schema, "string") => {
+            (!must_not_be_blank(schema) || !text.trim().is_empty())
+                && max_length(schema).is_none_or(|max| text.chars().count() as u64 <= max)
+        }
+        Node::Int(number) if is_type(schema, "integer") || is_type(schema, "number") => {
+            is_in_range(*number, schema)
+        }
+        Node::Float(number) if is_type(schema, "number") => {
+            let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+            bound("minimum").is_none_or(|low| *number >= low)
+                && bound("maximum").is_none_or(|high| *number <= high)
+        }
+        Node::Bool(_) => is_type(schema, "boolean"),
+        _ => false,
+    }
+}
+
+/// What is wrong with a text that must be a pattern.
+pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
+    match schema.get("format").and_then(Value::as_str)? {
+        NameGlob::FORMAT => NameGlob::check(text).err().map(|error| error.to_string()),
+        CommandGlob::FORMAT => CommandGlob::check(text).err().map(|error| error.to_string()),
+        _ if text.trim().is_empty() => None,
+        FileGlob::FORMAT => FileGlob::check(text).err().map(|error| error.to_string()),
+        RegexText::FORMAT => RegexText::check(text).err().map(|error| error.to_string()),
+        ToolPatternText::FORMAT => ToolPattern::parse(text).err().map(|error| error.to_string()),
+        _ => None,
+    }
+}
+
+fn is_folder(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
+}
+
+fn is_option(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(OptionName::FORMAT)
+}
+
+fn is_endpoint(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(Endpoint::FORMAT)
+}
+
+fn max_length(schema: &Value) -> Option<u64> {
+    schema.get("maxLength").and_then(Value::as_u64)
+}
+
+fn must_not_be_blank(schema: &Value) -> bool {
+    schema.get("pattern").is_some_and(|pattern| pattern == NOT_BLANK)
+}
+
+/// A number of seconds, or a text such as `5m`.
+fn is_duration(schema: &Value) -> bool {
+    is_type(schema, "integer") && is_type(schema, "string")
+}
+
+fn is_in_range(number: i128, schema: &Value) -> bool {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_i64).map(i128::from);
+    bound("minimum").is_none_or(|low| number >= low) && bound("maximum").is_none_or(|high| number <= high)
+}
+
+/// What is accepted, for a label: `expected …`.
+pub(super) fn expected(alternatives: &[&Value]) -> String {
+    alternatives.iter().map(|one| expected_one(one)).collect::<Vec<_>>().join(" or ")
+}
+
+fn expected_one(schema: &Value) -> String {
+    if is_folder(schema) {
+        return "a folder below that of the config: a relative path without `..`".into();
+    }
+    match schema.get("format").and_then(Value::as_str) {
+        Some(Endpoint::FORMAT) => return "a URL, such as http://localhost:4318".into(),
+        Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
+        Some(CommandGlob::FORMAT) => return "a glob, such as `git push *`".into(),
+        Some(RegexText::FORMAT) => return "a regular expression".into(),
+        Some(ToolPatternText::FORMAT) => {
+            return "a pattern of tools, such as `Read` or `Bash(git status*)`".into();
+        }
+        Some(OptionName::FORMAT) => return "an option, such as `-f` or `--force`".into(),
+        Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
+        _ => {}
+    }
+    let choices = choices(schema);
+    match choices.as_slice() {
+        [] => {}
+        [only] => return format!("`{only}`"),
+        many if many.len() > MAX_LISTED => return format!("one of {} known names", many.len()),
+        some => return format!("one of {}", quoted(some)),
+    }
+    if is_type(schema, "integer") {
+        return match (schema.get("minimum"), schema.get("maximum")) {
+            (Some(low), Some(high)) if is_duration(schema) => {
+                format!("{low} to {high} seconds, as a number or as `90s` or `5m`")
+            }
+            (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
+            _ => "a whole number".into(),
+        };
+    }
+    if is_type(schema, "number") {
+        return match (schema.get("minimum"), schema.get("maximum")) {
+            (Some(low), Some(high)) => format!("a number from {low} to {high}"),
+            _ => "a number".into(),
+        };
+    }
+    if let Some(required) = schema.get("required").and_then(Value::as_array) {
+        let names: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
+        return format!("a mapping with {}", quoted(&names));
+    }
+    if let Some(max) = max_length(schema) {
+        return format!("text of at most {max} characters that is not blank");
+    }
+    let text = if must_not_be_blank(schema) { "text that is not blank" } else { "text" };
+    let names = [
+        ("boolean", "`true` or `false`"),
+        ("string", text),
+        ("array", "a list"),
+        ("object", "a mapping of keys to values"),
+    ];
+    names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
+}
+
+/// A value that none of the alternatives accepts.
+pub(super) struct Misfit<'a> {
+    pub(super) node: &'a Node,
+    /// How the file spells it.
+    pub(super) source: &'a str,
+    /// The alternative that was probably meant.
+    pub(super) schema: &'a Value,
+    pub(super) alternatives: &'a [&'a Value],
+    /// What the entries of a list must be, where a list is expected.
+    pub(super) items: &'a [&'a Value],
+}
+
+/// What to write instead.
+pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
+    let Misfit { node, source, schema, alternatives, items } = misfit;
+    let choices = choices(schema);
+    match node {
+        Node::Map(_) if is_type(schema, "array") => Some("start each entry with `- `".into()),
+        Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
+        Node::Text(text) if is_type(schema, "array") => Some(match items.first() {
+            Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
+            _ => format!("write it as a list: [{text:?}]"),
+        }),
+        Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err().map(|error| error.to_string()),
+        Node::Text(text) if broken_pattern(text, schema).is_some() => {
+            let format = schema.get("format").and_then(Value::as_str);
+            let is_glob = match format {
+                Some(NameGlob::FORMAT) => alternatives_of(text).is_none(),
+                Some(CommandGlob::FORMAT | FileGlob::FORMAT) => true,
+                _ => false,
+            };
+            broken_pattern(text, schema)
+                .map(|error| if is_glob { format!("{error}; {GLOBS}") } else { error })
+        }
+        Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
+        Node::Text(text) if is_duration(schema) => duration_help(text, schema),
+        Node::Text(text) if !choices.is_empty() => match choice_help(text, &choices) {
+            None if alternatives.iter().any(|one| is_type(one, "array")) => {
+                Some(format!("a list is written as [{text:?}]"))
+            }
+            help => help,
+        },
+        Node::Text(text) if is_unquoted_valid(text, schema) => Some(format!("remove the quotes: {text}")),
+        Node::Text(text) if is_type(schema, "boolean") => match text.to_lowercase().as_str() {
+            "yes" | "on" => Some("did you mean `true`?".into()),
+            "no" | "off" => Some("did you mean `false`?".into()),
+            _ => None,
+        },
+        Node::Bool(_) | Node::Int(_) | Node::Float(_)
+            if is_type(schema, "string") && !is_duration(schema) =>
+        {
+            Some(format!("quote it to make it text: \"{source}\""))
+        }
+        _ => None,
+    }
+}
+
+/// Whether entries of this schema are commands.
+fn has_run(schema: &Value) -> bool {
+    schema.pointer("/properties/run").is_some()
+}
+
+/// Whether a text would be valid without its quotes.
+fn is_unquoted_valid(text: &str, schema: &Value) -> bool {
+    let unquoted = match text {
+        "true" | "false" => Node::Bool(text == "true"),
+        number => number.parse().map_or(Node::Null, Node::Int),
+    };
+    scalar_fits(&unquoted, schema)
+}
+
+/// `5 minutes` is `5m`, `'90'` is 90.
+fn duration_help(text: &str, schema: &Value) -> Option<String> {
+    if is_unquoted_valid(text, schema) {
+        return Some(format!("remove the quotes: {text}"));
+    }
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    let unit = unit.trim_start().chars().next()?.to_ascii_lowercase();
+    let suggestion = format!("{number}{unit}");
+    let seconds = seconds_in(&suggestion)?;
+    if suggestion == text || !is_in_range(seconds.into(), schema) {
+        return None;
+    }
+    Some(format!("did you mean `{suggestion}`?"))
+}
+
+fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
+    if text == "block" && choices == ["warn"] {
+        return Some(format!(
+            "this event cannot be blocked, use `warn`; events that can: {}",
+            quoted(&blockable())
+        ));
+    }
+    let started = choices.iter().copied().find(|choice| !text.is_empty() && choice.starts_with(text));
+    match nearest(text, choices.iter().copied()).or(started) {
+        Some(near) => Some(format!("did you mean `{near}`?")),
+        None if choices.len() > MAX_LISTED => {
+            let near = most_similar(text, choices.iter().copied(), MAX_SIMILAR);
+            Some(format!("the most similar are {}; `conclaude schema` lists all", quoted(&near)))
+        }
+        None => None,
+    }
+}
+
+/// The sections of events that can be blocked by a command.
+fn blockable() -> Vec<&'static str> {
+    let blockable = event::ALL.iter().filter(|event| event.blocking() != Blocking::Never);
+    blockable.map(|event| event.row().section).collect()
+}
+
+/// What the config may have, without the names of all events.
+pub(super) fn sections(known: &[&str]) -> String {
+    let is_event = |key: &&&str| EventKind::of_section(key).is_some();
+    let others: Vec<&str> = known.iter().filter(|key| !is_event(key)).copied().collect();
+    format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted(&others))
+}
+
+/// What to write instead of a key that belongs in the section of an event, or of Claude Code's own `hooks`.
+pub(super) fn of_events(key: &str) -> Option<String> {
+    Some(match key {
+        "commands" | "match" => "write it in the section of an event, such as `subagentStop`".into(),
+        "hooks" => "each event is a section: `preToolUse: {commands: {Bash: [{run: …}]}}`; `conclaude init --import` takes over what \
+                    the settings of Claude Code have"
+            .into(),
+        _ => return None,
+    })
+}
+
+/// What to write instead of an invalid pattern. Claude Code's own matchers separate alternatives by `|`.
+pub(super) fn pattern_help(pattern: &str) -> String {
+    let is_plain = pattern.contains('|') && !pattern.contains(['{', '}', '[', ']', '\\', ',']);
+    let names: Vec<&str> = pattern.split('|').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if is_plain && !names.is_empty() {
+        return format!("write \"{{{}}}\"", names.join(","));
+    }
+    GLOBS.into()
+}
+
+pub(super) fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,145 @@
+//! Several files make one config: maps merge, lists append, scalars override, and a guard of an outer layer stays.
+
+use super::Layer;
+use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
+
+/// Guards that are on or off.
+const SWITCHES: [&str; 3] = ["preventRootAdditions", "preventUpdateGitIgnored", "worktreeFence"];
+
+pub(super) struct Merging<'a> {
+    /// Of each file.
+    pub(super) layers: &'a [Layer],
+    /// Of the current values.
+    pub(super) keys: Vec<Text>,
+}
+
+impl Merging<'_> {
+    /// `null` equals absent.
+    pub(super) fn values(&mut self, outer: Spanned<Node>, inner: Spanned<Node>) -> Spanned<Node> {
+        if self.is_locked_on(&outer, &inner) || self.is_stricter(&outer, &inner) {
+            return outer;
+        }
+        let span = outer.span;
+        let outer = as_commands(outer, &inner, &self.keys);
+        let inner = as_commands(inner, &outer, &self.keys);
+        match (outer.value, inner.value) {
+            (outer, Node::Null) => Spanned { value: outer, span },
+            (Node::Map(entries), Node::Map(more)) if !is_one_value(&self.keys) => {
+                Spanned { value: Node::Map(self.entries(entries, more)), span }
+            }
+            (Node::List(items), Node::List(more)) if !is_one_value(&self.keys) => {
+                let (mut items, more) = if first_decides(&self.keys) { (more, items) } else { (items, more) };
+                items.extend(more);
+                Spanned { value: Node::List(items), span }
+            }
+            (_, value) => Spanned { value, span: inner.span },
+        }
+    }
+
+    fn entries(&mut self, mut entries: Vec<MapEntry>, more: Vec<MapEntry>) -> Vec<MapEntry> {
+        let outer = SectionMode::of(&entries);
+        for (key, value) in more {
+            if key.value == MATCH && self.would_drop(outer, &value) {
+                continue;
+            }
+            match entries.iter_mut().find(|(known, _)| known.value == key.value) {
+                Some((_, old)) => {
+                    self.keys.push(key.value);
+                    let outer = std::mem::replace(old, Spanned { value: Node::Null, span: value.span });
+                    *old = self.values(outer, value);
+                    self.keys.pop();
+                }
+                None => entries.push((key, value)),
+            }
+        }
+        entries
+    }
+
+    /// Whether `match: first` would keep commands of an outer layer from running, which all run there.
+    fn would_drop(&self, outer: SectionMode, value: &Spanned<Node>) -> bool {
+        let is_outer = |span| self.layer_of(span) < self.layer_of(value.span);
+        !outer.is_first && is_first(value) && outer.commands.is_some_and(is_outer)
+    }
+
+    fn layer_of(&self, span: Span) -> Layer {
+        self.layers.get(span.source).copied().unwrap_or_default()
+    }
+
+    /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
+    fn is_locked_on(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+        let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_ref()));
+        let field = |key: &str| match &outer.value {
+            Node::Map(entries) => {
+                entries.iter().any(|(own, value)| own.value == key && value.value == Node::Bool(true))
+            }
+            value => key == "enabled" && *value == Node::Bool(true),
+        };
+        is_switch
+            && self.layer_of(outer.span) < self.layer_of(inner.span)
+            && field("enabled")
+            && !field("overridable")
+    }
+
+    /// Whether an outer layer leaves less to rules for permissions than an inner one would.
+    fn is_stricter(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+        let rank = |node: &Spanned<Node>| match node
+            .value_of("answer")
+            .map_or(&node.value, |answer| &answer.value)
+        {
+            Node::Text(word) => ["allow", "ask", "deny"].iter().position(|known| known == word),
+            _ => None,
+        };
+        let is_overridable = outer.value_of("overridable").is_some_and(|flag| flag.value == Node::Bool(true));
+        self.keys == DEFAULT
+            && self.layer_of(outer.span) < self.layer_of(inner.span)
+            // One that says the same would let rules of its own layer count against it.
+            && rank(inner) <= rank(outer)
+            && !is_overridable
+    }
+}
+
+/// The phases are one value: their order is that of the work. So is an answer with what may relax it.
+fn is_one_value(keys: &[Text]) -> bool {
+    keys == ["des", "phases"] || keys == DEFAULT
+}
+
+const DEFAULT: [&str; 2] = ["permissionRequest", "default"];
+
+const MATCH: &str = "match";
+
+/// How the section of the outer files selects patterns.
+#[derive(Clone, Copy)]
+struct SectionMode {
+    is_first: bool,
+    commands: Option<Span>,
+}
+
+impl SectionMode {
+    fn of(section: &[MapEntry]) -> SectionMode {
+        let value = |name: &str| section.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
+        SectionMode {
+            is_first: value(MATCH).is_some_and(is_first),
+            commands: value("commands").map(|commands| commands.span),
+        }
+    }
+}
+
+fn is_first(value: &Spanned<Node>) -> bool {
+    matches!(&value.value, Node::Text(word) if word == "first")
+}
+
+/// Lists whose first match decides: there a file is before what it extends, or it could not make an exception.
+fn first_decides(keys: &[Text]) -> bool {
+    keys == ["preToolUse", "toolUsageValidation"]
+}
+
+/// A plain list of commands is that of `*`, where the other file has a map.
+fn as_commands(node: Spanned<Node>, other: &Spanned<Node>, keys: &[Text]) -> Spanned<Node> {
+    let is_list = matches!((&node.value, &other.value), (Node::List(_), Node::Map(_)));
+    if !is_list || keys.last().is_none_or(|key| key != "commands") {
+        return node;
+    }
+    let span = node.span;
+    let key = Spanned { value: "*".into(), span };
+    Spanned { value: Node::Map(vec![(key, node)]), span }
+}

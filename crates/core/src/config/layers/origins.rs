@@ -1,0 +1,182 @@
+//! Where the values of a config came from: every value keeps its file and line.
+
+use std::fmt;
+use std::path::Path;
+
+use super::merging::Merging;
+use super::{Layer, Source, file_name};
+use crate::config::{ConclaudeConfig, EventConfig, Patterns};
+use crate::yaml::{Node, Span, Spanned};
+
+/// Where the values of a config came from.
+#[derive(Clone, Debug, Default)]
+pub struct Origins {
+    pub(super) tree: Spanned<Node>,
+    pub(super) sources: Vec<Source>,
+    /// The values of each file alone, where all are asked for.
+    alone: Option<Vec<Spanned<Node>>>,
+}
+
+/// The file and the line of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin<'a> {
+    pub layer: Layer,
+    pub path: &'a Path,
+    pub line: usize,
+}
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.line)
+    }
+}
+
+impl Origins {
+    /// The values as they are merged.
+    #[must_use]
+    pub fn tree(&self) -> &Spanned<Node> {
+        &self.tree
+    }
+
+    /// All files that contribute, the outermost first.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Adds the values of one more file, further in than all before.
+    pub(super) fn add(&mut self, source: Source, mut tree: Spanned<Node>) {
+        tree.remove("extends");
+        if let Some(alone) = &mut self.alone {
+            alone.push(tree.clone());
+        }
+        tree.set_source(self.sources.len());
+        self.sources.push(source);
+        let layers: Vec<Layer> = self.sources.iter().map(|source| source.layer).collect();
+        let outer = std::mem::take(&mut self.tree);
+        self.tree = Merging { layers: &layers, keys: Vec::new() }.values(outer, tree);
+    }
+
+    /// Decides for each file whether anything of it may run.
+    pub fn check_trust(&mut self, why_untrusted: impl Fn(&Source) -> Option<String>) {
+        for source in &mut self.sources {
+            source.untrusted = why_untrusted(source);
+        }
+    }
+
+    /// Where a value came from, named by its keys and indices: `["preToolUse", "uneditableFiles", "0"]`. Of a map or list
+    /// that several files fill, the first of them.
+    #[must_use]
+    pub fn of(&self, keys: &[&str]) -> Option<Origin<'_>> {
+        self.at(self.node(keys)?.span)
+    }
+
+    /// The name of the file and the line of a value.
+    #[must_use]
+    pub fn position(&self, keys: &[&str], root: Option<&Path>) -> Option<(String, usize)> {
+        let origin = self.of(keys)?;
+        Some((file_name(origin.path, root), origin.line))
+    }
+
+    #[must_use]
+    pub fn at(&self, span: Span) -> Option<Origin<'_>> {
+        let source = self.sources.get(span.source)?;
+        Some(Origin { layer: source.layer, path: &source.path, line: span.line })
+    }
+
+    /// Why a value may not run: one of the files that it came from is not trusted.
+    #[must_use]
+    pub fn untrusted(&self, keys: &[&str]) -> Option<&str> {
+        if self.sources.iter().all(|source| source.untrusted.is_none()) {
+            return None;
+        }
+        let mut pending = vec![self.node(keys)?];
+        while let Some(node) = pending.pop() {
+            let source = self.sources.get(node.span.source);
+            match &node.value {
+                Node::Map(entries) => pending.extend(entries.iter().map(|(_, value)| value)),
+                Node::List(items) => pending.extend(items),
+                _ => {
+                    if let Some(why) = source.and_then(|source| source.untrusted.as_deref()) {
+                        return Some(why);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Why nothing may be sent to the endpoint that the config names. Trust is checked before, where it is asked for.
+    #[must_use]
+    pub fn untrusted_endpoint(&self) -> Option<&str> {
+        self.untrusted(&["telemetry"])
+    }
+
+    /// Why nothing of this file may run.
+    #[must_use]
+    pub fn untrusted_source(&self, source: usize) -> Option<&str> {
+        self.sources.get(source)?.untrusted.as_deref()
+    }
+
+    /// What else of this config nobody agreed to, and why it stays off.
+    #[must_use]
+    pub fn untrusted_rules(&self) -> Vec<(&'static str, &str)> {
+        const RULES: [(&str, &[&str]); 5] = [
+            ("the judge", &["des", "judge"]),
+            ("permissions", &["permissionRequest", "allow"]),
+            ("context for prompts", &["userPromptSubmit", "contextRules"]),
+            ("telemetry", &["telemetry"]),
+            ("`stop.infinite`", &["stop", "infinite"]),
+        ];
+        let found = RULES.into_iter().filter_map(|(what, keys)| Some((what, self.untrusted(keys)?)));
+        found.collect()
+    }
+
+    fn node(&self, keys: &[&str]) -> Option<&Spanned<Node>> {
+        keys.iter().try_fold(&self.tree, |node, key| match &node.value {
+            Node::Map(entries) => entries.iter().find(|(own, _)| own.value == *key).map(|(_, value)| value),
+            // A plain list of commands is that of `*`.
+            Node::List(_) if *key == "*" => Some(node),
+            Node::List(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
+    /// Where everything is asked for, also what each layer says alone.
+    pub(super) fn with_files(patterns: Patterns) -> Origins {
+        let alone = if patterns == Patterns::All { Some(Vec::new()) } else { None };
+        Origins { alone, ..Origins::default() }
+    }
+
+    /// What the files of one layer say without the others. They have been read, and are not read again.
+    #[must_use]
+    pub fn of_layer(&self, layer: Layer) -> ConclaudeConfig {
+        let mut own = Origins::default();
+        for (source, tree) in self.sources.iter().zip(self.alone.iter().flatten()) {
+            if source.layer == layer {
+                own.add(source.clone(), tree.clone());
+            }
+        }
+        ConclaudeConfig::from_tree(&own.tree).unwrap_or_default()
+    }
+
+    /// Why commands of this config may not run, for each that may not.
+    #[must_use]
+    pub fn untrusted_commands(&self, config: &ConclaudeConfig) -> Vec<&str> {
+        let mut found = Vec::new();
+        for (event, section) in &config.sections {
+            for (pattern, commands) in section.entries() {
+                found.extend((0..commands.len()).filter_map(|index| {
+                    self.untrusted(&[event.row().section, "commands", pattern.as_str(), &index.to_string()])
+                }));
+            }
+        }
+        for (pattern, commands) in config.prompts.slash_commands.iter().flat_map(EventConfig::entries) {
+            found.extend((0..commands.len()).filter_map(|index| {
+                let keys = ["userPromptSubmit", "slashCommands", "commands", pattern.as_str()];
+                self.untrusted(&[&keys[..], &[&index.to_string()]].concat())
+            }));
+        }
+        found
+    }
+}

@@ -1,0 +1,144 @@
+use std::path::PathBuf;
+
+use super::*;
+
+fn part(layer: Layer, name: &str, text: &str) -> Part {
+    let path = PathBuf::from(name);
+    let source = Source { layer, path, text: text.to_owned(), untrusted: None };
+    let PartResult { part, error, .. } = Part::read(source, Patterns::All);
+    assert_eq!(error, None);
+    part.unwrap()
+}
+
+fn layered(files: &[(Layer, &str, &str)]) -> (ConclaudeConfig, Origins) {
+    let parts = files.iter().map(|(layer, name, text)| part(*layer, name, text)).collect();
+    let MergedConfig { config, origins, errors } = merge(parts, Patterns::All);
+    assert!(errors.is_empty(), "{errors:?}");
+    (config, origins)
+}
+
+#[test]
+fn maps_merge_lists_append_and_scalars_override() {
+    let (config, origins) = layered(&[
+        (
+            Layer::User,
+            "user",
+            "maxBlocks: 5\ndes: {scope: warn, requiredSections: [A]}\nsubagentStop:\n  commands:\n    \"*\": [{run: a}]\n    coder: [{run: b}]\n",
+        ),
+        (
+            Layer::Project,
+            "project",
+            "maxBlocks: 2\ndes: {requiredSections: [B], enabled: null}\nsubagentStop:\n  match: first\n  commands:\n    coder:\n      - run: c\n    tester: [{run: d}]\n",
+        ),
+    ]);
+    assert_eq!(config.max_blocks(), 2);
+    let des = config.des.as_ref().unwrap();
+    assert_eq!(des.required_sections(), ["A", "B"]);
+    assert_eq!(des.scope(), crate::config::ScopeMode::Warn);
+    let section = &config.sections[0].1;
+    let runs: Vec<(&str, Vec<&str>)> = section
+        .entries()
+        .iter()
+        .map(|(pattern, commands)| {
+            (pattern.as_str(), commands.iter().map(|command| command.run.as_str()).collect())
+        })
+        .collect();
+    assert_eq!(runs, [("*", vec!["a"]), ("coder", vec!["b", "c"]), ("tester", vec!["d"])]);
+    let of = |keys: &[&str]| origins.of(keys).map(|origin| format!("{} {origin}", origin.layer.name()));
+    assert_eq!(of(&["maxBlocks"]).unwrap(), "project project:1");
+    assert_eq!(of(&["des", "scope"]).unwrap(), "user user:2");
+    assert_eq!(of(&["des", "requiredSections", "1"]).unwrap(), "project project:2");
+    assert_eq!(of(&["subagentStop", "commands", "coder", "0"]).unwrap(), "user user:6");
+    assert_eq!(of(&["subagentStop", "commands", "coder", "1"]).unwrap(), "project project:7");
+    assert_eq!(of(&["subagentStop", "commands", "coder", "2"]), None);
+}
+
+#[test]
+fn a_plain_list_of_commands_is_that_of_the_wildcard() {
+    let (config, origins) = layered(&[
+        (Layer::User, "user", "stop: {commands: [{run: a}]}\n"),
+        (Layer::Project, "project", "stop: {commands: {\"*\": [{run: b}]}}\n"),
+        (Layer::Local, "local", "stop: {commands: [{run: c}]}\n"),
+    ]);
+    let runs: Vec<&str> = config.sections[0].1.commands().map(|command| command.run.as_str()).collect();
+    assert_eq!(runs, ["a", "b", "c"]);
+    let of = |keys: &[&str]| origins.of(keys).unwrap().to_string();
+    assert_eq!(of(&["stop", "commands", "*", "0"]), "user:1");
+    assert_eq!(of(&["stop", "commands", "*", "2"]), "local:1");
+    let (_, alone) = layered(&[(Layer::Project, "project", "stop:\n  commands:\n    - run: a\n")]);
+    assert_eq!(alone.of(&["stop", "commands", "*", "0"]).unwrap().to_string(), "project:3");
+}
+
+#[test]
+fn phases_are_one_value() {
+    let (config, _) = layered(&[
+        (Layer::User, "user", "des: {phases: [A, B]}\n"),
+        (Layer::Project, "project", "des: {phases: [B, C]}\n"),
+        (Layer::Local, "local", "des: null\n"),
+    ]);
+    assert_eq!(config.des.unwrap().phase_names(), ["B", "C"]);
+}
+
+#[test]
+fn a_file_that_is_too_much_with_the_others_is_left_out() {
+    let sections = |from: usize| {
+        let names: Vec<String> = (from..from + 60).map(|at| format!("S{at}")).collect();
+        format!("des: {{requiredSections: [{}]}}\n", names.join(", "))
+    };
+    let parts = vec![part(Layer::User, "user", &sections(0)), part(Layer::Project, "project", &sections(60))];
+    let MergedConfig { config, errors, .. } = merge(parts, Patterns::All);
+    assert_eq!(config.des.unwrap().required_sections().len(), 60, "those of the user stay");
+    assert_eq!(
+        errors[0].to_string(),
+        "cannot read the config project: together with the files before it, it has more entries than a section may have"
+    );
+}
+
+#[test]
+fn a_value_is_as_trusted_as_all_files_that_it_came_from() {
+    let (_, mut origins) = layered(&[
+        (
+            Layer::User,
+            "user",
+            "des: {judge: {prompt: p, model: m}}\nsubagentStop: {commands: {a: [{run: x}]}}\n",
+        ),
+        (Layer::Project, "project", "des: {judge: {prompt: q}}\nsubagentStop: {commands: {a: [{run: y}]}}\n"),
+    ]);
+    assert_eq!(origins.untrusted(&["des", "judge"]), None);
+    origins.check_trust(|source| match source.layer {
+        Layer::Project => Some("not trusted".to_owned()),
+        _ => None,
+    });
+    assert_eq!(origins.untrusted(&["des", "judge"]), Some("not trusted"));
+    assert_eq!(origins.untrusted(&["subagentStop", "commands", "a", "0"]), None);
+    assert_eq!(origins.untrusted(&["subagentStop", "commands", "a", "1"]), Some("not trusted"));
+}
+
+#[test]
+fn an_inner_layer_switches_a_guard_off_only_where_the_outer_one_lets_it() {
+    let is_on = |files: &[(Layer, &str, &str)]| {
+        let (config, _) = layered(files);
+        config.guards.prevent_root_additions.as_ref().unwrap().value.0.enabled
+    };
+    let on = "preToolUse: {preventRootAdditions: true}\n";
+    let off = "preToolUse: {preventRootAdditions: false}\n";
+    let free = "preToolUse: {preventRootAdditions: {enabled: true, overridable: true}}\n";
+    let freed = "preToolUse: {preventRootAdditions: {enabled: true, overridable: true}}\n";
+    assert!(is_on(&[(Layer::User, "user", on), (Layer::Project, "project", off)]));
+    assert!(is_on(&[(Layer::User, "u", on), (Layer::Project, "p", freed), (Layer::Local, "l", off)]));
+    assert!(!is_on(&[(Layer::User, "user", free), (Layer::Project, "project", off)]));
+    assert!(!is_on(&[(Layer::Project, "base", on), (Layer::Project, "project", off)]), "one layer");
+    assert!(is_on(&[(Layer::User, "user", off), (Layer::Project, "project", on)]));
+}
+
+#[test]
+fn what_a_layer_says_alone_is_known_without_reading_it_again() {
+    let user = (Layer::User, "user", "maxBlocks: 5\nstop: {commands: [{run: a}]}\n");
+    let pack = (Layer::User, "more", "subagentStart: {commands: [{run: b}]}\n");
+    let project = (Layer::Project, "project", "maxBlocks: 2\nstop: {commands: [{run: c}]}\n");
+    let (all, origins) = layered(&[user, pack, project]);
+    assert_eq!(origins.of_layer(Layer::User), layered(&[user, pack]).0);
+    assert_eq!(origins.of_layer(Layer::Project), layered(&[project]).0);
+    assert_eq!(origins.of_layer(Layer::Local), ConclaudeConfig::default());
+    assert_eq!((all.max_blocks(), origins.of_layer(Layer::User).max_blocks()), (2, 5));
+}

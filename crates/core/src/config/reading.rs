@@ -1,0 +1,138 @@
+//! Reads the text of a file into the structs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
+
+use super::diagnose::{self, InvalidFile};
+use super::original;
+use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
+use crate::event::{Blocking, EventKind};
+use crate::yaml::{self, Node, Spanned, SyntaxError, ValueError};
+
+/// Keys with this prefix are free, for YAML anchors: they have no meaning.
+const FREE_PREFIX: &str = "x-";
+
+/// Below these, keys are names: of agents and tools, of phases, of headers, of models. There `x-ray` is one of them.
+const NAMES: [&str; 4] = ["commands", "evidence", "headers", "prices"];
+
+impl ConclaudeConfig {
+    /// Reads the config from its text, and checks the patterns of every section.
+    ///
+    /// # Errors
+    /// Lists every problem of the file with its position.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        Self::read(text, path, Patterns::All).map(|(config, _)| config)
+    }
+
+    /// Reads one file, and keeps its tree. The structs are made from it, and stop at the first error; then the tree is walked for
+    /// all problems. The path is only for messages.
+    ///
+    /// # Errors
+    /// Lists every problem of the file with its position.
+    pub fn read(text: &str, path: &Path, patterns: Patterns) -> Result<(Self, Spanned<Node>), ConfigError> {
+        let text = yaml::without_bom(text);
+        let tree = tree(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
+        let config = ConclaudeConfig::from_tree(&tree)
+            .map_err(|error| InvalidFile { path, text, tree: &tree, first: Some(&error) }.explain())?;
+        if config.are_valid(patterns) && config.blocks_only_where_possible() {
+            Ok((config, tree))
+        } else {
+            Err(InvalidFile { path, text, tree: &tree, first: None }.explain())
+        }
+    }
+
+    fn are_valid(&self, patterns: Patterns) -> bool {
+        let is_asked = |event: EventKind| patterns == Patterns::All || patterns == Patterns::Of(event);
+        let mut asked = self.sections.iter().filter(|(event, _)| is_asked(*event));
+        asked.all(|(_, section)| {
+            section.check_patterns().is_ok() && section.are_prompts_valid() && section.are_scripts_valid()
+        }) && (!is_asked(EventKind::UserPromptSubmit) || self.prompts.is_valid())
+    }
+
+    fn blocks_only_where_possible(&self) -> bool {
+        self.sections
+            .iter()
+            .all(|(event, section)| event.blocking() != Blocking::Never || !section.may_block())
+    }
+
+    /// Makes the config of a tree. A key that is not a field is the section of an event, known or of a newer Claude Code.
+    pub(super) fn from_tree(tree: &Spanned<Node>) -> Result<ConclaudeConfig, ValueError> {
+        let Node::Map(entries) = &tree.value else {
+            return Ok(Option::deserialize(tree)?.unwrap_or_default());
+        };
+        yaml::check_keys(entries)?;
+        let fields = yaml::fields_of::<ConclaudeConfig>();
+        let event_of = |key: &str| if fields.contains(&key) { None } else { original::event_of(key) };
+        let own = entries.iter().filter(|(key, _)| event_of(&key.value).is_none());
+        let mut config: ConclaudeConfig = yaml::from_entries(own)?;
+        for (key, value) in entries {
+            if let Some(event) = event_of(&key.value) {
+                let section = Option::<EventConfig>::deserialize(value)?;
+                config.sections.extend(section.map(|section| (event, section)));
+            } else if let Some(event) = EventKind::of_section(&key.value) {
+                let section = config.take_section(event);
+                config.sections.extend(section.map(|section| (event, section)));
+            }
+        }
+        Ok(config)
+    }
+
+    /// Takes the commands out of a section that has further keys: the commands of all events are in one place.
+    fn take_section(&mut self, event: EventKind) -> Option<EventConfig> {
+        match event {
+            EventKind::PreToolUse => Some(Arc::make_mut(&mut self.guards).take_section()),
+            EventKind::Stop => Some(self.stop.take_section()),
+            EventKind::MessageDisplay => Some(self.message_display.take_section()),
+            EventKind::PermissionRequest => Some(self.permissions.take_section()),
+            EventKind::UserPromptSubmit => Some(self.prompts.take_section()),
+            _ => None,
+        }
+    }
+}
+
+/// `null` equals absent. For `deserialize_with`.
+pub(super) fn null_is_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The same for a value that is shared.
+pub(super) fn shared_or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<Arc<T>, D::Error> {
+    null_is_default(deserializer).map(Arc::new)
+}
+
+/// The values of a file, by the keys that they have here.
+pub(super) fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
+    let mut tree = yaml::read(text)?;
+    remove_free_keys(&mut tree);
+    original::translate(&mut tree);
+    Ok(tree)
+}
+
+pub(super) fn is_free_key(key: &str) -> bool {
+    key.starts_with(FREE_PREFIX)
+}
+
+fn remove_free_keys(tree: &mut Spanned<Node>) {
+    let mut pending = vec![(tree, false)];
+    while let Some((node, has_names)) = pending.pop() {
+        match &mut node.value {
+            Node::Map(entries) => {
+                if !has_names {
+                    entries.retain(|(key, _)| !is_free_key(&key.value));
+                }
+                pending.extend(entries.iter_mut().map(|(key, value)| {
+                    let has_names = !has_names && NAMES.contains(&key.value.as_ref());
+                    (value, has_names)
+                }));
+            }
+            Node::List(items) => pending.extend(items.iter_mut().map(|item| (item, false))),
+            _ => {}
+        }
+    }
+}

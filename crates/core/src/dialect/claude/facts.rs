@@ -1,0 +1,76 @@
+//! Small facts about Claude Code: limits, environment variables, permission modes, names, sessions.
+
+/// Limits and versions of Claude Code that others are derived from.
+pub mod limits {
+    use std::time::Duration;
+
+    /// Longer strings of an answer are cut; counted in UTF-16 units.
+    pub const MAX_ANSWER: usize = 10_000;
+
+    /// No line of a transcript is longer.
+    pub const MAX_TRANSCRIPT_LINE_BYTES: u64 = 32 << 20;
+
+    /// A hook that was asked to stop is killed after this.
+    pub const KILLED_AFTER: Duration = Duration::from_millis(1_400);
+
+    /// The version that all of this was observed in.
+    pub const TESTED_VERSION: &str = "2.1.325";
+
+    /// Since then the tool that starts agents is called `Agent`.
+    pub const OLDEST_VERSION: [u64; 3] = [2, 1, 63];
+}
+
+/// Environment variables that Claude Code sets for hooks and shells, or that its users set for it.
+pub mod variables {
+    /// The folder in which the session was started.
+    pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+
+    /// Where the user's settings, agents and transcripts are, instead of `.claude` in the home folder.
+    pub const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+
+    /// Where it makes temporary files.
+    pub const TMPDIR: &str = "CLAUDE_CODE_TMPDIR";
+
+    /// The session whose shell this is.
+    pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
+}
+
+/// The permission modes of Claude Code.
+pub mod modes {
+    /// Modes in which Claude Code does not ask the user.
+    const NOBODY_ASKED: [&str; 2] = ["dontAsk", "bypassPermissions"];
+
+    /// Whether the user can be asked in this mode.
+    #[must_use]
+    pub fn can_ask(mode: Option<&str>) -> bool {
+        mode.is_none_or(|mode| !NOBODY_ASKED.contains(&mode))
+    }
+
+    /// Whether an agent in this mode may change files.
+    #[must_use]
+    pub fn may_write(mode: &str) -> bool {
+        mode != "plan"
+    }
+}
+
+/// Names that Claude Code itself has.
+pub mod names {
+    /// The types of its own agents.
+    pub const AGENTS: [&str; 7] = [
+        "general-purpose",
+        "Explore",
+        "Plan",
+        "claude",
+        "statusline-setup",
+        "output-style-setup",
+        "claude-code-guide",
+    ];
+}
+
+/// How sessions of Claude Code start.
+pub mod session {
+    /// Whether a SessionStart with this `source` is of a session that goes on: it was compacted or cleared.
+    pub fn goes_on(source: &str) -> bool {
+        matches!(source, "compact" | "clear")
+    }
+}

@@ -1,0 +1,100 @@
+//! Payloads: what can be read from one before it is parsed, whose client it is from, and its fields.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::dialect::others;
+use crate::event::{EventKind, Subject};
+
+/// What Claude Code compares with the matcher of a registration, for the events that we register with one.
+#[must_use]
+pub fn compared(event: EventKind, input: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct ComparedFields {
+        tool_name: Option<String>,
+        file_path: Option<String>,
+    }
+    let ComparedFields { tool_name, file_path } = serde_json::from_slice(input).ok()?;
+    match event.row().subject {
+        Subject::Field("tool_name") => tool_name,
+        Subject::File(_) => file_path?.rsplit('/').next().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// The event that a hook in an agent's file gets: a `Stop` there is the agent's own.
+#[must_use]
+pub fn delivered(event: EventKind, input: &[u8]) -> EventKind {
+    #[derive(Deserialize)]
+    struct EventField<'a> {
+        hook_event_name: &'a str,
+    }
+    match serde_json::from_slice(input) {
+        Ok(EventField { hook_event_name: "SubagentStop" }) if event == EventKind::Stop => {
+            EventKind::SubagentStop
+        }
+        _ => event,
+    }
+}
+
+/// Whether this is a payload of Claude Code, complete or not: it has `hook_event_name` and `session_id`, or one of them
+/// and neither under the name of another client.
+#[must_use]
+pub fn is_own(fields: &Map<String, Value>) -> bool {
+    let has = |name: &str| fields.contains_key(name);
+    match (has("hook_event_name"), has("session_id")) {
+        (true, true) => true,
+        (false, false) => false,
+        _ => !others::is_named_otherwise(fields),
+    }
+}
+
+/// The fields of payloads that a command can use as variables, event by event.
+pub mod fields {
+    use crate::event::{EventKind, Example, Field, Subject, Values};
+
+    /// The fields that every payload has, and those that many have.
+    pub const COMMON: &[&str] =
+        &["session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "permission_mode"];
+
+    /// The fields of the event that are text, a number or a flag, beside the common ones.
+    pub fn own(event: EventKind) -> impl Iterator<Item = &'static str> {
+        let is_value = |field: &&Field| !matches!(field.example, Some(Example::List | Example::Map));
+        let names = event.row().fields.iter().filter(is_value).map(|field| field.name);
+        names.filter(|name| !COMMON.contains(name))
+    }
+
+    /// The field that names the file which an event without a tool is about.
+    pub const FILE_PATH: &str = "file_path";
+
+    /// Whether the event is about one tool.
+    #[must_use]
+    pub fn has_tool(event: EventKind) -> bool {
+        event.row().subject == Subject::Field("tool_name")
+    }
+
+    /// The values of the field that patterns of the event's section are compared with, and whether there are no others.
+    #[must_use]
+    pub fn values(event: EventKind) -> Option<(&'static [&'static str], bool)> {
+        match event.row().values {
+            Values::Any => None,
+            Values::Known(values) => Some((values, false)),
+            Values::Only(values) => Some((values, true)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_known_by_the_names_of_its_session_and_event() {
+        let own = |text: &str| is_own(&serde_json::from_str(text).unwrap());
+        assert!(own(r#"{"hook_event_name":"Stop","session_id":"s","timestamp":"t"}"#));
+        assert!(own(r#"{"hook_event_name":"Stop"}"#) && own(r#"{"session_id":null}"#), "incomplete");
+        assert!(!own(r#"{"hook_event_name":"Notification","sessionId":"s"}"#));
+        assert!(!own(r#"{"hookName":"permissionRequest","sessionId":"s"}"#));
+        assert!(!own("{}"));
+    }
+}

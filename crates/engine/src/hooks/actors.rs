@@ -1,0 +1,88 @@
+//! Who causes an event, and which gate applies to that agent.
+
+use std::path::Path;
+
+use super::gate_context::{self, GateContext, GateQuery, GateSearch};
+use conclaude_checks::des::call::GatedCall;
+use conclaude_checks::des::markers;
+use conclaude_core::agent::Agent;
+use conclaude_core::config::{ConclaudeConfig, DesConfig};
+use conclaude_core::dialect::claude::layout::derived_transcript;
+use conclaude_core::event::EventKind;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::types::Event;
+use conclaude_os::log;
+use conclaude_store::store::Session;
+use conclaude_store::transcript::{self, identity};
+
+/// The subagent from inside which an event comes that is not its own. On the main thread of `claude --agent X` there is a type
+/// without an id.
+pub(super) fn caller(event: &Event) -> Option<Agent> {
+    if event.kind.is_of_agent() || !event.kind.row().in_agents {
+        return None;
+    }
+    let field = |name: &str| event.fields.get(name)?.as_str().filter(|text| !text.trim().is_empty());
+    let id = field("agent_id")?;
+    let kind = field("agent_type").map(str::to_owned);
+    Some(Agent {
+        name: kind.clone().unwrap_or_else(|| id.to_owned()),
+        kind,
+        id: Some(id.to_owned()),
+        description: None,
+        transcript: derived_transcript(event.payload.transcript_path(), id),
+    })
+}
+
+/// The agent that causes an event, and the gate that applies to it.
+#[derive(Default)]
+pub(super) struct Actors {
+    pub(super) agent: Option<Agent>,
+    pub(super) gate: Option<GateContext>,
+    /// Why it is not known whether a gate applies, where one could.
+    pub(super) unknown_gate: Option<Finding>,
+}
+
+pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig) -> Actors {
+    let payload = &event.payload;
+    let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    let paths = gate_context::transcript_paths(payload);
+    let agent = (event.kind.is_of_agent()).then(|| {
+        let marked = if des_is_on { gate_context::marked_agent(payload, &paths) } else { None };
+        marked.unwrap_or_else(|| identity::identify(payload))
+    });
+    // It is not there before.
+    let described = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
+    let description = described.and_then(|meta| meta.description.clone());
+    let agent = agent.map(|agent| Agent { description, ..agent });
+    let query = GateQuery { payload, agent: agent.as_ref(), session, des_is_on };
+    let gate = match query.find(paths) {
+        GateSearch::Found(gate) => *gate,
+        GateSearch::Nothing => return Actors { agent, ..Actors::default() },
+        GateSearch::NoPrompt(looked_in) => {
+            let unknown_gate = why_unknown(&looked_in, settings, session);
+            return Actors { agent, unknown_gate, ..Actors::default() };
+        }
+    };
+    // Where nothing else says what the agent is, its marker does.
+    let agent = agent.map(|agent| match &gate.markers.agent {
+        Some(name) if agent.kind.is_none() => Agent { name: name.clone(), ..agent },
+        _ => agent,
+    });
+    Actors { agent, gate: Some(gate), unknown_gate: None }
+}
+
+/// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
+fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) -> Option<Finding> {
+    let what = format!("the agent's prompt was not found in {}", looked_in.display());
+    // In the transcript of another client the markers are, and who was called with them is not.
+    let uses_steps = settings.des.is_some()
+        || GatedCall::all(session).iter().any(GatedCall::is_open)
+        || (transcript::is_foreign(looked_in) && transcript::mentions(looked_in, markers::KEY));
+    if uses_steps {
+        let what = format!("{what}: if it has a step, the step was not checked");
+        let fix = "look at its step; `conclaude des status` lists them all";
+        return Some(Finding::new(Code::PromptNotFound, what, fix).warning());
+    }
+    log::debug(|| what);
+    None
+}

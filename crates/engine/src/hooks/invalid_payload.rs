@@ -1,0 +1,149 @@
+//! What is answered to a payload that is not one of Claude Code, or that is incomplete.
+//!
+//! Other clients run the hooks of `.claude/settings.json` too, and Copilot refuses a tool whenever a hook fails. So nothing but
+//! a gate that is known to apply refuses anything here.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::Environment;
+use super::config::Config;
+use super::record;
+use conclaude_checks::des::call::GatedCall;
+use conclaude_checks::des::context::{TranscriptPaths, remembered};
+use conclaude_checks::des::markers::Markers;
+use conclaude_core::blocks::BlockCount;
+use conclaude_core::config::DesConfig;
+use conclaude_core::decide::{self, HookResult};
+use conclaude_core::dialect::{claude, others};
+use conclaude_core::error::{HookError, Result};
+use conclaude_core::event::EventKind;
+use conclaude_core::finding::{Code, Finding};
+use conclaude_core::outcome::Outcome;
+use conclaude_core::plan::Plan;
+use conclaude_core::types::{PayloadError, fields};
+use conclaude_os::budget::Budget;
+use conclaude_os::log;
+use conclaude_store::audit::{self, Record};
+use conclaude_store::root::Root;
+use conclaude_store::store::Session;
+
+/// An event whose payload could not be used.
+pub(super) struct InvalidPayload<'a> {
+    pub(super) event: EventKind,
+    pub(super) input: &'a [u8],
+    pub(super) environment: &'a Environment,
+    pub(super) budget: &'a Budget,
+}
+
+impl InvalidPayload<'_> {
+    /// The answer to it, for this reason.
+    pub(super) fn answer(&self, error: PayloadError) -> Result<HookResult> {
+        let event = self.event;
+        let Ok(fields) = fields(self.input) else { return without(event, error.into()) };
+        if let Some(project) = self.gated(&fields) {
+            return self.refused(&fields, &project, error);
+        }
+        if !claude::is_own(&fields) {
+            log::info(|| {
+                format!(
+                    "the payload of {event} is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do"
+                )
+            });
+            return Ok(HookResult::success());
+        }
+        failed(event, error.into())
+    }
+
+    /// A tool is denied. At a stop it is an error: nothing would bound a block of an agent that nobody can count.
+    fn refused(
+        &self,
+        fields: &Map<String, Value>,
+        project: &Project,
+        error: PayloadError,
+    ) -> Result<HookResult> {
+        let event = self.event;
+        if event != EventKind::PreToolUse {
+            return Err(error.into());
+        }
+        let what = format!("a gate applies to this tool and cannot be evaluated: {error}");
+        let fix = "use Claude Code for steps with DES markers, or remove the markers";
+        let finding = Finding::new(Code::PayloadInvalid, what, fix);
+        let outcome = Outcome::finding(finding, true);
+        let outcomes = std::slice::from_ref(&outcome);
+        let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(BlockCount::Exhausted));
+        let Project { root: Some(root), config } = project else { return Ok(decided.result) };
+        let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
+        let record = Record {
+            event: event.name().into(),
+            session: others::session_id(fields).map(str::to_owned),
+            agent_id: others::agent_id(fields).map(str::to_owned),
+            decision: decided.word.as_str().into(),
+            findings: record::finding(&outcome, rule).into_iter().collect(),
+            ..Record::default()
+        };
+        if let Ok(Some(problem)) | Err(problem) =
+            audit::write(root, config.settings.audit.as_ref(), &record, self.budget)
+        {
+            log::warn(|| problem.to_string());
+        }
+        Ok(decided.result)
+    }
+
+    /// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
+    /// fields have the names of any client.
+    fn gated(&self, fields: &Map<String, Value>) -> Option<Project> {
+        let InvalidPayload { event, environment, budget, .. } = *self;
+        if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
+            return None;
+        }
+        let calls_gated = others::prompts(fields).map(Markers::of).any(|markers| markers.apply());
+        let agent = others::agent_id(fields);
+        if !calls_gated && agent.is_none() {
+            return None;
+        }
+        let cwd = fields.get("cwd").and_then(Value::as_str).map(Path::new).filter(|cwd| cwd.is_absolute());
+        let Some(start) = environment.project_dir.as_deref().or(cwd) else {
+            return calls_gated.then(Project::default);
+        };
+        let root = Root::find(environment.project_dir.as_deref(), cwd.unwrap_or(start));
+        let applies = || {
+            let session =
+                Session::new(&root.folder, others::session_id(fields).unwrap_or_default()).within(budget);
+            let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
+            remembered(&paths, &session).as_ref().is_some_and(GatedCall::is_open)
+        };
+        if !calls_gated && !applies() {
+            return None;
+        }
+        let config = Config::load(&root, event, environment);
+        let is_on = !calls_gated || config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+        is_on.then_some(Project { root: Some(root.folder), config })
+    }
+}
+
+/// The answer to an event of which it is not known whose it is, for this reason.
+pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
+    if event.is_quiet() {
+        log::info(|| error.to_string());
+        return Ok(HookResult::success());
+    }
+    failed(event, error)
+}
+
+/// The answer to an event that failed. Where another client would read a failure as a denial, it is only shown.
+pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
+    if !event.row().failure_denies {
+        return Err(error);
+    }
+    log::warn(|| error.to_string());
+    Ok(HookResult { error: Some(error.to_string()), ..HookResult::success() })
+}
+
+/// The project whose gate applies, as far as it is known.
+#[derive(Default)]
+struct Project {
+    root: Option<PathBuf>,
+    config: Config,
+}
