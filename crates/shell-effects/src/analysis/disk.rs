@@ -157,19 +157,31 @@ impl Disk {
         if Rc::ptr_eq(&self.files, &other.files) {
             return Disk { files: Rc::clone(&self.files), is_full, made: Rc::default() };
         }
+        // Both are sorted, and most files are the same.
+        let (mut mine, mut theirs) = (self.files.iter().peekable(), other.files.iter().peekable());
         let mut files: Vec<Rc<WrittenFile>> = Vec::with_capacity(self.files.len());
-        for mine in self.files.iter() {
-            let theirs = other.position(&mine.path).ok().and_then(|at| other.files.get(at));
-            if theirs.is_some_and(|theirs| Rc::ptr_eq(mine, theirs)) {
-                files.push(Rc::clone(mine));
-            } else {
-                files.push(Rc::new(mine.join(&other.file(&mine.path))));
-            }
+        loop {
+            let file = match (mine.peek(), theirs.peek()) {
+                (Some(a), Some(b)) if Rc::ptr_eq(a, b) || a.path == b.path => {
+                    let file = if Rc::ptr_eq(a, b) { Rc::clone(a) } else { Rc::new(a.join(b)) };
+                    mine.next();
+                    theirs.next();
+                    file
+                }
+                (Some(a), b) if b.is_none_or(|b| a.path < b.path) => {
+                    let file = Rc::new(a.join(&other.file(&a.path)));
+                    mine.next();
+                    file
+                }
+                (_, Some(b)) => {
+                    let file = Rc::new(b.join(&self.file(&b.path)));
+                    theirs.next();
+                    file
+                }
+                (_, None) => break,
+            };
+            files.push(file);
         }
-        for theirs in other.files.iter().filter(|theirs| self.position(&theirs.path).is_err()) {
-            files.push(Rc::new(theirs.join(&self.file(&theirs.path))));
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
         let is_full = is_full || files.len() > MAX_FILES;
         files.truncate(MAX_FILES);
         Disk { files: Rc::new(files), is_full, made: Rc::default() }
