@@ -29,7 +29,7 @@ pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::Sources;
 pub use open_questions::{UncheckedCall, unusable_rules};
 pub use own_commands::read_shell;
-pub use resolve::{Effects, Ground, Touch, Uncertainty, external_lookup};
+pub use resolve::{Effects, Ground, Touch, Uncertainty};
 pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
 pub use search::EntryCount;
 pub use tool_rule::pipeline;

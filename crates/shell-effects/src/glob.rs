@@ -1,7 +1,7 @@
 //! Globs: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`, `\` to escape the next character. A pattern is compiled to an NFA
 //! and all its states are followed at once, so no pattern needs more time than its length times that of the text.
 //!
-//! In a path, `**` crosses `/` where it is a whole part: at the start or behind a `/`, and at the end or before a `/`. Braces
+//! In a path, `**` crosses `/` where it is a whole part: at the start or after a `/`, and at the end or before a `/`. Braces
 //! do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere `**` is `*`.
 
 use std::sync::{Arc, OnceLock};
@@ -74,7 +74,7 @@ impl Glob {
     /// Whether the whole text matches; none if it is too long to be compared.
     #[must_use]
     pub fn matches(&self, text: &str) -> Option<bool> {
-        (text.len() <= MAX_TEXT_BYTES).then(|| self.matches_long(text))
+        if text.len() <= MAX_TEXT_BYTES { Some(self.matches_long(text)) } else { None }
     }
 
     fn is_literal(&self) -> bool {

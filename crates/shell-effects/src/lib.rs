@@ -1,6 +1,32 @@
-//! What a shell command does: its simple commands and the files it reads, writes and deletes, from its syntax alone.
+//! What a shell command reads, writes, deletes and runs, from its text alone.
 //!
-//! Nothing is looked up: globs are expanded and directories are examined by whoever compares the effects with the disk.
+//! A command is parsed as bash would parse it ([`MAX_BYTES`] and [`MAX_DEPTH`] are the limits), followed in the order in which it
+//! would run, and each program in it is looked up in one table of programs. Nothing is executed and nothing is looked up on the
+//! disk: globs are expanded and directories are examined by the caller. What cannot be decided is a
+//! [`Doubt`]; nothing is left out silently.
+//!
+//! ```
+//! use shell_effects::{Access, Target, read};
+//!
+//! let script = read("cd src && sort words > sorted; f=~/.profile; rm $f", Some("/home/me"));
+//! let effects: Vec<_> = script.effects.iter().map(|effect| (effect.access, effect.literal().unwrap())).collect();
+//! assert_eq!(
+//!     effects,
+//!     [
+//!         (Access::Read, "src/words".to_owned()),
+//!         (Access::Write, "src/sorted".to_owned()),
+//!         (Access::Delete, "/home/me/.profile".to_owned()),
+//!     ]
+//! );
+//! assert!(script.doubts.is_empty());
+//!
+//! // What is not known before it runs is reported as such.
+//! let script = read("cat $file", None);
+//! assert_eq!(script.effects[0].target, Target::Unknown("$file".to_owned()));
+//! ```
+//!
+//! Callers that know more pass a [`Context`]: an [`Environment`] that answers questions about variables and directories, and
+//! entries for programs of their own.
 
 #![cfg_attr(
     test,
@@ -14,6 +40,7 @@
 
 mod analysis;
 pub mod glob;
+mod matching;
 mod programs;
 mod quoting;
 mod syntax;
@@ -24,12 +51,11 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
-pub use analysis::around::{Look, Outside};
-pub use analysis::beside::{EVALUATING, is_evaluated, is_harmless};
+pub use analysis::environment::{Environment, UnknownEnvironment};
 pub use analysis::extent::Extent;
-pub use analysis::options::Given;
-pub use analysis::plain::Plain;
+pub use analysis::side_effects::{EVALUATING, is_evaluated, is_harmless};
 pub use analysis::stream::WORK_TREE;
+pub use matching::{OptionMatch, PlainCommand};
 pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
@@ -45,18 +71,18 @@ pub const MAX_DEPTH: usize = 32;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Script {
     /// Every simple command at any depth, in order. Those that run another command (`sudo`, `xargs`) are followed by it.
-    pub commands: Vec<Simple>,
+    pub commands: Vec<SimpleCommand>,
     pub effects: Vec<Effect>,
     pub doubts: Vec<Doubt>,
     /// What changes how the commands run, or runs something itself, without being one of them: variables that are set,
     /// arithmetic that sets some, and words that another shell would run.
-    pub beside: Vec<String>,
+    pub side_effects: Vec<String>,
     /// The commands of each pipeline, and those whose output an interpreter runs, together with that.
     pub pipelines: Vec<Vec<usize>>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Simple {
+pub struct SimpleCommand {
     /// Quotes removed, variables replaced where their value is known; what is not known stays as it is written.
     pub words: Vec<String>,
     /// The words, joined by one space.
@@ -74,7 +100,7 @@ pub struct Simple {
     /// What it gets on its standard input, where that is known and a program of databases, which runs it.
     pub input: Option<String>,
     /// Parts of its words that are not known before it runs.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownPart>,
     /// Where a command that deletes runs, as far as that is known: absolute, or below the current directory of the whole command.
     pub directories: Vec<String>,
     /// Whether it only runs the command that follows it: `sudo`, `xargs`.
@@ -87,7 +113,7 @@ pub struct Simple {
 
 /// A part of a word that is not known before the command runs.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Unknown {
+pub struct UnknownPart {
     /// The index of the word.
     pub word: usize,
     /// In bytes of the word.
@@ -123,7 +149,7 @@ pub enum Access {
     Read,
     /// The content or the mode is changed, or the file is created.
     Write,
-    /// Written if it is a file; of a directory nobody knows which files a formatter changes.
+    /// Written if it is a file. In a directory a formatter may change any file.
     Format,
     /// Written only if it exists: `git checkout NAME`, where the name may be that of a branch.
     Update,
@@ -158,7 +184,7 @@ impl Access {
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Target {
     Path(String),
-    /// A pattern of the shell (`*`, `?`, `[…]`, quoted characters behind `\`), where `**/` crosses directories. If
+    /// A pattern of the shell (`*`, `?`, `[…]`, `\` before quoted characters), where `**/` crosses directories. If
     /// nothing matches, it is the path itself.
     Glob(String),
     /// A file, or a directory with all that is in it.
@@ -206,7 +232,7 @@ pub enum Doubt {
         /// Where it runs.
         bases: Vec<Base>,
     },
-    /// Code for a shell that this script makes, and of which nothing is known before it runs.
+    /// Code for a shell that this script makes, and that is not known before it runs.
     UnknownScript {
         interpreter: String,
         /// The index of the command that runs it.
@@ -242,17 +268,16 @@ impl std::fmt::Display for Doubt {
 /// Reads a command, with the user's home directory for `~` and `$HOME`.
 #[must_use]
 pub fn read(command: &str, home: Option<&str>) -> Script {
-    read_in(command, &Context { home, outside: &|_| None, programs: &[] })
+    read_in(command, &Context { home, environment: &UnknownEnvironment, programs: &[] })
 }
 
-/// What is known beside a command.
+/// What is known besides the text of a command.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The home directory.
     pub home: Option<&'a str>,
-    /// Answers questions about the disk and the environment.
-    pub outside: Look<'a>,
-    /// Programs of the caller, beside those of the table.
+    pub environment: &'a dyn Environment,
+    /// Programs of the caller, in addition to those of the table.
     pub programs: &'static [Program],
 }
 
@@ -263,7 +288,7 @@ pub fn read_in(command: &str, context: &Context<'_>) -> Script {
         return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
     }
     match syntax::parser::parse(command, 0) {
-        Ok(list) => analysis::run::run(&list, context),
+        Ok(list) => analysis::control_flow::analyze(&list, context),
         Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
     }
 }
@@ -283,7 +308,7 @@ pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
     }
     // Other programs, and code in other languages, are taken for what they are mostly: they build and test.
     script.doubts.retain(|doubt| !matches!(doubt, Doubt::InlineCode { .. } | Doubt::UnknownProgram { .. }));
-    (!script.effects.is_empty() || !script.doubts.is_empty()).then_some(script)
+    if script.effects.is_empty() && script.doubts.is_empty() { None } else { Some(script) }
 }
 
 impl Effect {

@@ -14,7 +14,7 @@ use conclaude_core::plan::{Action, Command, Report};
 use conclaude_core::rule::Rule;
 use conclaude_core::text;
 use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal, RehearsedAnswer};
-use shell_effects::{Access, Simple};
+use shell_effects::{Access, SimpleCommand};
 
 pub(super) fn of_touch(touch: &Touch) -> String {
     let names: Vec<&str> = touch.names.iter().map(|name| name.shown()).collect();
@@ -23,7 +23,7 @@ pub(super) fn of_touch(touch: &Touch) -> String {
     format!("{} {}{all}{new}", touch.access.does(), names.join(", which leads to "))
 }
 
-pub(super) fn of_command(command: &Simple) -> String {
+pub(super) fn of_command(command: &SimpleCommand) -> String {
     match &command.plain(None).text {
         Some(plain) => format!("runs `{}`, which is `{}`", short(&command.text), short(plain)),
         None => format!("runs `{}`", short(&command.text)),

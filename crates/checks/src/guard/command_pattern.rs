@@ -9,7 +9,7 @@ use crate::paths::normalise;
 use conclaude_core::config::OptionNames;
 use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, GlobError, Kind, Part};
-use shell_effects::{Given, Plain, Simple};
+use shell_effects::{OptionMatch, PlainCommand, SimpleCommand};
 
 #[derive(Clone, Debug)]
 pub struct CommandPattern {
@@ -33,7 +33,7 @@ pub enum Match<'a> {
 
 /// A simple command in each form that patterns are compared with.
 pub struct CommandForms<'a> {
-    pub plain: Plain<'a>,
+    pub plain: PlainCommand<'a>,
     environment: Vec<String>,
     /// The whole text, if this is its only command.
     pub whole: Option<&'a str>,
@@ -43,7 +43,7 @@ pub struct CommandForms<'a> {
 
 impl<'a> CommandForms<'a> {
     pub fn of(
-        command: &'a Simple,
+        command: &'a SimpleCommand,
         home: Option<&str>,
         whole: Option<&'a str>,
         budget: &'a Budget,
@@ -134,7 +134,7 @@ impl CommandPattern {
     pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
-        let has_option = self.given(&forms.plain) == Some(Given::Surely);
+        let has_option = self.given(&forms.plain) == Some(OptionMatch::Certain);
         if has_option { Some(Match::As(text)) } else { None }
     }
 
@@ -151,18 +151,18 @@ impl CommandPattern {
             return None;
         }
         match (text, self.given(plain)?) {
-            (Some(text), Given::Surely) => Some(Match::As(text)),
-            (Some(_), Given::Perhaps) if !blocked => None,
+            (Some(text), OptionMatch::Certain) => Some(Match::As(text)),
+            (Some(_), OptionMatch::Possible) if !blocked => None,
             _ => Some(Match::Perhaps),
         }
     }
 
     /// Whether one of the options is given.
-    fn given(&self, plain: &Plain<'_>) -> Option<Given> {
-        self.options.as_ref().map_or(Some(Given::Surely), |options| plain.option(options.as_slice()))
+    fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
+        self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))
     }
 
-    fn could_match(&self, plain: &Plain<'_>, blocked: bool) -> bool {
+    fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
         if plain.command.unknown.is_empty() {
             return false;
         }

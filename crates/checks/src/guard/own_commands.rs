@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::call::{Finding, ToolCall};
-use super::resolve::{Effects, external_lookup};
+use super::resolve::{Effects, ShellEnvironment};
 use super::rules::Action;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
@@ -18,7 +18,7 @@ const PROGRAMS: &[Program] =
 
 /// What a shell command does that is run in this directory.
 pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
-    let context = Context { home, outside: &|asked| external_lookup(cwd, asked), programs: PROGRAMS };
+    let context = Context { home, environment: &ShellEnvironment { cwd }, programs: PROGRAMS };
     shell_effects::read_in(command, &context)
 }
 

@@ -9,7 +9,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_store::root::{git_top_level, inside_worktree};
-use shell_effects::{Access, Base, Doubt, Effect, Extent, Outside, Script, Simple, Target};
+use shell_effects::{Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target};
 
 /// Directories for temporary files. On macOS they are links to directories below `/private`.
 const TEMPORARY: [&str; 6] =
@@ -97,7 +97,7 @@ pub struct Effects {
     pub touches: Vec<Touch>,
     pub unclear: Vec<Uncertainty>,
     /// The simple commands of a shell tool.
-    pub commands: Vec<Simple>,
+    pub commands: Vec<SimpleCommand>,
     /// Indices of the commands of each pipeline.
     pub pipelines: Vec<Vec<usize>>,
 }
@@ -210,7 +210,7 @@ impl Ground<'_> {
         effects
     }
 
-    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Uncertainty> {
+    fn of_work_tree(&self, effect: &Effect, command: Option<&SimpleCommand>) -> Option<Uncertainty> {
         let directory = match self.directory(&effect.base) {
             Directory::At(at) => at,
             Directory::Unknown => self.cwd.to_owned(),
@@ -290,16 +290,25 @@ impl Ground<'_> {
     }
 }
 
-/// Answers the shell parser's questions about variables and directories, for a command that starts in `cwd`.
-pub fn external_lookup(cwd: &Path, asked: Outside<'_>) -> Option<String> {
-    let found = match asked {
-        Outside::Variable(name) => variable(name)?,
-        Outside::Directory(at) => normalise(&cwd.join(at)),
-        Outside::TopLevel(at) => git_top_level(&normalise(&cwd.join(at)))?.to_owned(),
-    };
-    found.into_os_string().into_string().ok()
+/// The environment of a shell command that starts in this directory.
+pub(super) struct ShellEnvironment<'a> {
+    pub(super) cwd: &'a Path,
 }
 
-fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+impl Environment for ShellEnvironment<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        text(std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())?)
+    }
+
+    fn directory(&self, path: &str) -> Option<String> {
+        text(normalise(&self.cwd.join(path)))
+    }
+
+    fn top_level(&self, path: &str) -> Option<String> {
+        text(git_top_level(&normalise(&self.cwd.join(path)))?.to_owned())
+    }
+}
+
+fn text(path: PathBuf) -> Option<String> {
+    path.into_os_string().into_string().ok()
 }

@@ -1,10 +1,10 @@
 //! The SQL that a client of a database is given, as rules compare it: each statement in small characters, without comments, more
 //! than one space, or what is in its strings.
 
-use shell_effects::Simple;
+use shell_effects::SimpleCommand;
 
 /// The statements of a command; none if it is no client of a database.
-pub(super) fn statements(command: &Simple) -> Vec<String> {
+pub(super) fn statements(command: &SimpleCommand) -> Vec<String> {
     let Some(sql) = command.sql() else { return Vec::new() };
     let mut found = Vec::new();
     for text in sql.texts {

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use super::resolve::ShellEnvironment;
 use super::rules::{AgentFilter, FileRule, FileRules, RuleOrigin, ToolRule};
 use super::*;
 use crate::paths::Links;
 use conclaude_core::config::Layer;
 use conclaude_core::file_pattern::FilePattern;
+use shell_effects::Environment;
 use shell_effects::glob::{Glob, Kind};
 
 mod below;
@@ -81,14 +83,29 @@ fn rules() -> GuardRules {
     }
 }
 
+/// A repository at the root.
+struct TestEnvironment<'a> {
+    root: &'a Path,
+}
+
+impl Environment for TestEnvironment<'_> {
+    fn variable(&self, _: &str) -> Option<String> {
+        Some("/tmp".into())
+    }
+
+    fn directory(&self, path: &str) -> Option<String> {
+        ShellEnvironment { cwd: self.root }.directory(path)
+    }
+
+    fn top_level(&self, _: &str) -> Option<String> {
+        Some(self.root.to_string_lossy().into_owned())
+    }
+}
+
 fn answer(rules: &GuardRules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let text = &text.replace("$PWD", &root.to_string_lossy());
-    let ask = |asked: shell_effects::Outside<'_>| match asked {
-        shell_effects::Outside::TopLevel(_) => Some(root.to_string_lossy().into_owned()),
-        shell_effects::Outside::Variable(_) => Some("/tmp".into()),
-        asked => external_lookup(root, asked),
-    };
-    let context = shell_effects::Context { home: Some("/home/me"), outside: &ask, programs: &[] };
+    let environment = TestEnvironment { root };
+    let context = shell_effects::Context { home: Some("/home/me"), environment: &environment, programs: &[] };
     let script = shell_effects::read_in(text, &context);
     let links = Links::default();
     let ground = Ground {

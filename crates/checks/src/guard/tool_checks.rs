@@ -11,7 +11,7 @@ use super::tool_rule::{RuleTarget, TargetKind, Touches, is_for, touches};
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::text::clean_line;
-use shell_effects::{Access, Simple};
+use shell_effects::{Access, SimpleCommand};
 
 /// Shorter scripts are not searched for repeated commands.
 const SHORT_SCRIPT: usize = 32;
@@ -77,7 +77,7 @@ fn named_files(call: &ToolCall<'_>) -> Vec<Touch> {
 fn joined(rules: &LayeredRules<'_>, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let before = found.len();
     for pipeline in &effects.pipelines {
-        let commands: Vec<&Simple> =
+        let commands: Vec<&SimpleCommand> =
             pipeline.iter().filter_map(|index| effects.commands.get(*index)).collect();
         found.extend(judged(rules, call, &RuleTarget::pipeline(&commands, call.ground.home)));
     }
@@ -97,7 +97,7 @@ pub(super) fn allows(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects,
     };
     let mut pipelines = effects.pipelines.iter().filter(|pipeline| pipeline.contains(&command));
     let of_pipeline = |pipeline: &Vec<usize>| {
-        let commands: Vec<&Simple> =
+        let commands: Vec<&SimpleCommand> =
             pipeline.iter().filter_map(|index| effects.commands.get(*index)).collect();
         is_allowed(&RuleTarget::pipeline(&commands, call.ground.home))
     };

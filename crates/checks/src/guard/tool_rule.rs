@@ -12,7 +12,7 @@ use super::sql;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
-use shell_effects::Simple;
+use shell_effects::SimpleCommand;
 
 pub(super) struct RuleTarget<'a> {
     pub(super) kind: TargetKind<'a>,
@@ -55,7 +55,7 @@ pub(super) fn touches(effects: &Effects) -> Touches<'_> {
 impl<'a> RuleTarget<'a> {
     /// A simple command with the files that it touches.
     pub(super) fn command(
-        (index, command): (usize, &'a Simple),
+        (index, command): (usize, &'a SimpleCommand),
         call: &ToolCall<'a>,
         is_only: bool,
         touches: &'a Touches<'a>,
@@ -71,7 +71,7 @@ impl<'a> RuleTarget<'a> {
     }
 
     /// A pipeline.
-    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> RuleTarget<'a> {
+    pub(super) fn pipeline(commands: &[&SimpleCommand], home: Option<&str>) -> RuleTarget<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
         RuleTarget { kind: TargetKind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
@@ -204,7 +204,7 @@ impl RuleTarget<'_> {
 }
 
 /// The plain forms of the commands of a pipeline, without wrappers such as `env`.
-pub fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
+pub fn pipeline(commands: &[&SimpleCommand], home: Option<&str>) -> String {
     let run = commands.iter().filter(|command| !command.wraps && !command.text.is_empty());
     run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
 }

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::guard::{CommandForms, CommandPattern, Ground, Match, pipeline};
 use conclaude_core::messages::short;
 use conclaude_os::budget::Budget;
-use shell_effects::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
+use shell_effects::{Access, Doubt, EVALUATING, Script, SimpleCommand, is_evaluated, is_harmless};
 
 /// Programs that run a text as shell commands. Unknown code of theirs may be any command.
 const SHELLS: [&str; 15] = [
@@ -89,8 +89,8 @@ pub(super) fn allowed(
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
         return Err(NotAllowed::Unreadable(why));
     }
-    if let Some(beside) = script.beside.first() {
-        return Err(NotAllowed::NotACommand(short(beside)));
+    if let Some(other) = script.side_effects.first() {
+        return Err(NotAllowed::NotACommand(short(other)));
     }
     let connects = |path: String| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
     if script.effects.iter().any(|effect| effect.literal().is_some_and(connects)) {
@@ -138,7 +138,7 @@ fn unnamed_option<'s>(
 }
 
 /// Whether a command only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.
-fn only_steers(command: &Simple) -> bool {
+fn only_steers(command: &SimpleCommand) -> bool {
     let Some((name, words)) = command.words.split_first() else { return false };
     let is_plain = command.assigned.is_empty();
     match name.as_str() {
@@ -172,7 +172,7 @@ pub(super) fn denied(
             || pattern.matches(declared.trim_end(), true, budget)
             || pattern.matches(&as_written(command), true, budget)
     });
-    let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
+    let commands = |indices: &Vec<usize>| -> Vec<&SimpleCommand> {
         indices.iter().filter_map(|index| script.commands.get(*index)).collect()
     };
     if let Some(command) = found {
@@ -205,13 +205,13 @@ fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-fn evaluates(command: &Simple) -> bool {
+fn evaluates(command: &SimpleCommand) -> bool {
     let is_evaluating = command.words.first().is_some_and(|word| EVALUATING.contains(&word.as_str()));
     is_evaluating && command.words.iter().any(|word| is_evaluated(word))
 }
 
 /// The command as a user would type it: with its variables, and with quotes around words that contain spaces.
-fn as_written(command: &Simple) -> String {
+fn as_written(command: &SimpleCommand) -> String {
     let words = command.assigned.iter().chain(&command.words);
     let quoted = |word: &String| {
         let is_plain = !word.is_empty() && !word.contains(char::is_whitespace);

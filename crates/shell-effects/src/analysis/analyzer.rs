@@ -1,9 +1,10 @@
-//! What is known at one point of a script, and what was found of it so far.
+//! The analyzer: what is known at one point of a script, and what was found of it so far.
 
 use std::rc::Rc;
 
-use crate::analysis::around::Look;
-use crate::analysis::choices::Choices;
+use crate::analysis::combinations::Combinations;
+use crate::analysis::environment::Environment;
+use crate::analysis::field::Field;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::programs::program::Program;
@@ -16,61 +17,128 @@ use crate::{Context, Doubt, MAX_DEPTH, Script};
 const MAX_WORK: usize = 1 << 20;
 
 pub(crate) struct Analyzer<'a> {
-    pub(crate) script: Script,
-    pub(crate) home: Option<&'a str>,
-    pub(crate) outside: Look<'a>,
-    /// Programs of the caller.
-    programs: &'static [Program],
+    context: Context<'a>,
+    pub(super) script: Script,
     pub(crate) state: State,
-    pub(crate) depth: usize,
-    pub(crate) choices: Choices,
-    /// What the command reads from, and what is known of what it prints.
-    pub(crate) input: Stream,
-    pub(crate) output: Stream,
-    /// The same of the process substitutions of the command at hand.
-    pub(crate) process: Stream,
-    /// What was printed so far, where a command or a file gets it.
-    pub(crate) prints: Option<Stream>,
-    /// How many redirections to a file are around the command.
-    pub(crate) redirected: usize,
-    /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
-    pub(crate) inside: usize,
-    pub(crate) elsewhere: usize,
-    /// Where the substitutions of the command at hand start, and its pipeline.
-    pub(crate) start: usize,
-    pub(crate) pipeline: usize,
-    /// The functions that were defined, with the state there.
-    pub(crate) defined: Vec<(Rc<Command>, State)>,
-    pub(crate) called: Vec<Rc<Command>>,
+    pub(super) scope: Scope,
+    pub(super) streams: Streams,
+    pub(super) combinations: Combinations,
+    pub(super) functions: FunctionLog,
     work: usize,
 }
 
+/// What holds for a part of the script, and is restored after it: see [`Analyzer::scoped`].
+#[derive(Clone)]
+pub(super) struct Scope {
+    /// What the command reads from.
+    pub(super) input: Stream,
+    /// How many redirections to a file are around the command.
+    pub(super) redirected: usize,
+    /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
+    pub(super) inside: usize,
+    pub(super) elsewhere: usize,
+    /// How deeply it is nested.
+    pub(super) depth: usize,
+    /// The first command of the substitutions of the command at hand, and the first one of its pipeline.
+    pub(super) start: usize,
+    pub(super) pipeline: usize,
+}
+
+/// What commands print.
+pub(super) struct Streams {
+    /// By the last command.
+    pub(super) output: Stream,
+    /// By the process substitutions of the command at hand.
+    pub(super) process: Stream,
+    /// By all commands so far, where a command or a file gets it.
+    pub(super) prints: Option<Stream>,
+}
+
+/// The functions that were defined, with the state there, and those that were called.
+#[derive(Default)]
+pub(super) struct FunctionLog {
+    pub(super) defined: Vec<(Rc<Command>, State)>,
+    pub(super) called: Vec<Rc<Command>>,
+}
+
 impl<'a> Analyzer<'a> {
-    pub(crate) fn new(context: &Context<'a>) -> Analyzer<'a> {
+    pub(super) fn new(context: &Context<'a>) -> Analyzer<'a> {
         Analyzer {
+            context: *context,
             script: Script::default(),
-            home: context.home,
-            outside: context.outside,
-            programs: context.programs,
             state: State::new(),
-            depth: 0,
-            choices: Choices::default(),
-            input: Stream::Inherited,
-            output: Stream::Nothing,
-            process: Stream::Nothing,
-            prints: None,
-            redirected: 0,
-            inside: 0,
-            elsewhere: 0,
-            start: 0,
-            pipeline: 0,
-            defined: Vec::new(),
-            called: Vec::new(),
+            scope: Scope {
+                input: Stream::Inherited,
+                redirected: 0,
+                inside: 0,
+                elsewhere: 0,
+                depth: 0,
+                start: 0,
+                pipeline: 0,
+            },
+            streams: Streams { output: Stream::Nothing, process: Stream::Nothing, prints: None },
+            combinations: Combinations::default(),
+            functions: FunctionLog::default(),
             work: 0,
         }
     }
 
-    /// Counts work; false when it was too much, which ends the analyzer.
+    pub(super) fn into_script(self) -> Script {
+        self.script
+    }
+
+    /// The home directory.
+    pub(crate) fn home(&self) -> Option<&'a str> {
+        self.context.home
+    }
+
+    pub(super) fn environment(&self) -> &'a dyn Environment {
+        self.context.environment
+    }
+
+    /// What is known of the program of this name.
+    pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
+        let own = self.context.programs.iter().find(|program| program.names.contains(&name));
+        own.or_else(|| table::by_name(name))
+    }
+}
+
+/// What the command at hand reads and prints.
+impl Analyzer<'_> {
+    pub(crate) fn input(&self) -> &Stream {
+        &self.scope.input
+    }
+
+    pub(crate) fn set_input(&mut self, input: Stream) {
+        self.scope.input = input;
+    }
+
+    pub(crate) fn output_mut(&mut self) -> &mut Stream {
+        &mut self.streams.output
+    }
+
+    pub(crate) fn set_output(&mut self, output: Stream) {
+        self.streams.output = output;
+    }
+
+    pub(crate) fn take_output(&mut self) -> Stream {
+        std::mem::take(&mut self.streams.output)
+    }
+
+    /// Whether a command or a file gets what is printed.
+    pub(crate) fn is_captured(&self) -> bool {
+        self.streams.prints.is_some()
+    }
+
+    /// The commands of the pipeline at hand up to this one.
+    pub(crate) fn pipeline_up_to(&self, command: usize) -> Vec<usize> {
+        (self.scope.pipeline..command + 1).collect()
+    }
+}
+
+/// Limits and doubts.
+impl Analyzer<'_> {
+    /// Counts work; false when it was too much, which ends the analysis.
     pub(crate) fn work(&mut self, amount: usize) -> bool {
         let before = self.work;
         self.work = self.work.saturating_add(amount);
@@ -81,19 +149,13 @@ impl<'a> Analyzer<'a> {
         !is_over
     }
 
-    /// What is known of the program of this name.
-    pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
-        let own = self.programs.iter().find(|program| program.names.contains(&name));
-        own.or_else(|| table::by_name(name))
-    }
-
     pub(crate) fn doubt(&mut self, doubt: Doubt) {
         self.script.doubts.push(doubt);
     }
 
     /// A program that is not known, with its arguments.
     pub(crate) fn unknown_words(&mut self, words: Vec<String>) {
-        if self.elsewhere > 0 {
+        if self.scope.elsewhere > 0 {
             return;
         }
         let bases = self.state.bases().to_vec();
@@ -101,18 +163,42 @@ impl<'a> Analyzer<'a> {
     }
 
     /// The commands from here on hand their output to each other.
-    pub(crate) fn joined(&mut self, start: usize) {
+    pub(super) fn joined(&mut self, start: usize) {
         self.joined_with(Vec::new(), start);
     }
 
     /// The same after some commands that ran before.
-    pub(crate) fn joined_with(&mut self, mut commands: Vec<usize>, start: usize) {
+    pub(super) fn joined_with(&mut self, mut commands: Vec<usize>, start: usize) {
         commands.extend(start..self.script.commands.len());
         let length = |index: &usize| self.script.commands.get(*index).map_or(0, |command| command.text.len());
         let length = commands.iter().map(length).sum();
         if commands.len() > 1 && self.work(length) {
             self.script.pipelines.push(commands);
         }
+    }
+}
+
+/// Parts of a script that leave something as it was before.
+impl Analyzer<'_> {
+    /// Runs something; the scope is the same afterwards.
+    pub(super) fn scoped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.scope.clone();
+        let result = run(self);
+        self.scope = outer;
+        result
+    }
+
+    /// Runs something one level deeper, unless that is too deep.
+    pub(crate) fn deeper(&mut self, run: impl FnOnce(&mut Self)) {
+        if self.scope.depth >= MAX_DEPTH {
+            if self.script.doubts.last() != Some(&Doubt::TooDeep) {
+                self.doubt(Doubt::TooDeep);
+            }
+            return;
+        }
+        self.scope.depth += 1;
+        run(self);
+        self.scope.depth -= 1;
     }
 
     /// Runs something in a subshell: of what it changes, only what is on the disk stays.
@@ -123,34 +209,66 @@ impl<'a> Analyzer<'a> {
         self.state.disk = disk;
     }
 
+    /// Runs something in a new shell with these arguments.
+    pub(crate) fn new_shell(&mut self, positional: Vec<Field>, run: impl FnOnce(&mut Self)) {
+        self.subshell(|analyzer| {
+            analyzer.state = analyzer.state.child(positional);
+            run(analyzer);
+        });
+    }
+
+    /// Runs something in another directory, after the options that name it one after the other.
+    pub(crate) fn in_directory<'f>(
+        &mut self,
+        options: impl IntoIterator<Item = &'f Field>,
+        run: impl FnOnce(&mut Self),
+    ) {
+        let directories = self.state.directories.clone();
+        options.into_iter().for_each(|directory| self.state.directories.enter(directory));
+        run(self);
+        self.state.directories = directories;
+    }
+
     /// Runs something in each of several ways, from the same state. After that, one of them has happened.
-    pub(crate) fn one_of<T>(&mut self, ways: impl IntoIterator<Item = T>, mut run: impl FnMut(&mut Self, T)) {
-        let mut ways = ways.into_iter().peekable();
-        let start = if ways.peek().is_some() { Some(self.state.clone()) } else { None };
-        let mut end: Option<State> = None;
+    pub(super) fn one_of<T>(&mut self, ways: impl IntoIterator<Item = T>, mut run: impl FnMut(&mut Self, T)) {
+        let mut ways = ways.into_iter();
+        let Some(first) = ways.next() else { return };
+        let start = self.state.clone();
+        run(self, first);
         for way in ways {
-            if let (Some(start), Some(_)) = (&start, &end) {
-                self.state = start.clone();
-            }
+            let end = std::mem::replace(&mut self.state, start.clone());
             run(self, way);
-            if let Some(end) = &end {
-                self.state.join(end);
-                self.blur();
-            }
-            end = Some(self.state.clone());
+            self.state.join(&end);
+            self.blur();
         }
     }
 
-    /// Runs something one level deeper, unless that is too deep.
-    pub(crate) fn deeper(&mut self, run: impl FnOnce(&mut Self)) {
-        if self.depth >= MAX_DEPTH {
-            if self.script.doubts.last() != Some(&Doubt::TooDeep) {
-                self.doubt(Doubt::TooDeep);
-            }
-            return;
+    /// Runs the command of one that only runs another.
+    pub(crate) fn wrap(&mut self, command: usize, run: impl FnOnce(&mut Self)) {
+        let before = self.script.commands.len();
+        self.deeper(run);
+        let runs_another = self.script.commands.len() > before;
+        if let Some(command) = self.script.commands.get_mut(command) {
+            command.wraps |= runs_another;
         }
-        self.depth += 1;
-        run(self);
-        self.depth -= 1;
+    }
+
+    /// Runs a command that is part of the text of another one, here or on another machine.
+    pub(crate) fn inside(&mut self, command: usize, is_elsewhere: bool, run: impl FnOnce(&mut Self)) {
+        self.scoped(|analyzer| {
+            analyzer.scope.inside += 1;
+            analyzer.scope.elsewhere += usize::from(is_elsewhere);
+            analyzer.wrap(command, run);
+        });
+    }
+
+    /// Runs something that is part of a command's text. Its output is discarded.
+    pub(crate) fn as_part(&mut self, run: impl FnOnce(&mut Self)) {
+        let output = self.take_output();
+        self.scoped(|analyzer| {
+            analyzer.scope.inside += 1;
+            analyzer.printing(run);
+        });
+        self.streams.output = output;
     }
 }

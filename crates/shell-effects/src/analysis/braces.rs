@@ -11,7 +11,7 @@ pub(crate) enum PieceRef<'p> {
     Text(String),
 }
 
-pub(crate) enum Expanded<'p> {
+pub(crate) enum BraceExpansion<'p> {
     /// The word has no braces.
     One,
     Many(Vec<Vec<PieceRef<'p>>>),
@@ -24,10 +24,10 @@ enum Atom<'p> {
     Piece(&'p Piece),
 }
 
-pub(crate) fn expand(word: &Word) -> Expanded<'_> {
+pub(crate) fn expand(word: &Word) -> BraceExpansion<'_> {
     let has_brace = |piece: &Piece| matches!(piece, Piece::Plain(text) if text.contains('{'));
     if !word.iter().any(has_brace) {
-        return Expanded::One;
+        return BraceExpansion::One;
     }
     let mut atoms = Vec::new();
     for piece in word {
@@ -38,8 +38,8 @@ pub(crate) fn expand(word: &Word) -> Expanded<'_> {
     }
     let mut budget = MAX_WORDS;
     match expansions(&atoms, &mut budget, 0) {
-        Some(words) => Expanded::Many(words.iter().map(|atoms| pieces(atoms)).collect()),
-        None => Expanded::TooMany,
+        Some(words) => BraceExpansion::Many(words.iter().map(|atoms| pieces(atoms)).collect()),
+        None => BraceExpansion::TooMany,
     }
 }
 
@@ -139,7 +139,7 @@ fn sequence<'p>(inner: &[Atom<'p>]) -> Option<Vec<Vec<Atom<'p>>>> {
     };
     let count = from.abs_diff(to) / step + 1;
     if count > MAX_WORDS as u64 {
-        // Numbers that nobody lists: one pattern covers them.
+        // Too many to list: one pattern covers them.
         return Some(vec![vec![Atom::Char('*')]]);
     }
     let width = if is_padded(first) || is_padded(last) { first.len().max(last.len()) } else { 0 };

@@ -17,7 +17,7 @@ pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let target = match call.arguments.operands.first() {
         Some(field) if call.arguments.operands.len() == 1 => field.clone(),
         None if call.program.name() == "cd" => {
-            analyzer.home.map_or_else(|| Field::unknown("~"), Field::literal)
+            analyzer.home().map_or_else(|| Field::unknown("~"), Field::literal)
         }
         _ => Field::unknown("cd"),
     };
@@ -60,9 +60,11 @@ pub(crate) fn completion(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for code in call.arguments.values(&["-C"]) {
         analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
     }
-    for binding in call.arguments.values(&["-x"]).filter(|_| call.name == "bind") {
-        let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));
-        analyzer.subshell(|analyzer| analyzer.code(&binding.with(code), "bash"));
+    if call.name == "bind" {
+        for binding in call.arguments.values(&["-x"]) {
+            let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));
+            analyzer.subshell(|analyzer| analyzer.code(&binding.with(code), "bash"));
+        }
     }
 }
 
@@ -96,14 +98,16 @@ pub(crate) fn unset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// Builtins that give variables values: lines of their input.
 pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let operands = &call.arguments.operands;
-    for code in call.arguments.values(&["-C"]).filter(|_| call.name != "getopts") {
-        analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+    if call.name != "getopts" {
+        for code in call.arguments.values(&["-C"]) {
+            analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+        }
     }
     let mut names: Vec<String> = operands.iter().chain(call.arguments.value(&["-a"])).map(variable).collect();
     if names.is_empty() {
         names.push(if call.name == "read" { "REPLY" } else { "MAPFILE" }.to_owned());
     }
-    let lines = match &analyzer.input {
+    let lines = match &analyzer.scope.input {
         Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
             stream::split(&printed.text, |c| c == '\n')
         }
@@ -120,7 +124,7 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let is_only = names.len() == 1 && call.arguments.value(&["-a", "-n", "-N", "-u"]).is_none() && !ends;
         let value = if is_known && is_only { Value::one_of(lines.iter().cloned()) } else { Value::Unknown };
         analyzer.state.set(name, value);
-        analyzer.state.variables.set_printed_by(name, (analyzer.start..call.command).collect());
+        analyzer.state.variables.set_printed_by(name, (analyzer.scope.start..call.command).collect());
     }
 }
 
@@ -147,16 +151,20 @@ pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 fn exports_all(option: &str, next: &str) -> Option<bool> {
     let flags = option.strip_prefix(['-', '+']).filter(|flags| !flags.starts_with('-'))?;
     let is_meant = flags.contains('a') || flags.ends_with('o') && next == "allexport";
-    is_meant.then(|| option.starts_with('-'))
+    if is_meant { Some(option.starts_with('-')) } else { None }
 }
 
 /// `set -a`, `set -- a b` and `shift`.
 pub(crate) fn set(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let options = words.iter().take_while(|field| field.text != "--");
-    for (at, option) in options.enumerate().filter(|_| call.name == "set") {
-        let next = words.get(at + 1).map_or("", |field| field.text.as_str());
-        analyzer.state.exports.all = exports_all(&option.text, next).unwrap_or(analyzer.state.exports.all);
+    if call.name == "set" {
+        let options = words.iter().take_while(|field| field.text != "--");
+        for (at, option) in options.enumerate() {
+            let next = words.get(at + 1).map_or("", |field| field.text.as_str());
+            if let Some(all) = exports_all(&option.text, next) {
+                analyzer.state.exports.all = all;
+            }
+        }
     }
     if call.name == "shift" {
         let count = words.first().map_or(Some(1), |field| field.text.parse::<usize>().ok());

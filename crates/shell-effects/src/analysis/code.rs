@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::beside::{self, is_evaluated};
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
-use crate::syntax::lexer::{Lexer, is_name};
+use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
 
 /// The variable that stands for what another command prints.
@@ -18,7 +18,7 @@ const UNKNOWN: &str = "unknown_output";
 impl Analyzer<'_> {
     /// Code whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
-        if self.elsewhere > 0 {
+        if self.scope.elsewhere > 0 {
             return;
         }
         let bases = self.state.bases().to_vec();
@@ -37,7 +37,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Code for a shell of which nothing is known: any command may run. A variable that this script does not set has been set by
+    /// Code for a shell that is not known at all: any command may run. A variable that this script does not set has been set by
     /// the user.
     fn unknown_script(&mut self, interpreter: &str, code: &Field) {
         if self.is_made_here(code) {
@@ -70,7 +70,7 @@ impl Analyzer<'_> {
     pub(crate) fn code(&mut self, code: &Field, interpreter: &str) {
         if is_wholly_unknown(code) {
             self.unknown_script(interpreter, code);
-            self.output = Stream::Unknown;
+            self.streams.output = Stream::Unknown;
             return;
         }
         if code.kind == FieldKind::Unknown {
@@ -78,12 +78,12 @@ impl Analyzer<'_> {
         }
         self.script_text(&as_code(code));
         // What it prints is printed by the commands in it.
-        self.output = Stream::Nothing;
+        self.streams.output = Stream::Nothing;
     }
 
     /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
     pub(crate) fn evaluate(&mut self, text: &str) {
-        match Lexer::expanded_text(text, self.depth + 1) {
+        match Parser::expanded_text(text, self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
             Err(error) => self.doubt(error.into()),
         }
@@ -91,12 +91,15 @@ impl Analyzer<'_> {
 
     /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
     pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
-        let mut texts: Vec<String> = beside::hidden(word).map(str::to_owned).collect();
+        let mut texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();
         let used = word.iter().filter_map(|piece| match piece {
             Piece::Parameter { name, .. } => Some(name.as_str()),
             _ => None,
         });
-        let used = used.chain(beside::names(word).filter(|_| is_arithmetic));
+        let mut used: Vec<&str> = used.collect();
+        if is_arithmetic {
+            used.extend(side_effects::names(word));
+        }
         for name in used {
             if let Some(Value::Options(values)) = self.state.get(name) {
                 let values =
@@ -116,20 +119,22 @@ impl Analyzer<'_> {
             _ => None,
         });
         let is_fine = |name: &str| {
-            beside::is_harmless(name)
+            side_effects::is_harmless(name)
                 && !matches!(self.state.get(name), Some(Value::Unknown | Value::Array(_)))
         };
-        !beside::hides_code(word) && beside::is_plain(word) && used.chain(beside::names(word)).all(is_fine)
+        !side_effects::hides_code(word)
+            && side_effects::is_plain(word)
+            && used.chain(side_effects::names(word)).all(is_fine)
     }
 
     pub(crate) fn code_from_input(&mut self, interpreter: &str, is_shell: bool) {
-        let input = self.input.clone();
+        let input = self.scope.input.clone();
         self.code_of(input, interpreter, is_shell);
     }
 
     /// Code from the last process substitution.
     pub(crate) fn code_from_process(&mut self, interpreter: &str, is_shell: bool) {
-        let input = self.process.clone();
+        let input = self.streams.process.clone();
         self.code_of(input, interpreter, is_shell);
     }
 
@@ -141,10 +146,9 @@ impl Analyzer<'_> {
                     self.nothing_known(interpreter, is_shell);
                 }
                 if is_shell {
-                    self.subshell(|analyzer| {
-                        analyzer.state = analyzer.state.child(Vec::new());
-                        analyzer.input = Stream::Inherited;
-                        analyzer.code(&printed.text, interpreter);
+                    self.scoped(|analyzer| {
+                        analyzer.scope.input = Stream::Inherited;
+                        analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&printed.text, interpreter));
                     });
                 } else if is_wholly_unknown(&printed.text) {
                     self.unknown_code(interpreter, printed.text.shown());
@@ -164,7 +168,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A script in a file, of which something is known only if this command wrote it.
+    /// A script in a file. Its content is known only if this command wrote it.
     pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, is_shell: bool) {
         self.reads(file, call.command);
         self.written_code(file, call.command, call.name, is_shell);
@@ -192,6 +196,24 @@ impl Analyzer<'_> {
             self.joined_with(by, command);
         }
         is_unknown
+    }
+
+    /// A command ran, of which substitutions began at `start` and itself at `own`: where it runs what they or earlier commands
+    /// print, they belong together.
+    pub(crate) fn ran(&mut self, start: usize, own: usize) {
+        let ran = self.script.commands.get(own..).unwrap_or_default();
+        let Some(runs) = ran.iter().find(|command| command.runs_unknown) else { return };
+        let used = runs
+            .unknown
+            .iter()
+            .filter_map(|unknown| runs.words.get(unknown.word)?.get(unknown.part.clone())?.strip_prefix('$'));
+        let mut before: Vec<usize> =
+            used.flat_map(|name| self.state.variables.printed_by(name).to_vec()).collect();
+        before.sort_unstable();
+        before.dedup();
+        if start < own || !before.is_empty() {
+            self.joined_with(before, start);
+        }
     }
 
     /// A command that is what other commands print.

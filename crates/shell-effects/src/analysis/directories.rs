@@ -8,7 +8,7 @@ use crate::analysis::variables::Alternatives;
 
 /// With more possible directories, the current one is unknown.
 const MAX_BASES: usize = 8;
-/// A longer path of a directory is no path that exists.
+/// Directories with longer paths do not exist.
 const MAX_LENGTH: usize = 4096;
 
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -77,7 +77,7 @@ fn limited(parts: Alternatives<Stream>) -> Alternatives<Stream> {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Disk {
     /// Sorted by path. A file without an entry is as it was before the script.
-    files: Rc<Vec<WrittenFile>>,
+    files: Rc<Vec<Rc<WrittenFile>>>,
     /// Whether other files may have been written: there were too many.
     is_full: bool,
     /// Directories that certainly exist, sorted.
@@ -92,10 +92,15 @@ impl Disk {
     /// What was written to a file; nothing for one that is as it was.
     pub(crate) fn written(&self, path: &str) -> Option<WrittenFile> {
         match self.position(path) {
-            Ok(at) => self.files.get(at).cloned(),
+            Ok(at) => self.files.get(at).map(|file| (**file).clone()),
             Err(_) if self.is_full => Some(WrittenFile::new(path, Stream::Unknown)),
             Err(_) => None,
         }
+    }
+
+    /// A file, also one that is as it was.
+    fn file(&self, path: &str) -> WrittenFile {
+        self.written(path).unwrap_or_else(|| WrittenFile::new(path, Stream::File))
     }
 
     pub(crate) fn is_untouched(&self) -> bool {
@@ -117,10 +122,12 @@ impl Disk {
         match self.position(path) {
             Ok(at) => {
                 if let Some(old) = Rc::make_mut(&mut self.files).get_mut(at) {
-                    *old = file;
+                    *old = Rc::new(file);
                 }
             }
-            Err(at) if self.files.len() < MAX_FILES => Rc::make_mut(&mut self.files).insert(at, file),
+            Err(at) if self.files.len() < MAX_FILES => {
+                Rc::make_mut(&mut self.files).insert(at, Rc::new(file))
+            }
             Err(_) => self.is_full = true,
         }
     }
@@ -150,16 +157,31 @@ impl Disk {
         if Rc::ptr_eq(&self.files, &other.files) {
             return Disk { files: Rc::clone(&self.files), is_full, made: Rc::default() };
         }
-        let mut files: Vec<WrittenFile> = Vec::with_capacity(self.files.len());
-        for mine in self.files.iter() {
-            let theirs = other.written(&mine.path);
-            files.push(mine.join(&theirs.unwrap_or_else(|| WrittenFile::new(&mine.path, Stream::File))));
+        // Both are sorted, and most files are the same.
+        let (mut mine, mut theirs) = (self.files.iter().peekable(), other.files.iter().peekable());
+        let mut files: Vec<Rc<WrittenFile>> = Vec::with_capacity(self.files.len());
+        loop {
+            let file = match (mine.peek(), theirs.peek()) {
+                (Some(a), Some(b)) if Rc::ptr_eq(a, b) || a.path == b.path => {
+                    let file = if Rc::ptr_eq(a, b) { Rc::clone(a) } else { Rc::new(a.join(b)) };
+                    mine.next();
+                    theirs.next();
+                    file
+                }
+                (Some(a), b) if b.is_none_or(|b| a.path < b.path) => {
+                    let file = Rc::new(a.join(&other.file(&a.path)));
+                    mine.next();
+                    file
+                }
+                (_, Some(b)) => {
+                    let file = Rc::new(b.join(&self.file(&b.path)));
+                    theirs.next();
+                    file
+                }
+                (_, None) => break,
+            };
+            files.push(file);
         }
-        for theirs in other.files.iter().filter(|theirs| self.position(&theirs.path).is_err()) {
-            let mine = self.written(&theirs.path);
-            files.push(theirs.join(&mine.unwrap_or_else(|| WrittenFile::new(&theirs.path, Stream::File))));
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
         let is_full = is_full || files.len() > MAX_FILES;
         files.truncate(MAX_FILES);
         Disk { files: Rc::new(files), is_full, made: Rc::default() }
@@ -176,11 +198,8 @@ impl Disk {
     /// Whether each content that a file has on another disk is possible here as well.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Disk) -> bool {
-        let parts = |disk: &Disk, path: &str| {
-            disk.written(path).unwrap_or_else(|| WrittenFile::new(path, Stream::File))
-        };
-        let is_covered = |file: &WrittenFile| {
-            let (mine, theirs) = (parts(self, &file.path), parts(other, &file.path));
+        let is_covered = |file: &Rc<WrittenFile>| {
+            let (mine, theirs) = (self.file(&file.path), other.file(&file.path));
             let is_unknown = mine.parts == Alternatives::one(Stream::Unknown);
             let is_wider = mine.parts.contains_all(&theirs.parts) && (!mine.is_exact || theirs.is_exact);
             is_unknown || is_wider

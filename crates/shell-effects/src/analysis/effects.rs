@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::elsewhere;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::WORK_TREE;
-use crate::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
+use crate::matching;
+use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target, UnknownPart};
 
 impl Analyzer<'_> {
     /// Adds a command; its index.
@@ -16,10 +16,10 @@ impl Analyzer<'_> {
         let is_known = fields.first().is_some_and(Field::is_literal);
         let unknown =
             fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
-        let deletes = words.first().is_some_and(|word| elsewhere::deletes(word));
+        let deletes = words.first().is_some_and(|word| matching::deletes(word));
         let directories =
             if deletes { self.state.bases().iter().filter_map(Base::known).collect() } else { Vec::new() };
-        self.script.commands.push(Simple {
+        self.script.commands.push(SimpleCommand {
             words,
             text,
             is_known,
@@ -31,7 +31,7 @@ impl Analyzer<'_> {
             input: None,
             directories,
             wraps: false,
-            inside: self.inside > 0,
+            inside: self.scope.inside > 0,
             runs_unknown: false,
         });
         self.script.commands.len() - 1
@@ -46,10 +46,12 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Adds something that is no command and matters to whoever allows the commands.
-    pub(crate) fn beside(&mut self, what: String) {
-        if !self.script.beside.contains(&what) && self.work(what.len() + 16 * self.script.beside.len()) {
-            self.script.beside.push(what);
+    /// Adds something that is not a command, but matters to a caller that allows the commands.
+    pub(crate) fn side_effect(&mut self, what: String) {
+        if !self.script.side_effects.contains(&what)
+            && self.work(what.len() + 16 * self.script.side_effects.len())
+        {
+            self.script.side_effects.push(what);
         }
     }
 
@@ -76,7 +78,7 @@ impl Analyzer<'_> {
 
     pub(crate) fn effect(&mut self, access: Access, target: Target, command: usize) {
         // Files of another machine are not those that rules protect.
-        if self.elsewhere > 0 || !self.work(32) {
+        if self.scope.elsewhere > 0 || !self.work(32) {
             return;
         }
         // Like any search through all files.
@@ -111,15 +113,15 @@ impl Analyzer<'_> {
 }
 
 /// What of a word is not known.
-fn unknown_parts(word: usize, field: &Field) -> Vec<Unknown> {
-    let all = |quoting| vec![Unknown { word, part: 0..field.text.len(), quoting }];
+fn unknown_parts(word: usize, field: &Field) -> Vec<UnknownPart> {
+    let all = |quoting| vec![UnknownPart { word, part: 0..field.text.len(), quoting }];
     match field.kind {
         FieldKind::Literal | FieldKind::Tree => Vec::new(),
-        FieldKind::Glob => vec![Unknown { word, part: 0..field.shown().len(), quoting: Quoting::Glob }],
+        FieldKind::Glob => vec![UnknownPart { word, part: 0..field.shown().len(), quoting: Quoting::Glob }],
         FieldKind::Unknown if field.holes.is_empty() => all(Quoting::Bare),
         FieldKind::Unknown => {
             let holes = field.holes.iter();
-            holes.map(|(part, quoting)| Unknown { word, part: part.clone(), quoting: *quoting }).collect()
+            holes.map(|(part, quoting)| UnknownPart { word, part: part.clone(), quoting: *quoting }).collect()
         }
     }
 }

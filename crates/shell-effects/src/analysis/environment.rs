@@ -1,88 +1,72 @@
-//! Variables that programs are given, and those of them that make programs run something.
+//! What a command does not say itself: values of variables that it does not set, and directories.
 
-use crate::Access;
+use crate::Base;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
-use crate::syntax::tree::Assignment;
 
-/// Their value is code for a shell, which some program runs.
-const CODE: [&str; 17] = [
-    "BROWSER",
-    "EDITOR",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "MANPAGER",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "SSH_ASKPASS",
-    "VISUAL",
-];
-/// A shell runs the file that they name.
-const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
+/// Answers questions about the place where a command runs. It is asked only where a command uses the answer; nothing means that
+/// the answer is not known.
+pub trait Environment {
+    /// The value of a variable.
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// The absolute path of a directory that is given from the one in which the command starts.
+    fn directory(&self, _path: &str) -> Option<String> {
+        None
+    }
+
+    /// The top level of the git repository around such a directory.
+    fn top_level(&self, _path: &str) -> Option<String> {
+        None
+    }
+}
+
+/// An environment that answers no question.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnknownEnvironment;
+
+impl Environment for UnknownEnvironment {}
 
 impl Analyzer<'_> {
-    /// What programs run because of variables that they are given, as `NAME=value`; `command` is the one that is given them.
-    pub(crate) fn run_variables(&mut self, given: &[String], command: usize) {
-        for variable in given {
-            let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
-                continue;
-            };
-            let is_prompt = name == "PS4";
-            if CODE.contains(&name) {
-                let code = Field::literal(value.trim_start_matches(['|', '-', '@']));
-                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-            } else if SCRIPTS.contains(&name) {
-                self.touch(Access::Read, &Field::literal(value), command);
-            } else if is_prompt {
-                self.as_part(|analyzer| analyzer.evaluate(value));
+    pub(crate) fn variable_outside(&self, name: &str) -> Option<Field> {
+        self.environment().variable(name).map(Field::literal)
+    }
+
+    pub(crate) fn current_directory(&self) -> Option<Field> {
+        self.of_bases(|environment, at| environment.directory(at))
+    }
+
+    /// The directory that a command prints, from its text.
+    pub(crate) fn printed_directory(&self, text: &str) -> Option<Field> {
+        // Where the first command prints something, it has succeeded.
+        let first = text.split("||").next().unwrap_or(text).trim();
+        let first = first.trim_end_matches("2>/dev/null").trim_end_matches("2> /dev/null").trim_end();
+        match first {
+            "pwd" if first == text => Some(self.current_directory().unwrap_or_else(|| Field::literal("."))),
+            "git rev-parse --show-toplevel" if self.is_plain_git() => {
+                self.of_bases(|environment, at| environment.top_level(at))
             }
+            _ => None,
         }
     }
 
-    /// Runs something that is part of a command's text, and whose output nobody gets.
-    pub(crate) fn as_part(&mut self, run: impl FnOnce(&mut Self)) {
-        let output = std::mem::take(&mut self.output);
-        self.inside += 1;
-        self.printing(run);
-        self.inside -= 1;
-        self.output = output;
+    /// Whether nothing in the script changes what git is, or where it looks.
+    fn is_plain_git(&self) -> bool {
+        let is_set = |name: &&str| self.state.get(name).is_some() || self.state.exports.has(name);
+        self.state.functions.get("git").is_none()
+            && self.state.aliases.get("git").is_none()
+            && !["GIT_DIR", "GIT_WORK_TREE"].iter().any(is_set)
     }
 
-    /// `export` and `declare -x`: programs are given these variables from now on.
-    pub(crate) fn export(&mut self, fields: &[Field], assigned: &[String]) {
-        let Some((name, rest)) = fields.split_first() else { return };
-        let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
-        if name.text != "export" && !rest.iter().any(is_export) {
-            return;
-        }
-        let named = rest.iter().filter(|field| !field.text.starts_with('-'));
-        let named: Vec<String> = named
-            .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
-            .collect();
-        let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
-        self.run_variables(&given, self.script.commands.len().saturating_sub(1));
-        self.state.exports.give(given);
-    }
-
-    /// How an assignment is shown that was made.
-    pub(crate) fn assigned(&self, assignment: &Assignment) -> String {
-        self.variable(&assignment.name)
-    }
-
-    /// A variable with its value, as far as that is known.
-    pub(crate) fn variable(&self, name: &str) -> String {
-        let value = match self.state.get(name) {
-            Some(value) => value.single().map_or_else(|| "…".to_owned(), Field::shown),
-            None => "…".to_owned(),
-        };
-        format!("{name}={value}")
+    /// What is the same for each directory that may be the current one.
+    fn of_bases(&self, ask: impl Fn(&dyn Environment, &str) -> Option<String>) -> Option<Field> {
+        let mut known = self.state.bases().iter().map(|base| match base {
+            Base::At(at) | Base::IfMissing { at, .. } => ask(self.environment(), at),
+            Base::Unknown => None,
+        });
+        let first = known.next()??;
+        if known.all(|other| other.as_deref() == Some(&first)) { Some(Field::literal(first)) } else { None }
     }
 }

@@ -1,6 +1,6 @@
 //! Which files of a work tree a command of git changes that names none.
 
-use crate::{Access, Simple};
+use crate::{Access, SimpleCommand};
 
 /// Kinds of files, as git tells them apart.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -19,7 +19,7 @@ impl Default for Extent {
 }
 
 impl Extent {
-    pub fn of(command: &Simple, access: Access) -> Extent {
+    pub fn of(command: &SimpleCommand, access: Access) -> Extent {
         let is_git = command.words.first().is_some_and(|word| word.rsplit('/').next() == Some("git"));
         // What is not known may be an option, and other programs get any file that is listed for them.
         if !is_git || !command.unknown.is_empty() {
@@ -33,14 +33,15 @@ impl Extent {
         };
         let is_clean = access == Access::Delete;
         let is_stash = command.words.iter().any(|word| word == "stash");
-        match () {
-            () if is_clean && has('X', "") => Extent { tracked: false, untracked: false, ignored: true },
-            () if is_clean => Extent { tracked: false, untracked: true, ignored: has('x', "") },
-            () if is_stash && has('a', "all") => Extent::default(),
-            () if is_stash => {
-                Extent { tracked: true, untracked: has('u', "include-untracked"), ignored: false }
-            }
-            () => Extent { tracked: true, untracked: false, ignored: false },
+        if is_clean && has('X', "") {
+            Extent { tracked: false, untracked: false, ignored: true }
+        } else if is_clean {
+            Extent { tracked: false, untracked: true, ignored: has('x', "") }
+        } else if is_stash && has('a', "all") {
+            Extent::default()
+        } else {
+            let untracked = is_stash && has('u', "include-untracked");
+            Extent { tracked: true, untracked, ignored: false }
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Field {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FieldKind {
     Literal,
-    /// The text is a pattern, in which quoted characters are behind a backslash.
+    /// The text is a pattern, in which a backslash precedes quoted characters.
     Glob,
     /// Any file in this directory.
     Tree,
@@ -79,7 +79,7 @@ fn unescaped(pattern: &str) -> String {
 
 /// A field that is being put together.
 #[derive(Default)]
-pub(crate) struct Partial {
+pub(crate) struct FieldBuilder {
     pub(crate) literal: String,
     pub(crate) pattern: String,
     pub(crate) is_unknown: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Partial {
     holes: Vec<(Range<usize>, Quoting)>,
 }
 
-impl Partial {
+impl FieldBuilder {
     pub(crate) fn plain(&mut self, text: &str) {
         self.literal.push_str(text);
         self.pattern.push_str(text);
@@ -117,7 +117,7 @@ impl Partial {
     }
 
     pub(crate) fn tree(&mut self, root: &str) {
-        // With something before or behind it, it is no file that was found.
+        // With text before or after it, it does not name a file that was found.
         self.is_unknown |= self.is_started;
         self.quoted(root);
         self.is_tree = true;
@@ -159,7 +159,7 @@ impl Partial {
         } else if self.is_tree {
             Field::new(self.literal, FieldKind::Tree)
         } else if (globs || self.has_pattern) && is_glob(&self.pattern) {
-            let written = self.has_pattern.then_some(self.literal);
+            let written = if self.has_pattern { Some(self.literal) } else { None };
             Field { written, ..Field::new(self.pattern, FieldKind::Glob) }
         } else {
             Field::literal(self.literal)

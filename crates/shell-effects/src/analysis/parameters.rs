@@ -1,15 +1,17 @@
 //! What `$name` and `${name…}` stand for, and assignments.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::beside;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::trim::trim;
+use crate::analysis::side_effects;
 use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
 use crate::programs::system;
-use crate::syntax::tree::{Assigned, Assignment, Operation, Piece, Word};
+use crate::syntax::tree::{AssignedValue, Assignment, Operation, Piece, Word};
+
+/// Longer values are not trimmed: each length is compared with the pattern.
+const MAX_TRIMMED: usize = 256;
 
 /// What a parameter stands for.
-pub(crate) enum Found {
+pub(crate) enum ParameterValue {
     Fields(Vec<Field>),
     /// What matches a pattern of the shell.
     Like(&'static str),
@@ -17,42 +19,48 @@ pub(crate) enum Found {
 }
 
 impl Analyzer<'_> {
-    pub(crate) fn parameter(&mut self, name: &str, operation: Option<&Operation>, assigning: bool) -> Found {
+    pub(crate) fn parameter(
+        &mut self,
+        name: &str,
+        operation: Option<&Operation>,
+        assigning: bool,
+    ) -> ParameterValue {
         // Its flags make zsh run what is in it.
         if name.is_empty() {
-            self.beside("${…}".to_owned());
+            self.side_effect("${…}".to_owned());
         }
         let found = self.value(name, matches!(operation, Some(Operation::All)), assigning);
-        let is_empty =
-            matches!(&found, Found::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
+        let is_empty = matches!(&found, ParameterValue::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
-            Some(Operation::Length) => Found::Like(system::NUMBER),
+            Some(Operation::Length) => ParameterValue::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
                 let assigns = matches!(operation, Some(Operation::Assign(_)));
                 if assigns {
-                    self.beside(format!("${{{name}:=…}}"));
+                    self.side_effect(format!("${{{name}:=…}}"));
                 }
                 let other = self.scalar(word);
                 let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
-                if assigns && !matches!(&found, Found::Fields(_) if !is_empty) {
+                if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
                     self.assign_default(name, &found, &other);
                 }
                 match found {
-                    Found::Unknown | Found::Like(_) => Found::Unknown,
-                    Found::Fields(_) if takes_other => Found::Fields(vec![other]),
-                    Found::Fields(fields) => Found::Fields(if is_empty { Vec::new() } else { fields }),
+                    ParameterValue::Unknown | ParameterValue::Like(_) => ParameterValue::Unknown,
+                    ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
+                    ParameterValue::Fields(fields) => {
+                        ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
+                    }
                 }
             }
             Some(Operation::Trim { suffix, longest, pattern }) => {
                 let pattern = self.scalar(pattern);
                 match found {
-                    Found::Fields(fields) => {
+                    ParameterValue::Fields(fields) => {
                         // Each length of the value is compared with the pattern.
                         self.work(fields.iter().map(|field| field.text.len().pow(2) / 8).sum());
                         let trimmed: Option<Vec<Field>> =
                             fields.iter().map(|field| trim(field, &pattern, *suffix, *longest)).collect();
-                        trimmed.map_or(Found::Unknown, Found::Fields)
+                        trimmed.map_or(ParameterValue::Unknown, ParameterValue::Fields)
                     }
                     other => other,
                 }
@@ -62,14 +70,14 @@ impl Analyzer<'_> {
                 if matches!(word.first(), Some(Piece::Plain(text)) if text == "@P") {
                     self.expand_prompt(name, &found);
                 }
-                Found::Unknown
+                ParameterValue::Unknown
             }
         }
     }
 
     /// `${name:=word}` where the variable may be unset or empty.
-    fn assign_default(&mut self, name: &str, found: &Found, word: &Field) {
-        let is_known = matches!(found, Found::Fields(_)) && word.kind != FieldKind::Unknown;
+    fn assign_default(&mut self, name: &str, found: &ParameterValue, word: &Field) {
+        let is_known = matches!(found, ParameterValue::Fields(_)) && word.kind != FieldKind::Unknown;
         let value = if is_known { Value::one(word.clone()) } else { Value::Unknown };
         // With other values of the variable it may keep them.
         let value = match self.state.get(name) {
@@ -80,26 +88,28 @@ impl Analyzer<'_> {
     }
 
     /// `${name@P}`: the value is expanded once more.
-    fn expand_prompt(&mut self, name: &str, value: &Found) {
+    fn expand_prompt(&mut self, name: &str, value: &ParameterValue) {
         match value {
-            Found::Fields(fields) => {
+            ParameterValue::Fields(fields) => {
                 for field in fields {
                     self.evaluate(&field.text);
                 }
             }
-            Found::Like(_) => {}
-            Found::Unknown if self.state.get(name).is_some() => self.doubt_script(&format!("${{{name}@P}}")),
-            Found::Unknown => {}
+            ParameterValue::Like(_) => {}
+            ParameterValue::Unknown if self.state.get(name).is_some() => {
+                self.doubt_script(&format!("${{{name}@P}}"))
+            }
+            ParameterValue::Unknown => {}
         }
     }
 
-    fn value(&mut self, name: &str, all: bool, assigning: bool) -> Found {
+    fn value(&mut self, name: &str, all: bool, assigning: bool) -> ParameterValue {
         if let Ok(index) = name.parse::<usize>() {
             return match (&self.state.positional, index.checked_sub(1)) {
                 (Some(fields), Some(index)) => {
-                    Found::Fields(fields.get(index).cloned().into_iter().collect())
+                    ParameterValue::Fields(fields.get(index).cloned().into_iter().collect())
                 }
-                _ => Found::Unknown,
+                _ => ParameterValue::Unknown,
             };
         }
         if matches!(name, "@" | "*") {
@@ -107,52 +117,71 @@ impl Analyzer<'_> {
                 .state
                 .positional
                 .as_ref()
-                .map_or(Found::Unknown, |fields| Found::Fields(fields.to_vec()));
+                .map_or(ParameterValue::Unknown, |fields| ParameterValue::Fields(fields.to_vec()));
         }
         match self.state.get(name) {
-            Some(Value::Unknown) => Found::Unknown,
-            Some(Value::Array(fields)) if all => Found::Fields(fields.clone()),
-            Some(Value::Array(fields)) => Found::Fields(fields.first().cloned().into_iter().collect()),
+            Some(Value::Unknown) => ParameterValue::Unknown,
+            Some(Value::Array(fields)) if all => ParameterValue::Fields(fields.clone()),
+            Some(Value::Array(fields)) => {
+                ParameterValue::Fields(fields.first().cloned().into_iter().collect())
+            }
             Some(Value::Options(options)) => {
                 let options = options.as_slice();
                 let picked =
-                    if options.len() == 1 { Some(0) } else { self.choices.pick(name, options.len()) };
+                    if options.len() == 1 { Some(0) } else { self.combinations.pick(name, options.len()) };
                 match picked.and_then(|index| options.get(index)) {
-                    Some(field) => Found::Fields(vec![field.clone()]),
-                    None => Found::Unknown,
+                    Some(field) => ParameterValue::Fields(vec![field.clone()]),
+                    None => ParameterValue::Unknown,
                 }
             }
             None => self.unassigned(name, assigning),
         }
     }
 
-    fn unassigned(&self, name: &str, assigning: bool) -> Found {
-        match (name, self.home) {
+    fn unassigned(&self, name: &str, assigning: bool) -> ParameterValue {
+        match (name, self.home()) {
             // By `env HOME=x bash -c …`.
-            ("HOME" | "TMPDIR", _) if self.state.exports.has(name) => Found::Unknown,
-            ("HOME", Some(home)) => Found::Fields(vec![Field::literal(home)]),
-            ("IFS", _) => Found::Fields(vec![Field::literal(" \t\n")]),
+            ("HOME" | "TMPDIR", _) if self.state.exports.has(name) => ParameterValue::Unknown,
+            ("HOME", Some(home)) => ParameterValue::Fields(vec![Field::literal(home)]),
+            ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.
-            ("PWD", _) if !assigning => Found::Fields(vec![Field::literal(".")]),
-            ("PWD", _) => self.current_directory().map_or(Found::Unknown, |field| Found::Fields(vec![field])),
+            ("PWD", _) if !assigning => ParameterValue::Fields(vec![Field::literal(".")]),
+            ("PWD", _) => self
+                .current_directory()
+                .map_or(ParameterValue::Unknown, |field| ParameterValue::Fields(vec![field])),
             // `CLAUDE_PROJECT_DIR` is set for hooks, but not for commands: there it may be empty.
-            ("TMPDIR", _) => {
-                self.variable_outside(name).map_or(Found::Unknown, |field| Found::Fields(vec![field]))
-            }
+            ("TMPDIR", _) => self
+                .variable_outside(name)
+                .map_or(ParameterValue::Unknown, |field| ParameterValue::Fields(vec![field])),
             (
                 "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
                 | "EPOCHSECONDS",
                 _,
-            ) => Found::Like(system::NUMBER),
-            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(system::NAME),
-            _ => Found::Unknown,
+            ) => ParameterValue::Like(system::NUMBER),
+            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => ParameterValue::Like(system::NAME),
+            _ => ParameterValue::Unknown,
         }
     }
 
-    pub(crate) fn assign(&mut self, assignment: &Assignment) {
+    /// Assigns, and remembers the commands that print the value.
+    pub(crate) fn assign_printed(&mut self, assignment: &Assignment) {
+        let start = self.script.commands.len();
+        let mut by: Vec<usize> = Vec::new();
+        if let AssignedValue::Word(word) = &assignment.value {
+            for piece in word {
+                let Piece::Parameter { name, .. } = piece else { continue };
+                by.extend(self.state.variables.printed_by(name));
+            }
+        }
+        self.assign(assignment);
+        by.extend(start..self.script.commands.len());
+        self.state.variables.set_printed_by(&assignment.name, by);
+    }
+
+    fn assign(&mut self, assignment: &Assignment) {
         let mut options: Vec<Field> = Vec::new();
         let value = match &assignment.value {
-            Assigned::Word(word) => {
+            AssignedValue::Word(word) => {
                 self.each_choice(|analyzer| {
                     let field = analyzer.scalar(word);
                     // Whoever uses them uses each of them.
@@ -165,7 +194,7 @@ impl Analyzer<'_> {
                 });
                 Value::Options(options.into_iter().collect())
             }
-            Assigned::Array(words) => {
+            AssignedValue::Array(words) => {
                 self.each_choice(|analyzer| {
                     options.extend(words.iter().flat_map(|word| analyzer.fields(word)))
                 });
@@ -183,10 +212,10 @@ impl Analyzer<'_> {
 
     /// The variables that arithmetic sets hold numbers from now on.
     pub(crate) fn assign_numbers(&mut self, word: &Word) {
-        if !beside::assigns(word) {
+        if !side_effects::assigns(word) {
             return;
         }
-        for name in beside::names(word) {
+        for name in side_effects::names(word) {
             self.state.set(name, Value::one(Field::like(system::NUMBER, format!("${name}"))));
         }
     }
@@ -210,4 +239,63 @@ impl Analyzer<'_> {
 /// Whether there are too many fields to follow, or unknown ones.
 fn is_unclear(fields: &[Field]) -> bool {
     fields.len() > MAX_OPTIONS || fields.iter().any(|field| field.kind == FieldKind::Unknown)
+}
+
+/// The value without what the pattern matches at its start or end; nothing where that is not known.
+fn trim(value: &Field, pattern: &Field, suffix: bool, longest: bool) -> Option<Field> {
+    let is_unknown = |field: &Field| matches!(field.kind, FieldKind::Unknown | FieldKind::Tree);
+    if is_unknown(pattern) || is_unknown(value) {
+        return None;
+    }
+    let text = value.text.as_str();
+    if text.len() > MAX_TRIMMED || pattern.text.len() > MAX_TRIMMED || pattern.text.contains(['[', '\\']) {
+        return None;
+    }
+    if value.kind == FieldKind::Glob {
+        // The end of a pattern is the end of what it matches, as long as it is literal.
+        if pattern.text.contains(['*', '?']) {
+            return None;
+        }
+        let rest = if suffix { text.strip_suffix(&pattern.text) } else { text.strip_prefix(&pattern.text) };
+        return rest.map(|rest| value.with(rest));
+    }
+    let mut cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    // The shortest match first: from the end for a suffix, from the start for a prefix.
+    if suffix != longest {
+        cuts.reverse();
+    }
+    for cut in cuts {
+        let (start, end) = text.split_at_checked(cut)?;
+        let (matched, rest) = if suffix { (end, start) } else { (start, end) };
+        if matches(pattern.text.as_bytes(), matched.as_bytes()) {
+            return Some(value.with(rest));
+        }
+    }
+    Some(value.clone())
+}
+
+/// `*` and `?`, in the time of the product of the lengths.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == b'?' || text.get(t) == Some(c) => {
+                p += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    p = at + 1;
+                    t = from + 1;
+                    star = Some((at, from + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
 }

@@ -9,6 +9,7 @@ use crate::Base;
 use crate::analysis::definitions::{Definitions, FunctionBody};
 use crate::analysis::directories::Directories;
 use crate::analysis::disk::Disk;
+use crate::analysis::exports::Exports;
 use crate::analysis::field::Field;
 use crate::analysis::variables::{Value, Variables};
 
@@ -44,7 +45,7 @@ impl State {
             variables: self.variables.forgotten(),
             directories: self.directories.child(),
             positional: Some(Rc::new(positional)),
-            exports: Exports { all: false, ..self.exports.clone() },
+            exports: self.exports.child(),
             disk: self.disk.clone(),
             ..State::new()
         }
@@ -96,78 +97,4 @@ impl State {
 
 fn join_positional(mine: &Option<Rc<Vec<Field>>>, theirs: &Option<Rc<Vec<Field>>>) -> Option<Rc<Vec<Field>>> {
     if mine == theirs { mine.clone() } else { None }
-}
-
-/// The variables that programs are given.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Exports {
-    /// As `NAME=value`. A variable that may have several values is there with each.
-    variables: Rc<Vec<String>>,
-    /// Whether programs are given each variable that is set, after `set -a`.
-    pub(crate) all: bool,
-}
-
-impl PartialEq for Exports {
-    fn eq(&self, other: &Exports) -> bool {
-        let has_all =
-            |mine: &[String], theirs: &[String]| theirs.iter().all(|variable| mine.contains(variable));
-        self.all == other.all
-            && (self.variables == other.variables
-                || has_all(&self.variables, &other.variables) && has_all(&other.variables, &self.variables))
-    }
-}
-
-impl Eq for Exports {}
-
-impl Exports {
-    pub(crate) fn variables(&self) -> &Rc<Vec<String>> {
-        &self.variables
-    }
-
-    /// Gives programs further variables, as `NAME=value`.
-    pub(crate) fn give(&mut self, variables: impl IntoIterator<Item = String>) {
-        for variable in variables {
-            let name = variable.split('=').next().unwrap_or_default();
-            let known: Vec<usize> = positions(&self.variables, name).collect();
-            let environment = Rc::make_mut(&mut self.variables);
-            let Some((first, others)) = known.split_first() else {
-                environment.push(variable);
-                continue;
-            };
-            for at in others.iter().rev() {
-                environment.remove(*at);
-            }
-            if let Some(old) = environment.get_mut(*first) {
-                *old = variable;
-            }
-        }
-    }
-
-    /// Whether programs are given the variable.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        positions(&self.variables, name).next().is_some()
-    }
-
-    /// Either these or others.
-    pub(crate) fn join(&self, other: &Exports) -> Exports {
-        let all = self.all || other.all;
-        if self.variables == other.variables {
-            return Exports { variables: Rc::clone(&self.variables), all };
-        }
-        let mut variables = self.variables.to_vec();
-        variables
-            .extend(other.variables.iter().filter(|variable| !self.variables.contains(variable)).cloned());
-        Exports { variables: Rc::new(variables), all }
-    }
-
-    #[cfg(test)]
-    fn covers(&self, other: &Exports) -> bool {
-        other.variables.iter().all(|variable| self.variables.contains(variable)) && self.all >= other.all
-    }
-}
-
-/// Where the variable of a name is.
-fn positions<'v>(variables: &'v [String], name: &'v str) -> impl Iterator<Item = usize> + 'v {
-    let is_of = move |variable: &str| variable.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
-    variables.iter().enumerate().filter(move |(_, variable)| is_of(variable)).map(|(at, _)| at)
 }

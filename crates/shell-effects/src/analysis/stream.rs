@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::analysis::field::Partial;
-use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldBuilder, FieldKind};
 use crate::{Access, Quoting, Target};
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -13,7 +12,7 @@ pub(crate) enum Stream {
     Nothing,
     /// What the whole command gets, which none of its own commands chose.
     Inherited,
-    Text(Rc<Printed>),
+    Text(Rc<PrintedText>),
     /// The content of a file that was there before, which is not read.
     File,
     /// One file per line.
@@ -23,7 +22,7 @@ pub(crate) enum Stream {
 
 /// A text that is printed.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Printed {
+pub(crate) struct PrintedText {
     /// Literal, or with unknown parts.
     pub(crate) text: Field,
     /// Whether something that is not known is printed as well.
@@ -34,7 +33,7 @@ pub(crate) struct Printed {
 
 /// What the redirections of a command do, before it is known which command it is.
 #[derive(Debug, Default)]
-pub(crate) struct Redirected {
+pub(crate) struct RedirectionEffects {
     pub(crate) touched: Vec<(Access, Field)>,
     pub(crate) input: Option<Stream>,
     pub(crate) to_file: bool,
@@ -46,10 +45,10 @@ pub(crate) struct Redirected {
 
 impl Stream {
     pub(crate) fn text(text: Field) -> Stream {
-        Stream::Text(Rc::new(Printed { text, and_more: false, is_exact: true }))
+        Stream::Text(Rc::new(PrintedText { text, and_more: false, is_exact: true }))
     }
 
-    /// What is printed behind it.
+    /// Adds what is printed after it.
     pub(crate) fn add(&mut self, more: Stream) {
         *self = match (std::mem::take(self), more) {
             (Stream::Nothing, more) => more,
@@ -92,8 +91,8 @@ impl Stream {
     }
 }
 
-impl Printed {
-    fn append(&mut self, more: &Printed) {
+impl PrintedText {
+    fn append(&mut self, more: &PrintedText) {
         let at = self.text.text.len();
         self.text.text.push_str(&more.text.text);
         let moved = |(part, quoting): &(Range<usize>, Quoting)| (part.start + at..part.end + at, *quoting);
@@ -106,14 +105,14 @@ impl Printed {
     }
 }
 
-/// Words as one text, of which parts may be unknown.
+/// Words as one text. Parts of it may be unknown.
 pub(crate) fn joined<'f>(words: impl IntoIterator<Item = &'f Field>, separator: &str) -> Field {
     joined_by(words, &Field::literal(separator))
 }
 
 /// The same where the separator may be unknown as well.
 pub(crate) fn joined_by<'f>(words: impl IntoIterator<Item = &'f Field>, separator: &Field) -> Field {
-    let mut partial = Partial::default();
+    let mut partial = FieldBuilder::default();
     for (index, word) in words.into_iter().enumerate() {
         if index > 0 {
             partial.value(separator);
@@ -167,14 +166,10 @@ pub(crate) fn files(words: &[Field]) -> Option<Stream> {
         FieldKind::Tree => Some(Target::Tree(word.text.clone())),
         _ => None,
     };
-    let is_several = words.iter().any(|word| !word.is_literal());
-    words
-        .iter()
-        .filter(|_| is_several)
-        .map(file)
-        .collect::<Option<Vec<Target>>>()
-        .filter(|files| !files.is_empty())
-        .map(Stream::Files)
+    if words.iter().all(Field::is_literal) {
+        return None;
+    }
+    Some(Stream::Files(words.iter().map(file).collect::<Option<Vec<Target>>>()?))
 }
 
 /// The files of the work tree as a word, which no path is written as.

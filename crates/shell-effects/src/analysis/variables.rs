@@ -114,16 +114,16 @@ impl Value {
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Variable {
     name: Rc<str>,
-    value: Rc<Value>,
+    value: Value,
     /// The commands that printed what it holds, in ascending order.
-    printed_by: Rc<Vec<usize>>,
+    printed_by: Vec<usize>,
 }
 
 /// The variables that a script sets. One without an entry has the value that it had before the script.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Variables {
     /// Sorted by name.
-    entries: Rc<Vec<Variable>>,
+    entries: Rc<Vec<Rc<Variable>>>,
     /// Whether one without an entry may have been set as well: there were too many.
     is_full: bool,
     /// Whether any variable may change through a reference of another name.
@@ -136,7 +136,7 @@ impl Variables {
     }
 
     fn entry(&self, name: &str) -> Option<&Variable> {
-        self.entries.get(self.position(name).ok()?)
+        self.entries.get(self.position(name).ok()?).map(|entry| &**entry)
     }
 
     /// The value that the script gave a variable.
@@ -145,24 +145,23 @@ impl Variables {
             return Some(&Value::Unknown);
         }
         match self.entry(name) {
-            Some(entry) => Some(&*entry.value),
+            Some(entry) => Some(&entry.value),
             None if self.is_full => Some(&Value::Unknown),
             None => None,
         }
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        let value = Rc::new(value);
         match self.position(name) {
             Ok(at) => {
                 if let Some(entry) = Rc::make_mut(&mut self.entries).get_mut(at) {
-                    entry.value = value;
-                    entry.printed_by = Rc::default();
+                    *entry =
+                        Rc::new(Variable { name: Rc::clone(&entry.name), value, printed_by: Vec::new() });
                 }
             }
             Err(at) if self.entries.len() < MAX_VARIABLES => {
-                let entry = Variable { name: name.into(), value, printed_by: Rc::default() };
-                Rc::make_mut(&mut self.entries).insert(at, entry);
+                let entry = Variable { name: name.into(), value, printed_by: Vec::new() };
+                Rc::make_mut(&mut self.entries).insert(at, Rc::new(entry));
             }
             Err(_) => self.is_full = true,
         }
@@ -180,18 +179,16 @@ impl Variables {
 
     pub(crate) fn set_printed_by(&mut self, name: &str, mut commands: Vec<usize>) {
         let Ok(at) = self.position(name) else { return };
-        let is_same = self.entries.get(at).is_some_and(|entry| *entry.printed_by == commands);
-        if is_same {
-            return;
-        }
         commands.sort_unstable();
         commands.dedup();
-        if let Some(entry) = Rc::make_mut(&mut self.entries).get_mut(at) {
-            entry.printed_by = Rc::new(commands);
+        if let Some(entry) = Rc::make_mut(&mut self.entries).get_mut(at)
+            && entry.printed_by != commands
+        {
+            Rc::make_mut(entry).printed_by = commands;
         }
     }
 
-    /// The same names, of which nothing is known, as in another shell. That shell sets `IFS` itself.
+    /// The variables as another shell sees them: they are set, but their values are not followed. That shell sets `IFS` itself.
     pub(crate) fn forgotten(&self) -> Variables {
         let mut child = Variables { is_full: self.is_full || self.is_opaque, ..Variables::default() };
         for entry in self.entries.iter().filter(|entry| *entry.name != *"IFS") {
@@ -257,23 +254,17 @@ impl Variables {
 }
 
 /// One entry of the joined variables: a variable that only one side sets is unknown.
-fn joined_entry(mine: Option<&Variable>, theirs: Option<&Variable>) -> Option<Variable> {
+fn joined_entry(mine: Option<&Rc<Variable>>, theirs: Option<&Rc<Variable>>) -> Option<Rc<Variable>> {
     let one = mine.or(theirs)?;
     let (Some(mine), Some(theirs)) = (mine, theirs) else {
-        return Some(Variable { value: Rc::new(Value::Unknown), ..one.clone() });
+        return Some(Rc::new(Variable { value: Value::Unknown, ..(**one).clone() }));
     };
-    let value = if Rc::ptr_eq(&mine.value, &theirs.value) {
-        Rc::clone(&mine.value)
-    } else {
-        Rc::new(mine.value.join(&theirs.value))
-    };
-    let printed_by = if mine.printed_by == theirs.printed_by {
-        Rc::clone(&mine.printed_by)
-    } else {
-        let mut all = [mine.printed_by.as_slice(), theirs.printed_by.as_slice()].concat();
-        all.sort_unstable();
-        all.dedup();
-        Rc::new(all)
-    };
-    Some(Variable { name: Rc::clone(&one.name), value, printed_by })
+    if Rc::ptr_eq(mine, theirs) {
+        return Some(Rc::clone(mine));
+    }
+    let mut printed_by = [mine.printed_by.as_slice(), theirs.printed_by.as_slice()].concat();
+    printed_by.sort_unstable();
+    printed_by.dedup();
+    let value = mine.value.join(&theirs.value);
+    Some(Rc::new(Variable { name: Rc::clone(&one.name), value, printed_by }))
 }

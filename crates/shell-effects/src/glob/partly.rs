@@ -83,7 +83,7 @@ pub(super) fn could_match(program: &[Op], parts: &[Part<'_>]) -> bool {
     now.has_end(program)
 }
 
-/// Adds the states behind anything that a hole may be.
+/// Adds the states after anything that a hole may be.
 fn fill(states: &mut States, program: &[Op], hole: Hole) {
     let mut open = Vec::new();
     for at in states.list.clone() {

@@ -115,7 +115,7 @@ fn plain_bytes(pattern: &str, at: usize) -> usize {
     rest.iter().take_while(is_plain).count()
 }
 
-/// The position behind the `}` that ends the alternatives of which one ends here.
+/// The position after the `}` that ends the alternatives of which one ends here.
 pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     let mut depth = 1;
     while let Some(byte) = pattern.as_bytes().get(at) {
@@ -134,7 +134,7 @@ pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     at
 }
 
-/// The position behind the `]` of a class whose `[` is before this one. A `]` is a member where it comes first.
+/// The position after the `]` of a class whose `[` is before this one. A `]` is a member where it comes first.
 pub(super) fn end_of_class(pattern: &str, mut at: usize) -> usize {
     at += usize::from(matches!(char_at(pattern, at), Some('!' | '^')));
     at += char_at(pattern, at).map_or(0, char::len_utf8);

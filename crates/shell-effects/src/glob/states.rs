@@ -28,7 +28,7 @@ impl States {
         states
     }
 
-    /// Moves behind a character, and says whether anything takes it. `spare` is empty before and after.
+    /// Moves past a character, and says whether anything takes it. `spare` is empty before and after.
     pub(super) fn advance(&mut self, spare: &mut States, program: &[Op], c: char) -> bool {
         for at in &self.list {
             match program.get(*at) {

@@ -38,21 +38,18 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(archive) = archive.filter(|archive| archive.text != "-") {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
-    let directories = analyzer.state.directories.clone();
-    if let Some(directory) = directory {
-        analyzer.state.directories.enter(directory);
-    }
-    for member in &members {
-        if creates {
-            analyzer.touch_tree(Access::Read, member, call.command);
-            if arguments.has(&["--remove-files"]) {
-                analyzer.touch_tree(Access::Delete, member, call.command);
+    analyzer.in_directory(directory, |analyzer| {
+        for member in &members {
+            if creates {
+                analyzer.touch_tree(Access::Read, member, call.command);
+                if arguments.has(&["--remove-files"]) {
+                    analyzer.touch_tree(Access::Delete, member, call.command);
+                }
+            } else if extracts {
+                analyzer.touch_tree(Access::Write, member, call.command);
             }
-        } else if extracts {
-            analyzer.touch_tree(Access::Write, member, call.command);
         }
-    }
-    analyzer.state.directories = directories;
+    });
     let to_output = arguments.has(&["-O", "--to-stdout"]);
     if extracts && members.is_empty() && !to_output {
         extracted(analyzer, call, directory, archive);
@@ -124,7 +121,7 @@ fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
     if passes || arguments.has(&["-o", "--create"]) {
-        for file in batches::lines(&analyzer.input) {
+        for file in batches::lines(analyzer.input()) {
             analyzer.reads(&file, call.command);
         }
     }

@@ -15,17 +15,17 @@ pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let placeholder = if has_default { placeholder.or(Some("{}".to_owned())) } else { placeholder };
     let uses_placeholder =
         placeholder.filter(|mark| rest.iter().any(|field| field.text.contains(mark.as_str())));
-    let more = given(&analyzer.input, arguments, uses_placeholder.is_some());
-    analyzer.input = Stream::Unknown;
+    let more = given(analyzer.input(), arguments, uses_placeholder.is_some());
+    analyzer.set_input(Stream::Unknown);
     match uses_placeholder {
         Some(mark) => {
             let mut output = Stream::Nothing;
             for field in &more {
                 let fields: Vec<Field> = rest.iter().map(|word| replaced(word, &mark, field)).collect();
                 analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&fields));
-                output.add(std::mem::take(&mut analyzer.output));
+                output.add(analyzer.take_output());
             }
-            analyzer.output = output;
+            analyzer.set_output(output);
         }
         None => {
             let fields: Vec<Field> = rest.iter().cloned().chain(more).collect();
@@ -47,11 +47,11 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             vec![Field::unknown(GIVEN)]
         }
         Some((_, listed)) => listed.iter().filter(|field| !is_list(field)).cloned().collect(),
-        None => given(&analyzer.input, arguments, true),
+        None => given(analyzer.input(), arguments, true),
     };
     let template = stream::joined(template, " ");
     let mark = arguments.value(&["-I"]).map_or("{}", |field| field.text.as_str());
-    analyzer.input = Stream::Unknown;
+    analyzer.set_input(Stream::Unknown);
     for argument in &more {
         let code = match template.text.as_str() {
             "" => argument.clone(),

@@ -6,7 +6,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::program::{Program, Stdin, special, tool};
 use crate::programs::table;
-use crate::{Access, Simple};
+use crate::{Access, SimpleCommand};
 
 const SQL: Stdin = Stdin::Sql { has_hash_comments: false };
 const MYSQL: Stdin = Stdin::Sql { has_hash_comments: true };
@@ -29,7 +29,7 @@ pub struct Sql<'a> {
     pub has_hash_comments: bool,
 }
 
-impl Simple {
+impl SimpleCommand {
     /// The SQL that it runs, if it is a client of a database, wherever that program is.
     #[must_use]
     pub fn sql(&self) -> Option<Sql<'_>> {
@@ -72,7 +72,7 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((database, statements)) = call.arguments.operands.split_first() else { return };
     let mut texts: Vec<Field> = call.arguments.values(&["-cmd"]).chain(statements).cloned().collect();
     if statements.is_empty()
-        && let Stream::Text(printed) = &analyzer.input
+        && let Stream::Text(printed) = analyzer.input()
     {
         texts.push(printed.text.clone());
     }

@@ -82,7 +82,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
             }
         }
     }
-    analyzer.output = output;
+    analyzer.set_output(output);
 }
 
 /// What a search from a root finds.

@@ -57,19 +57,16 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((options, SubcommandAction::Git(run))) = known.map(|known| (known.options, known.action)) else {
         return analyzer.unknown_program(call.fields);
     };
-    let directories = analyzer.state.directories.clone();
-    for directory in global.values(&["-C", "--work-tree"]) {
-        analyzer.state.directories.enter(directory);
-    }
     let git = GitCall {
         subcommand: subcommand.text.clone(),
         arguments: arguments::parse(options, rest),
         rest: rest.to_vec(),
         command: call.command,
     };
-    analyzer.files_of_flags(options, &git.arguments, call.command);
-    run(&git, analyzer);
-    analyzer.state.directories = directories;
+    analyzer.in_directory(global.values(&["-C", "--work-tree"]), |analyzer| {
+        analyzer.files_of_flags(options, &git.arguments, call.command);
+        run(&git, analyzer);
+    });
 }
 
 /// What `-c alias.NAME=…` makes of a subcommand.

@@ -46,8 +46,7 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();
         let exports_all =
             options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
-        analyzer.subshell(|analyzer| {
-            analyzer.state = analyzer.state.child(positional);
+        analyzer.new_shell(positional, |analyzer| {
             analyzer.state.exports.all = exports_all;
             analyzer.code(code, call.name);
         });

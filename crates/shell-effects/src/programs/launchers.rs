@@ -14,7 +14,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     };
     let (options, length) = arguments::parse_up_to(subcommand.options, rest, true);
     if let Some(code) = options.value(launch.code) {
-        return analyzer.inside(call.command, launch.place, |analyzer| {
+        return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
     }
@@ -27,7 +27,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.unknown_program(&before);
     if is_remote && length < rest.len() {
         let code = stream::joined(command, " ");
-        analyzer.inside(call.command, launch.place, |analyzer| {
+        analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             if command.is_empty() {
                 // The shell over there reads what is sent.
                 analyzer.code_from_input("ssh", true);
@@ -36,7 +36,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
         });
     } else if !command.is_empty() {
-        analyzer.inside(call.command, launch.place, |analyzer| analyzer.run_fields(command));
+        analyzer.inside(call.command, launch.place != Place::Here, |analyzer| analyzer.run_fields(command));
     }
 }
 
@@ -99,20 +99,8 @@ pub(crate) fn texts(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: ShellTe
         return analyzer.unknown_program(call.fields);
     }
     for code in codes {
-        analyzer.inside(call.command, texts.place, |analyzer| {
+        analyzer.inside(call.command, texts.place != Place::Here, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
-    }
-}
-
-impl Analyzer<'_> {
-    /// Runs a command that is part of the text of another one.
-    fn inside(&mut self, command: usize, place: Place, run: impl FnOnce(&mut Self)) {
-        let elsewhere = usize::from(place != Place::Here);
-        self.inside += 1;
-        self.elsewhere += elsewhere;
-        self.wrap(command, run);
-        self.inside -= 1;
-        self.elsewhere -= elsewhere;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::{Base, Doubt, MAX_BYTES, Quoting, Script, Simple, Unknown};
+use crate::{Base, Doubt, MAX_BYTES, Quoting, Script, SimpleCommand, UnknownPart};
 
 pub fn read(text: &str) -> Script {
     if text.len() > MAX_BYTES {
@@ -76,7 +76,7 @@ impl Words {
 }
 
 /// A command of these words; `$x = git push` runs `git push`.
-fn simple(mut words: Vec<String>) -> Option<Simple> {
+fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
     if words.first().is_some_and(|first| first.starts_with('$'))
         && words.get(1).is_some_and(|word| word == "=")
     {
@@ -90,8 +90,9 @@ fn simple(mut words: Vec<String>) -> Option<Simple> {
     }
     let is_known = !first.contains('$');
     let unknown = words.iter().enumerate().filter(|(_, word)| word.contains('$'));
-    let unknown = unknown.map(|(word, text)| Unknown { word, part: 0..text.len(), quoting: Quoting::Bare });
-    Some(Simple {
+    let unknown =
+        unknown.map(|(word, text)| UnknownPart { word, part: 0..text.len(), quoting: Quoting::Bare });
+    Some(SimpleCommand {
         unknown: unknown.collect(),
         text: words.join(" "),
         is_known,

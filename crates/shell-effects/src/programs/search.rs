@@ -48,7 +48,7 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if at == words.len() {
         // What it is asked to print may be any text.
         if !arguments.has(&["--format"]) {
-            analyzer.output = found;
+            analyzer.set_output(found);
         }
         return;
     }
@@ -81,12 +81,12 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if arguments.has(&["-l", "--files-with-matches", "--files"]) {
         let patterns =
             arguments.values(&["-g", "--glob", "--iglob", "--include"]).map(|field| field.text.as_str());
-        analyzer.output = listed(files, &name_patterns(patterns, arguments.has(&["--iglob"])));
-    } else if let Stream::Files(names) = &analyzer.input
+        analyzer.set_output(listed(files, &name_patterns(patterns, arguments.has(&["--iglob"]))));
+    } else if let Stream::Files(names) = analyzer.input()
         && files.is_empty()
         && let Some(kept) = kept(arguments, names)
     {
-        analyzer.output = Stream::Files(kept);
+        analyzer.set_output(Stream::Files(kept));
     }
 }
 

@@ -57,11 +57,11 @@ fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         words = rest;
     }
-    if analyzer.prints.is_none() {
+    if !analyzer.is_captured() {
         return;
     }
     if let Some(files) = stream::files(words) {
-        analyzer.output = files;
+        analyzer.set_output(files);
         return;
     }
     let end = if breaks { "\n" } else { "" };
@@ -69,11 +69,11 @@ fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let has_escapes = raw.text.contains('\\');
     let escaped: Vec<Field> = if has_escapes { words.iter().map(escaped).collect() } else { Vec::new() };
     let plain = if has_escapes { with_end(stream::joined(&escaped, " "), end) } else { raw.clone() };
-    analyzer.output = Stream::text(if decodes == Some(true) { plain.clone() } else { raw });
+    analyzer.set_output(Stream::text(if decodes == Some(true) { plain.clone() } else { raw }));
     // Some shells decode without being asked.
     if has_escapes && decodes.is_none() {
-        analyzer.output.add(Stream::text(plain));
-        analyzer.output.blur();
+        analyzer.output_mut().add(Stream::text(plain));
+        analyzer.output_mut().blur();
     }
 }
 
@@ -102,14 +102,14 @@ fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         Some((first, rest)) if first.text == "--" => rest,
         _ => words,
     };
-    if analyzer.prints.is_none() && variable.is_none() {
+    if !analyzer.is_captured() && variable.is_none() {
         return;
     }
     let text = words.split_first().and_then(|(format, values)| formatted(format, values));
     match (variable, text) {
         (Some(name), Some(text)) if text.is_literal() => analyzer.state.set(&name, Value::one(text)),
         (Some(name), _) => analyzer.state.set(&name, Value::Unknown),
-        (None, text) => analyzer.output = text.map_or(Stream::Unknown, Stream::text),
+        (None, text) => analyzer.set_output(text.map_or(Stream::Unknown, Stream::text)),
     }
 }
 
@@ -150,27 +150,27 @@ fn cat(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.reads(operand, call.command);
     }
     if operands.is_empty() {
-        analyzer.output = analyzer.input.clone();
+        analyzer.set_output(analyzer.input().clone());
         return;
     }
     let mut output = Stream::Nothing;
     for operand in operands {
-        output.add(if operand.text == "-" { analyzer.input.clone() } else { analyzer.content(operand) });
+        output.add(if operand.text == "-" { analyzer.input().clone() } else { analyzer.content(operand) });
     }
     // With numbers or marks it is another text.
     if call.arguments.flags.is_empty() || !matches!(output, Stream::Text(_)) {
-        analyzer.output = output;
+        analyzer.set_output(output);
     }
 }
 
 fn tee(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let input = analyzer.input.clone();
+    let input = analyzer.input().clone();
     let appends = call.arguments.has(&["-a", "--append"]);
     for file in &call.arguments.operands {
         analyzer.touch(Access::Write, file, call.command);
-        analyzer.wrote(file, input.clone(), appends, (analyzer.pipeline..call.command + 1).collect());
+        analyzer.wrote(file, input.clone(), appends, analyzer.pipeline_up_to(call.command));
     }
-    analyzer.output = input;
+    analyzer.set_output(input);
 }
 
 /// `which NAME`: the program that it names.
@@ -178,6 +178,6 @@ fn which(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let [name] = call.arguments.operands.as_slice()
         && name.is_literal()
     {
-        analyzer.output = Stream::text(name.clone());
+        analyzer.set_output(Stream::text(name.clone()));
     }
 }

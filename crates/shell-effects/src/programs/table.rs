@@ -96,7 +96,8 @@ mod tests {
                 format!("{name} --option='drop table x'"),
             ] {
                 let script = crate::read(&command, None);
-                let texts = script.commands.iter().filter_map(crate::Simple::sql).flat_map(|sql| sql.texts);
+                let texts =
+                    script.commands.iter().filter_map(crate::SimpleCommand::sql).flat_map(|sql| sql.texts);
                 let is_seen = texts.into_iter().any(|text| text.trim_end() == "drop table x");
                 assert_eq!(is_seen, is_client, "{command}");
             }

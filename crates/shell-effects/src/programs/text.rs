@@ -106,8 +106,8 @@ fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_plain = call.program.name() == "uniq"
         && call.arguments.operands.is_empty()
         && !call.arguments.has(&["-c", "--count"]);
-    if is_plain && matches!(analyzer.input, Stream::Files(_)) {
-        analyzer.output = analyzer.input.clone();
+    if is_plain && matches!(analyzer.input(), Stream::Files(_)) {
+        analyzer.set_output(analyzer.input().clone());
     }
     if let Some(input) = call.arguments.operands.first() {
         analyzer.reads(input, call.command);

@@ -78,11 +78,10 @@ fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], com
         return;
     }
     let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
-    let before = analyzer.state.exports.clone();
-    analyzer.state.exports.give(assigned.clone());
-    analyzer.wrap(call.command, |analyzer| analyzer.run_fields(command));
-    analyzer.run_variables(&assigned, call.command);
-    analyzer.state.exports = before;
+    analyzer.with_exports(&assigned, |analyzer| {
+        analyzer.wrap(call.command, |analyzer| analyzer.run_fields(command));
+        analyzer.run_variables(&assigned, call.command);
+    });
 }
 
 /// `sudo`: variables may be set before the command; with `-e` it edits files.
@@ -103,14 +102,14 @@ fn command(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if !call.arguments.has(&["-v", "-V"]) {
         wrapper(analyzer, call, 0);
     } else if let [name] = call.rest {
-        analyzer.output = Stream::text(name.clone());
+        analyzer.set_output(Stream::text(name.clone()));
     }
 }
 
 /// `ssh-agent`: without a command it prints settings for a shell.
 fn ssh_agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if call.rest.is_empty() {
-        analyzer.output = Stream::Nothing;
+        analyzer.set_output(Stream::Nothing);
     } else {
         wrapper(analyzer, call, 0);
     }
@@ -127,9 +126,8 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let rest = without_dash(call.rest);
     let assigned = rest.iter().take_while(|field| is_assignment(field)).count();
     let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
-    analyzer.subshell(|analyzer| {
-        // What it sets is not followed into the command, so nothing is known of variables there.
-        analyzer.state = analyzer.state.child(Vec::new());
+    // What it sets is not followed into the command, so nothing is known of variables there.
+    analyzer.new_shell(Vec::new(), |analyzer| {
         let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
         analyzer.state.exports.give(assigned.clone());
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
@@ -184,23 +182,11 @@ fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// `entr`: a command for files that change, or with `-s` a text.
 fn entr(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    analyzer.input = Stream::Inherited;
+    analyzer.set_input(Stream::Inherited);
     if call.arguments.has(&["-s"]) {
         let code = stream::joined(call.rest, " ");
         analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     } else {
         analyzer.wrap(call.command, |analyzer| analyzer.run_fields(call.rest));
-    }
-}
-
-impl Analyzer<'_> {
-    /// Runs the command of one that only runs another.
-    pub(crate) fn wrap(&mut self, command: usize, run: impl FnOnce(&mut Self)) {
-        let before = self.script.commands.len();
-        self.deeper(run);
-        let runs_another = self.script.commands.len() > before;
-        if let Some(command) = self.script.commands.get_mut(command) {
-            command.wraps |= runs_another;
-        }
     }
 }

@@ -1,19 +1,111 @@
-//! Words to commands: the grammar of bash, by recursive descent with a limit on its depth.
+//! The parser: a text and a position in it, and the grammar of lists and pipelines. By recursive descent, in one pass, with a
+//! limit on its depth. Commands and words are in files of their own.
 
-use crate::syntax::lexer::{Lexer, is_blank, is_operator};
-use crate::syntax::tree::{Command, Error, Item, Join, Kind, List, Pipeline};
+use std::cell::OnceCell;
+use std::rc::Rc;
 
-/// Parses a whole script that is nested so deeply already.
-pub(crate) fn parse(text: &str, depth: usize) -> Result<List, Error> {
-    Lexer::new(text, depth)?.whole()
+use crate::MAX_DEPTH;
+use crate::syntax::tree::{Command, CommandKind, Item, Join, List, ParseError, Pipeline, Word};
+
+/// Parses a whole script, which is itself nested at this depth.
+pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
+    Parser::new(text, depth)?.whole()
 }
 
 /// Words that end a list.
 const CLOSING: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-impl Lexer<'_> {
+pub(crate) struct Parser<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    /// Here-documents whose body starts after the next line break.
+    pub(super) heredocs: Vec<Heredoc>,
+    /// Whether double parentheses were looked for up to the end of the text, in vain.
+    pub(super) is_open: bool,
+}
+
+/// A here-document that was announced.
+#[derive(Debug)]
+pub(super) struct Heredoc {
+    pub(super) delimiter: String,
+    pub(super) is_quoted: bool,
+    pub(super) strips_tabs: bool,
+    pub(super) body: Rc<OnceCell<Word>>,
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+pub(crate) fn is_operator(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}
+
+pub(crate) fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// What the readers of words and commands share.
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a str, depth: usize) -> Result<Parser<'a>, ParseError> {
+        if depth > MAX_DEPTH {
+            return Err(ParseError::TooDeep);
+        }
+        Ok(Parser { text, at: 0, depth, heredocs: Vec::new(), is_open: false })
+    }
+
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.peek_at(0)
+    }
+
+    pub(crate) fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    pub(crate) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub(crate) fn eat(&mut self, expected: &str) -> bool {
+        let found = self.rest().starts_with(expected);
+        if found {
+            self.at += expected.len();
+        }
+        found
+    }
+
+    pub(crate) fn next_char(&mut self) -> Option<char> {
+        let next = self.rest().chars().next()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    pub(crate) fn error<T>(&self, what: &str) -> Result<T, ParseError> {
+        let before = self.text.get(..self.at.min(self.text.len())).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        Err(ParseError::Syntax(format!("{what} (line {line})")))
+    }
+
+    /// Runs a reader one level deeper.
+    pub(crate) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        if self.depth >= MAX_DEPTH {
+            return Err(ParseError::TooDeep);
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+/// Lists and pipelines.
+impl Parser<'_> {
     /// A list that nothing follows.
-    pub(crate) fn whole(mut self) -> Result<List, Error> {
+    pub(crate) fn whole(mut self) -> Result<List, ParseError> {
         let list = self.list()?;
         if self.peek().is_none() {
             return Ok(list);
@@ -38,7 +130,7 @@ impl Lexer<'_> {
     }
 
     /// Blanks and line breaks, with the here-documents that follow them.
-    pub(crate) fn skip_lines(&mut self) -> Result<(), Error> {
+    pub(crate) fn skip_lines(&mut self) -> Result<(), ParseError> {
         self.skip_blanks();
         while self.peek() == Some(b'\n') {
             self.at += 1;
@@ -63,13 +155,13 @@ impl Lexer<'_> {
         found
     }
 
-    pub(crate) fn expect(&mut self, word: &str) -> Result<(), Error> {
+    pub(crate) fn expect(&mut self, word: &str) -> Result<(), ParseError> {
         self.skip_lines()?;
         if self.eat_reserved(word) { Ok(()) } else { self.error(&format!("`{word}` is missing")) }
     }
 
     /// Commands up to what closes the list: `)`, `;;`, a reserved word or the end. The caller looks which.
-    pub(crate) fn list(&mut self) -> Result<List, Error> {
+    pub(crate) fn list(&mut self) -> Result<List, ParseError> {
         let mut list = List::new();
         loop {
             self.skip_lines()?;
@@ -107,22 +199,24 @@ impl Lexer<'_> {
         }
     }
 
-    fn item(&mut self) -> Result<Item, Error> {
+    fn item(&mut self) -> Result<Item, ParseError> {
         let first = self.pipeline()?;
         let mut rest = Vec::new();
         loop {
             self.skip_blanks();
-            let join = match () {
-                () if self.eat("&&") => Join::And,
-                () if self.eat("||") => Join::Or,
-                () => return Ok(Item { first, rest, background: false }),
+            let join = if self.eat("&&") {
+                Join::And
+            } else if self.eat("||") {
+                Join::Or
+            } else {
+                return Ok(Item { first, rest, background: false });
             };
             self.skip_lines()?;
             rest.push((join, self.pipeline()?));
         }
     }
 
-    fn pipeline(&mut self) -> Result<Pipeline, Error> {
+    fn pipeline(&mut self) -> Result<Pipeline, ParseError> {
         let mut has_prefix = false;
         loop {
             self.skip_blanks();
@@ -165,7 +259,7 @@ impl Lexer<'_> {
         }
     }
 
-    pub(crate) fn command(&mut self) -> Result<Command, Error> {
+    pub(crate) fn command(&mut self) -> Result<Command, ParseError> {
         let kind = if self.peek() == Some(b'(') {
             self.parenthesised()?
         } else {
@@ -194,15 +288,15 @@ impl Lexer<'_> {
         }
     }
 
-    fn parenthesised(&mut self) -> Result<Kind, Error> {
+    fn parenthesised(&mut self) -> Result<CommandKind, ParseError> {
         if self.peek_at(1) == Some(b'(')
             && let Some(word) = self.arithmetic(2)?
         {
-            return Ok(Kind::Expression { is_arithmetic: true, words: vec![word], body: List::new() });
+            return Ok(CommandKind::Expression { is_arithmetic: true, words: vec![word], body: List::new() });
         }
         self.at += 1;
         let body = self.nested(Self::list)?;
-        if self.eat(")") { Ok(Kind::Subshell(body)) } else { self.error("`)` is missing") }
+        if self.eat(")") { Ok(CommandKind::Subshell(body)) } else { self.error("`)` is missing") }
     }
 
     /// A word that is not expanded.

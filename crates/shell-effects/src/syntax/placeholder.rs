@@ -3,7 +3,7 @@
 
 use crate::syntax::parser;
 use crate::syntax::tree::{
-    Assigned, Assignment, Command, Error, Kind, List, Operation, Piece, Redirection, Word,
+    AssignedValue, Assignment, Command, CommandKind, List, Operation, ParseError, Piece, Redirection, Word,
 };
 
 /// Why a script cannot have a placeholder where it has it. Each must be a word of its own, or part of one, outside of quotes: there
@@ -14,13 +14,17 @@ pub fn misplaced(script: &str, placeholder: &str) -> Option<String> {
     }
     let list = match parser::parse(script, 0) {
         Ok(list) => list,
-        Err(Error::Syntax(reason)) => return Some(format!("the script cannot be read: {reason}")),
-        Err(Error::TooDeep) => return Some("the script is nested too deeply".into()),
+        Err(ParseError::Syntax(reason)) => return Some(format!("the script cannot be read: {reason}")),
+        Err(ParseError::TooDeep) => return Some("the script is nested too deeply".into()),
     };
-    let mut seen = Visit { placeholder, has_backticks: script.contains('`'), ..Visit::default() };
+    let mut seen = Visitor { placeholder, has_backticks: script.contains('`'), ..Visitor::default() };
     seen.list(&list);
     let is_misplaced = seen.found < script.matches(placeholder).count();
-    is_misplaced.then(|| "it is in quotes, a here-document, a comment, backticks or an assignment".into())
+    if is_misplaced {
+        Some("it is in quotes, a here-document, a comment, backticks or an assignment".into())
+    } else {
+        None
+    }
 }
 
 /// What of a script only bash and its like understand.
@@ -30,13 +34,13 @@ pub fn needs_bash(script: &str) -> Option<&'static str> {
         return Some(what);
     }
     let list = parser::parse(script, 0).ok()?;
-    let mut seen = Visit::default();
+    let mut seen = Visitor::default();
     seen.list(&list);
     seen.bash
 }
 
 #[derive(Default)]
-struct Visit<'a> {
+struct Visitor<'a> {
     placeholder: &'a str,
     has_backticks: bool,
     /// How often the placeholder is where it may be.
@@ -46,7 +50,7 @@ struct Visit<'a> {
     bash: Option<&'static str>,
 }
 
-impl Visit<'_> {
+impl Visitor<'_> {
     fn list(&mut self, list: &List) {
         for item in list {
             let pipelines =
@@ -67,27 +71,29 @@ impl Visit<'_> {
             }
         }
         match &command.kind {
-            Kind::Simple { assignments, words } => self.simple(assignments, words),
-            Kind::Group(list) | Kind::Subshell(list) => self.list(list),
-            Kind::If(branches) => {
+            CommandKind::Simple { assignments, words } => self.simple(assignments, words),
+            CommandKind::Group(list) | CommandKind::Subshell(list) => self.list(list),
+            CommandKind::If(branches) => {
                 for (condition, body) in branches {
                     condition.iter().chain([body]).for_each(|list| self.list(list));
                 }
             }
-            Kind::While { condition, body } => [condition, body].into_iter().for_each(|list| self.list(list)),
-            Kind::For { words, body, .. } => {
+            CommandKind::While { condition, body } => {
+                [condition, body].into_iter().for_each(|list| self.list(list))
+            }
+            CommandKind::For { words, body, .. } => {
                 words.iter().flatten().for_each(|word| self.word(word, true));
                 self.list(body);
             }
-            Kind::Case { word, arms } => {
+            CommandKind::Case { word, arms } => {
                 self.word(word, false);
                 for (patterns, body) in arms {
                     patterns.iter().for_each(|word| self.word(word, false));
                     self.list(body);
                 }
             }
-            Kind::Function { body, .. } => self.command(body),
-            Kind::Expression { is_arithmetic, words, body } => {
+            CommandKind::Function { body, .. } => self.command(body),
+            CommandKind::Expression { is_arithmetic, words, body } => {
                 self.bash.get_or_insert(if *is_arithmetic { "((" } else { "[[" });
                 words.iter().for_each(|word| self.word(word, false));
                 self.list(body);
@@ -98,8 +104,8 @@ impl Visit<'_> {
     fn simple(&mut self, assignments: &[Assignment], words: &[Word]) {
         for assignment in assignments {
             match &assignment.value {
-                Assigned::Word(word) => self.word(word, false),
-                Assigned::Array(words) => {
+                AssignedValue::Word(word) => self.word(word, false),
+                AssignedValue::Array(words) => {
                     self.bash.get_or_insert("an array");
                     words.iter().for_each(|word| self.word(word, true));
                 }

@@ -1,8 +1,8 @@
 //! Quoting that is decoded before it is read: `$'…'`, backticks, and where arithmetic and indices end.
 
-use crate::syntax::lexer::is_operator;
+use crate::syntax::parser::is_operator;
 
-/// The text of `$'…'` behind its opening quote, and how many bytes it takes with the closing one.
+/// Decodes `$'…'` after its opening quote; the text, and its length in bytes with the closing quote.
 pub(crate) fn ansi_c(text: &str) -> Option<(String, usize)> {
     let mut out = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -83,9 +83,9 @@ fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
         }
         'u' | 'U' => {
             let (value, any) = digits(chars, 16, if next == 'u' { 4 } else { 8 }, 0);
-            match char::from_u32(value).filter(|_| any) {
-                Some(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-                None => out.extend_from_slice(if next == 'u' { b"\\u" } else { b"\\U" }),
+            match char::from_u32(value) {
+                Some(c) if any => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                _ => out.extend_from_slice(if next == 'u' { b"\\u" } else { b"\\U" }),
             }
         }
         'c' => {
@@ -99,7 +99,7 @@ fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// A number of so many digits, and whether there was one.
+/// A number of at most `most` digits, and whether there was one.
 fn digits(chars: &mut Chars<'_>, radix: u32, most: usize, first: u32) -> (u32, bool) {
     let (mut value, mut any) = (first, false);
     for _ in 0..most {
@@ -111,7 +111,7 @@ fn digits(chars: &mut Chars<'_>, radix: u32, most: usize, first: u32) -> (u32, b
     (value, any)
 }
 
-/// The script between backticks, behind the opening one, and how many bytes it takes with the closing one.
+/// Decodes a script in backticks after the opening one; the script, and its length in bytes with the closing one.
 pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -133,7 +133,7 @@ pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
 
 /// What follows two opening parentheses.
 pub(crate) enum Arithmetic {
-    /// Arithmetic of so many bytes, then `))`.
+    /// Arithmetic of this length in bytes, then `))`.
     Closed(usize),
     /// One parenthesis closes alone, as in `$((a); (b))`.
     None,
@@ -170,13 +170,13 @@ const MAX_INDEX: usize = 1024;
 
 /// What follows a name and `[` at the start of a command.
 pub(crate) enum Index {
-    /// An index whose `]` is so many bytes further, then `=` or `+=`.
+    /// An index up to the `]` at this position, then `=` or `+=`.
     Closed(usize),
     /// The same with blanks or operators in the index.
     Ambiguous,
     /// No assignment.
     None,
-    /// It is not closed for so long that nobody knows.
+    /// It is not closed within [`MAX_INDEX`] bytes.
     TooLong,
 }
 

@@ -26,12 +26,12 @@ pub(crate) type Pipeline = Vec<Command>;
 
 #[derive(Debug)]
 pub(crate) struct Command {
-    pub(crate) kind: Kind,
+    pub(crate) kind: CommandKind,
     pub(crate) redirects: Vec<Redirect>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum CommandKind {
     Simple {
         assignments: Vec<Assignment>,
         words: Vec<Word>,
@@ -70,11 +70,11 @@ pub(crate) struct Assignment {
     pub(crate) name: String,
     /// `+=`, or one element of an array.
     pub(crate) partial: bool,
-    pub(crate) value: Assigned,
+    pub(crate) value: AssignedValue,
 }
 
 #[derive(Debug)]
-pub(crate) enum Assigned {
+pub(crate) enum AssignedValue {
     Word(Word),
     Array(Vec<Word>),
 }
@@ -153,16 +153,16 @@ pub(crate) enum Operation {
 
 /// Why a text is no script.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Error {
+pub(crate) enum ParseError {
     Syntax(String),
     TooDeep,
 }
 
-impl From<Error> for Doubt {
-    fn from(error: Error) -> Doubt {
+impl From<ParseError> for Doubt {
+    fn from(error: ParseError) -> Doubt {
         match error {
-            Error::Syntax(reason) => Doubt::Unparsable(reason),
-            Error::TooDeep => Doubt::TooDeep,
+            ParseError::Syntax(reason) => Doubt::Unparsable(reason),
+            ParseError::TooDeep => Doubt::TooDeep,
         }
     }
 }

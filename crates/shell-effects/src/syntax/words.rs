@@ -1,11 +1,12 @@
 //! Characters to words: quotes, escapes and expansions. One pass; only arithmetic is looked at twice.
 
-use crate::syntax::lexer::{Lexer, is_operator};
-use crate::syntax::tree::{Error, Piece, Word};
+use crate::syntax::parser::{Parser, is_name, is_operator};
+use crate::syntax::quotes::{self, Arithmetic};
+use crate::syntax::tree::{List, Operation, ParseError, Piece, Word};
 
 /// Where a word ends.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(crate) enum Until {
+pub(crate) enum WordEnd {
     /// At a blank or an operator.
     Blank,
     /// At the closing quote.
@@ -18,45 +19,46 @@ pub(crate) enum Until {
     End,
 }
 
-impl Until {
+impl WordEnd {
     fn is_quoted(self) -> bool {
-        matches!(self, Until::Quote | Until::Brace { quoted: true } | Until::End)
+        matches!(self, WordEnd::Quote | WordEnd::Brace { quoted: true } | WordEnd::End)
     }
 }
 
-impl<'a> Lexer<'a> {
+/// Words and quotes.
+impl<'a> Parser<'a> {
     /// One word up to a blank or an operator; nothing where none starts.
-    pub(crate) fn word(&mut self) -> Result<Word, Error> {
-        self.pieces(Until::Blank)
+    pub(crate) fn word(&mut self) -> Result<Word, ParseError> {
+        self.pieces(WordEnd::Blank)
     }
 
     /// A text that is expanded like the inside of double quotes.
-    pub(crate) fn expanded_text(text: &'a str, depth: usize) -> Result<Word, Error> {
-        Lexer::new(text, depth)?.pieces(Until::End)
+    pub(crate) fn expanded_text(text: &'a str, depth: usize) -> Result<Word, ParseError> {
+        Parser::new(text, depth)?.pieces(WordEnd::End)
     }
 
-    pub(crate) fn pieces(&mut self, until: Until) -> Result<Word, Error> {
+    pub(crate) fn pieces(&mut self, until: WordEnd) -> Result<Word, ParseError> {
         let mut word = Word::new();
         let quoted = until.is_quoted();
         while let Some(byte) = self.peek() {
             match byte {
-                b'"' if until == Until::Quote => break,
-                b'}' if matches!(until, Until::Brace { .. }) => break,
-                b']' if until == Until::Bracket => break,
+                b'"' if until == WordEnd::Quote => break,
+                b'}' if matches!(until, WordEnd::Brace { .. }) => break,
+                b']' if until == WordEnd::Bracket => break,
                 b'\\' => self.escape(&mut word, until),
                 b'\'' if !quoted => {
                     self.at += 1;
                     let text = self.up_to('\'', "a single quote is not closed")?;
                     push(&mut word, text, true);
                 }
-                b'"' if until != Until::End => self.double_quoted(&mut word)?,
+                b'"' if until != WordEnd::End => self.double_quoted(&mut word)?,
                 b'$' => self.dollar(&mut word, quoted)?,
                 b'`' => self.backticks(&mut word, quoted)?,
                 b'<' | b'>' if !quoted && self.peek_at(1) == Some(b'(') => self.process(&mut word)?,
-                b'(' if until == Until::Blank && self.is_after_pattern_operator(&word) => {
+                b'(' if until == WordEnd::Blank && self.is_after_pattern_operator(&word) => {
                     self.extended_pattern(&mut word)?;
                 }
-                byte if until == Until::Blank && is_operator(byte) => break,
+                byte if until == WordEnd::Blank && is_operator(byte) => break,
                 _ => self.plain(&mut word, quoted),
             }
         }
@@ -94,15 +96,15 @@ impl<'a> Lexer<'a> {
         self.at += length;
     }
 
-    fn escape(&mut self, word: &mut Word, until: Until) {
+    fn escape(&mut self, word: &mut Word, until: WordEnd) {
         self.at += 1;
         let special = match until {
-            Until::Blank | Until::Bracket | Until::Brace { quoted: false } => true,
-            Until::Quote => matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\' | b'\n')),
-            Until::Brace { quoted: true } => {
+            WordEnd::Blank | WordEnd::Bracket | WordEnd::Brace { quoted: false } => true,
+            WordEnd::Quote => matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\' | b'\n')),
+            WordEnd::Brace { quoted: true } => {
                 matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}'))
             }
-            Until::End => matches!(self.peek(), Some(b'$' | b'`' | b'\\' | b'\n')),
+            WordEnd::End => matches!(self.peek(), Some(b'$' | b'`' | b'\\' | b'\n')),
         };
         if !special {
             push(word, "\\", true);
@@ -117,7 +119,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The text up to a character, which is skipped.
-    fn up_to(&mut self, end: char, missing: &str) -> Result<&'a str, Error> {
+    fn up_to(&mut self, end: char, missing: &str) -> Result<&'a str, ParseError> {
         let rest = self.rest();
         match rest.split_once(end) {
             Some((text, _)) => {
@@ -128,9 +130,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub(crate) fn double_quoted(&mut self, word: &mut Word) -> Result<(), Error> {
+    pub(crate) fn double_quoted(&mut self, word: &mut Word) -> Result<(), ParseError> {
         self.at += 1;
-        let inner = self.pieces(Until::Quote)?;
+        let inner = self.pieces(WordEnd::Quote)?;
         if !self.eat("\"") {
             return self.error("a double quote is not closed");
         }
@@ -149,7 +151,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// `@(a|b)` and the like.
-    fn extended_pattern(&mut self, word: &mut Word) -> Result<(), Error> {
+    fn extended_pattern(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let start = self.at;
         let mut open = 0usize;
         while let Some(byte) = self.peek() {
@@ -172,6 +174,212 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// What follows a `$`, and other expansions inside of words.
+impl<'a> Parser<'a> {
+    pub(crate) fn dollar(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
+        match self.peek_at(1) {
+            Some(b'\'') if !quoted => {
+                self.at += 2;
+                let (text, length) = match quotes::ansi_c(self.rest()) {
+                    Some(found) => found,
+                    None => return self.error("a single quote is not closed"),
+                };
+                self.at += length;
+                push(word, &text, true);
+                Ok(())
+            }
+            Some(b'"') if !quoted => {
+                self.at += 1;
+                self.double_quoted(word)
+            }
+            Some(b'(') => self.parenthesis(word, quoted),
+            Some(b'{') => self.nested(|parser| parser.braces(word, quoted)),
+            Some(b'[') => {
+                self.at += 2;
+                let inner = self.nested(|parser| parser.pieces(WordEnd::Bracket))?;
+                self.at += 1;
+                word.push(Piece::Arithmetic(inner));
+                Ok(())
+            }
+            _ => {
+                self.at += 1;
+                match self.name() {
+                    "" => push(word, "$", true),
+                    name => word.push(Piece::Parameter { name: name.to_owned(), quoted, operation: None }),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A name, one digit or one of the special parameters.
+    fn name(&mut self) -> &'a str {
+        let rest = self.rest();
+        let length = match rest.bytes().next() {
+            Some(first) if first.is_ascii_digit() => 1,
+            Some(first) if is_name(first) => {
+                rest.bytes().position(|byte| !is_name(byte)).unwrap_or(rest.len())
+            }
+            Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => 1,
+            _ => 0,
+        };
+        self.at += length;
+        rest.get(..length).unwrap_or_default()
+    }
+
+    /// `$(…)` or `$((…))`.
+    fn parenthesis(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
+        if self.peek_at(2) == Some(b'(')
+            && let Some(inner) = self.arithmetic(3)?
+        {
+            word.push(Piece::Arithmetic(inner));
+            return Ok(());
+        }
+        self.at += 2;
+        let start = self.at;
+        let list = self.list_up_to(")")?;
+        let text = self.text.get(start..self.at.saturating_sub(1)).unwrap_or_default().trim().to_owned();
+        word.push(Piece::Substitution { list, quoted, text });
+        Ok(())
+    }
+
+    /// The inside of double parentheses that are `opening` bytes long, if they are closed by two as well.
+    pub(crate) fn arithmetic(&mut self, opening: usize) -> Result<Option<Word>, ParseError> {
+        let text = self.text.get(self.at + opening..).unwrap_or_default();
+        if self.is_open {
+            return Ok(None);
+        }
+        let length = match quotes::arithmetic(text) {
+            Arithmetic::Closed(length) => length,
+            Arithmetic::None => return Ok(None),
+            Arithmetic::Open => {
+                self.is_open = true;
+                return Ok(None);
+            }
+        };
+        let inner = text.get(..length).unwrap_or_default();
+        self.at += opening + inner.len() + 2;
+        Parser::expanded_text(inner, self.depth + 1).map(Some)
+    }
+
+    /// A list in a substitution, whose here-documents end inside of it.
+    fn list_up_to(&mut self, end: &str) -> Result<List, ParseError> {
+        let outer = std::mem::take(&mut self.heredocs);
+        let list = self.nested(|parser| parser.list())?;
+        self.heredocs = outer;
+        if self.eat(end) { Ok(list) } else { self.error(&format!("`{end}` is missing")) }
+    }
+
+    pub(crate) fn process(&mut self, word: &mut Word) -> Result<(), ParseError> {
+        let reads = self.peek() == Some(b'>');
+        self.at += 2;
+        word.push(Piece::Process { list: self.list_up_to(")")?, reads });
+        Ok(())
+    }
+
+    pub(crate) fn backticks(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
+        self.at += 1;
+        let (inner, length) = match quotes::backticks(self.rest(), quoted) {
+            Some(found) => found,
+            None => return self.error("a backtick is not closed"),
+        };
+        self.at += length;
+        let list = Parser::new(&inner, self.depth + 1)?.whole()?;
+        word.push(Piece::Substitution { list, quoted, text: inner.trim().to_owned() });
+        Ok(())
+    }
+
+    /// `${…}`.
+    fn braces(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
+        self.at += 2;
+        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
+            self.at += 1;
+            let start = self.at;
+            let list = self.list_up_to("}")?;
+            let text = self.text.get(start..self.at - 1).unwrap_or_default().trim().to_owned();
+            word.push(Piece::Substitution { list, quoted, text });
+            return Ok(());
+        }
+        let is_length = self.peek() == Some(b'#') && !matches!(self.peek_at(1), Some(b'}'));
+        let is_indirect = self.peek() == Some(b'!') && self.peek_at(1).is_some_and(is_name);
+        if is_length || is_indirect {
+            self.at += 1;
+        }
+        let name = self.braced_name().to_owned();
+        let mut operation = self.subscript()?;
+        if self.peek() != Some(b'}') {
+            let rest = self.operation(quoted)?;
+            operation = Some(match operation {
+                None => rest,
+                Some(Operation::Other(mut inner)) => {
+                    inner.extend(words_of(rest));
+                    Operation::Other(inner)
+                }
+                Some(_) => Operation::Other(words_of(rest)),
+            });
+        }
+        if !self.eat("}") {
+            return self.error("`}` is missing");
+        }
+        if is_length {
+            operation = Some(Operation::Length);
+        } else if is_indirect {
+            operation = Some(Operation::Other(operation.map(words_of).unwrap_or_default()));
+        }
+        word.push(Piece::Parameter { name, quoted, operation });
+        Ok(())
+    }
+
+    fn braced_name(&mut self) -> &'a str {
+        let rest = self.rest();
+        let digits = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+        if digits > 0 {
+            self.at += digits;
+            return rest.get(..digits).unwrap_or_default();
+        }
+        self.name()
+    }
+
+    fn subscript(&mut self) -> Result<Option<Operation>, ParseError> {
+        if self.peek() != Some(b'[') {
+            return Ok(None);
+        }
+        if self.eat("[@]") || self.eat("[*]") {
+            return Ok(Some(Operation::All));
+        }
+        self.at += 1;
+        let inner = self.nested(|parser| parser.pieces(WordEnd::Bracket))?;
+        if self.eat("]") { Ok(Some(Operation::Other(inner))) } else { self.error("`]` is missing") }
+    }
+
+    fn operation(&mut self, quoted: bool) -> Result<Operation, ParseError> {
+        type Make = fn(Word) -> Operation;
+        let operators: [(&str, Make); 6] = [
+            (":-", Operation::Default),
+            ("-", Operation::Default),
+            (":=", Operation::Assign),
+            ("=", Operation::Assign),
+            (":+", Operation::Alternative),
+            ("+", Operation::Alternative),
+        ];
+        for (operator, make) in operators {
+            if self.eat(operator) {
+                return Ok(make(self.pieces(WordEnd::Brace { quoted })?));
+            }
+        }
+        for (operator, suffix, longest) in
+            [("##", false, true), ("#", false, false), ("%%", true, true), ("%", true, false)]
+        {
+            if self.eat(operator) {
+                let pattern = self.pieces(WordEnd::Brace { quoted: false })?;
+                return Ok(Operation::Trim { suffix, longest, pattern });
+            }
+        }
+        let quoted = quoted && self.eat(":?");
+        Ok(Operation::Other(self.pieces(WordEnd::Brace { quoted })?))
+    }
+}
+
 /// Adds literal text, to the last piece where that is of the same kind.
 pub(crate) fn push(word: &mut Word, text: &str, quoted: bool) {
     match word.last_mut() {
@@ -179,5 +387,16 @@ pub(crate) fn push(word: &mut Word, text: &str, quoted: bool) {
         Some(Piece::Plain(last)) if !quoted => last.push_str(text),
         _ if quoted => word.push(Piece::Quoted(text.to_owned())),
         _ => word.push(Piece::Plain(text.to_owned())),
+    }
+}
+
+fn words_of(operation: Operation) -> Word {
+    match operation {
+        Operation::Default(word)
+        | Operation::Assign(word)
+        | Operation::Alternative(word)
+        | Operation::Other(word)
+        | Operation::Trim { pattern: word, .. } => word,
+        Operation::Length | Operation::All => Word::new(),
     }
 }

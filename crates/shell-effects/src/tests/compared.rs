@@ -4,7 +4,7 @@ use rable::{Node, NodeKind};
 
 use super::*;
 use crate::syntax::parser::parse;
-use crate::syntax::tree::{Assigned, Command, Kind, List, Piece, Redirect, Redirection, Word};
+use crate::syntax::tree::{AssignedValue, Command, CommandKind, List, Piece, Redirect, Redirection, Word};
 
 /// Simple commands with words, without those in the words of expansions and here-documents, which rable does not parse.
 fn count(list: &List) -> usize {
@@ -18,33 +18,33 @@ fn count_command(command: &Command) -> usize {
     let redirects: usize = command.redirects.iter().map(count_redirect).sum();
     redirects
         + match &command.kind {
-            Kind::Simple { assignments, words } => {
+            CommandKind::Simple { assignments, words } => {
                 let assigned = assignments.iter().map(|assignment| match &assignment.value {
-                    Assigned::Word(word) => count_word(word),
-                    Assigned::Array(words) => words.iter().map(count_word).sum(),
+                    AssignedValue::Word(word) => count_word(word),
+                    AssignedValue::Array(words) => words.iter().map(count_word).sum(),
                 });
                 usize::from(!words.is_empty())
                     + words.iter().map(count_word).sum::<usize>()
                     + assigned.sum::<usize>()
             }
-            Kind::Group(list) | Kind::Subshell(list) => count(list),
-            Kind::If(branches) => branches
+            CommandKind::Group(list) | CommandKind::Subshell(list) => count(list),
+            CommandKind::If(branches) => branches
                 .iter()
                 .map(|(condition, body)| condition.as_ref().map_or(0, count) + count(body))
                 .sum(),
-            Kind::While { condition, body } => count(condition) + count(body),
-            Kind::For { words, body, .. } => {
+            CommandKind::While { condition, body } => count(condition) + count(body),
+            CommandKind::For { words, body, .. } => {
                 words.iter().flatten().map(count_word).sum::<usize>() + count(body)
             }
-            Kind::Case { word, arms } => {
+            CommandKind::Case { word, arms } => {
                 count_word(word)
                     + arms
                         .iter()
                         .map(|(patterns, body)| patterns.iter().map(count_word).sum::<usize>() + count(body))
                         .sum::<usize>()
             }
-            Kind::Function { body, .. } => count_command(body),
-            Kind::Expression { body, .. } => count(body),
+            CommandKind::Function { body, .. } => count_command(body),
+            CommandKind::Expression { body, .. } => count(body),
         }
 }
 

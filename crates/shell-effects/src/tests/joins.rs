@@ -4,15 +4,16 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 
-use crate::Base;
+use super::*;
 use crate::analysis::definitions::{Definitions, FunctionBody};
 use crate::analysis::directories::Directories;
 use crate::analysis::disk::Disk;
+use crate::analysis::exports::Exports;
 use crate::analysis::field::Field;
-use crate::analysis::state::{Exports, State};
+use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::{Alternatives, MAX_OPTIONS, MAX_VARIABLES, Value, Variables};
-use crate::syntax::tree::{Command, Kind};
+use crate::syntax::tree::{Command, CommandKind};
 
 fn config() -> ProptestConfig {
     let cases = test_support::cases(300, 10_000);
@@ -130,7 +131,8 @@ fn states(bodies: Vec<FunctionBody>) -> impl Strategy<Value = State> {
 }
 
 fn bodies() -> Vec<FunctionBody> {
-    let body = || FunctionBody(Rc::new(Command { kind: Kind::Group(Vec::new()), redirects: Vec::new() }));
+    let body =
+        || FunctionBody(Rc::new(Command { kind: CommandKind::Group(Vec::new()), redirects: Vec::new() }));
     vec![body(), body()]
 }
 
@@ -157,6 +159,117 @@ fn a_state_joined_with_itself_is_the_same() {
     proptest!(config(), |(state in states(bodies()))| {
         prop_assert_eq!(&joined(&state, &state), &state);
         prop_assert!(state.covers(&state));
+    });
+}
+
+#[test]
+fn a_widened_state_allows_what_it_allowed_before() {
+    let bodies = bodies();
+    proptest!(config(), |(state in states(bodies.clone()), other in states(bodies.clone()))| {
+        let mut wide = state.clone();
+        wide.widen(&other);
+        prop_assert!(wide.covers(&state), "{:?} does not allow {:?}", wide, state);
+    });
+}
+
+/// Commands that change what later ones do.
+const CHANGES: [&str; 27] = [
+    "f=.env",
+    "f=x",
+    "f=x:.env",
+    "f+=y",
+    "f=$(pwd)",
+    "IFS=:",
+    "unset f",
+    "read f",
+    "((f=1))",
+    ": ${f:=.env}",
+    "declare -n r=f",
+    "alias x='cat .env'",
+    "alias x=ls",
+    "x() { cat .env; }",
+    "x() { cat y; }",
+    "echo 'cat .env' > s",
+    "echo 'cat y' > s",
+    "echo 'cat z' >> s",
+    "cp s t",
+    "cd src",
+    "cd ..",
+    "mkdir d; cd d",
+    "pushd a",
+    "popd",
+    "set -- .env",
+    "set -- y",
+    "export PAGER='cat .env'",
+];
+
+/// Commands whose effects depend on that.
+const USES: [&str; 11] = [
+    "cat $f",
+    "cat \"$f\"",
+    "x",
+    "x y",
+    "sh s",
+    "cat s | sh",
+    "sh t",
+    "cat .env",
+    "cat $1",
+    "for i in $f; do cat $i; done",
+    "eval \"cat $f\"",
+];
+
+/// The effects of one command that another one does not have, and that nothing unknown in it may be.
+fn missing(of: &str, within: &str) -> Vec<Effect> {
+    let (all, script) = (read(of, None), read(within, None));
+    let is_open = script.doubts.iter().any(|doubt| {
+        matches!(
+            doubt,
+            Doubt::UnknownScript { .. } | Doubt::InlineCode { .. } | Doubt::TooDeep | Doubt::TooMany(_)
+        )
+    });
+    let is_covered = |effect: &Effect| {
+        script.effects.iter().any(|other| {
+            let has_target = other.target == effect.target || matches!(other.target, Target::Unknown(_));
+            let has_base = other.base == effect.base || other.base == Base::Unknown;
+            other.access == effect.access
+                && has_target
+                && (has_base || matches!(other.target, Target::Unknown(_)))
+        })
+    };
+    if is_open { Vec::new() } else { all.effects.into_iter().filter(|effect| !is_covered(effect)).collect() }
+}
+
+#[test]
+fn what_may_not_have_run_hides_nothing() {
+    let change = || prop::sample::select(CHANGES.to_vec());
+    let way = prop::sample::select(vec![
+        "if c; then CHANGE; fi",
+        "c && { CHANGE; }",
+        "c || { CHANGE; }",
+        "case c in a) CHANGE;; esac",
+        "while c; do CHANGE; done",
+        "for i in a b; do c && { CHANGE; }; done",
+        "if c; then CHANGE; else true; fi",
+    ]);
+    let using = prop::sample::select(USES.to_vec());
+    proptest!(config(), |(before in change(), other in change(), way in way, using in using)| {
+        let way = way.replace("CHANGE", other);
+        let (plain, changed) = (format!("{before}; {using}"), format!("{before}; {way}; {using}"));
+        let missing = missing(&plain, &changed);
+        prop_assert!(missing.is_empty(), "`{}` has not {:?}", changed, missing);
+    });
+}
+
+#[test]
+fn both_branches_count() {
+    let change = || prop::sample::select(CHANGES.to_vec());
+    let using = prop::sample::select(USES.to_vec());
+    proptest!(config(), |(one in change(), other in change(), using in using)| {
+        let both = format!("if c; then {one}; else {other}; fi; {using}");
+        for branch in [one, other] {
+            let missing = missing(&format!("{branch}; {using}"), &both);
+            prop_assert!(missing.is_empty(), "`{}` has not {:?}", both, missing);
+        }
     });
 }
 

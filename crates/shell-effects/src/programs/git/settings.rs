@@ -173,7 +173,7 @@ impl GitCall {
         let has = |option: &str| {
             arguments.flags.iter().any(|(flag, _)| flag.len() > 3 && option.starts_with(flag.as_str()))
         };
-        let home = analyzer.home.map(|home| format!("{}/.gitconfig", home.trim_end_matches('/')));
+        let home = analyzer.home().map(|home| format!("{}/.gitconfig", home.trim_end_matches('/')));
         let of_user = || home.map_or_else(|| Field::unknown("~/.gitconfig"), Field::literal);
         // A word directly behind `config` that is not known may be the option.
         let unknown = || self.rest.first().filter(|first| is_wholly_unknown(first)).cloned();

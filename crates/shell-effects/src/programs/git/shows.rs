@@ -63,7 +63,7 @@ impl GitCall {
             _ => Target::Unknown(path.shown()),
         });
         let files: Vec<Target> = files.collect();
-        analyzer.output = Stream::Files(if files.is_empty() { vec![Target::WorkTree] } else { files });
+        analyzer.set_output(Stream::Files(if files.is_empty() { vec![Target::WorkTree] } else { files }));
     }
 
     pub(super) fn list_files(&self, analyzer: &mut Analyzer<'_>) {
@@ -94,7 +94,7 @@ impl GitCall {
     fn changed_names(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
         self.listed(analyzer, 0);
-        if let Stream::Files(files) = &mut analyzer.output
+        if let Stream::Files(files) = analyzer.output_mut()
             && self.paths().is_none()
         {
             files.push(Target::WorkTree);

@@ -2,11 +2,11 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::beside::{EVALUATING, is_evaluated, is_harmless};
 use crate::analysis::field::Field;
-use crate::analysis::redirect;
+use crate::analysis::redirections;
+use crate::analysis::side_effects::{EVALUATING, is_evaluated, is_harmless};
 use crate::analysis::state::State;
-use crate::analysis::stream::{Redirected, Stream};
+use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Action, Output, Stdin};
@@ -19,92 +19,100 @@ impl Analyzer<'_> {
         if words.is_empty() {
             return self.without_words(assignments, redirects);
         }
-        let outer = self.input.clone();
         let (start, mut end) = (self.state.clone(), None::<State>);
         self.each_choice(|analyzer| {
             if end.is_some() {
                 analyzer.state = start.clone();
             }
-            let start = analyzer.script.commands.len();
-            analyzer.start = start;
-            if !analyzer.choices.is_repeated {
-                analyzer.process = Stream::Nothing;
-            }
-            let mut fields = Vec::with_capacity(words.len());
-            for word in words {
-                fields.extend(analyzer.fields(word));
-            }
-            let mut redirected = analyzer.redirected(redirects);
-            if let Some(input) = redirected.input.take() {
-                analyzer.input = input;
-            }
-            let saved: Vec<_> =
-                assignments.iter().map(|assignment| analyzer.assign_for(assignment)).collect();
-            let assigned: Vec<String> =
-                assignments.iter().map(|assignment| analyzer.assigned(assignment)).collect();
-            let index = analyzer.script.commands.len();
-            let around = analyzer.redirected;
-            analyzer.redirected += usize::from(redirected.to_file);
-            let keeps = fields.first().is_some_and(|field| field.text == "exec") && fields.len() == 1;
-            let declares = analyzer.run_given(&fields, &assigned, &redirected);
-            analyzer.redirected = around + usize::from(keeps && redirected.to_file);
-            // A command of no words redirects as well.
-            if analyzer.script.commands.len() == index && !redirected.touched.is_empty() {
-                analyzer.add_command(&fields, redirected.to_file);
-            }
-            analyzer.described(index, assigned, &redirected.touched);
-            analyzer.ran(start, index);
-            for (name, value) in saved.into_iter().filter(|_| !declares) {
-                analyzer.state.set(&name, value);
-            }
-            analyzer.input = outer.clone();
+            let keeps_redirection =
+                analyzer.scoped(|analyzer| analyzer.with_words(assignments, words, redirects));
+            analyzer.scope.redirected += usize::from(keeps_redirection);
             if let Some(end) = &end {
                 analyzer.state.join(end);
             }
-            if analyzer.choices.is_open() {
+            if analyzer.combinations.is_open() {
                 end = Some(analyzer.state.clone());
                 analyzer.blur();
             }
         });
     }
 
+    /// Runs a command for one combination of values; whether what follows it is redirected to a file as well.
+    fn with_words(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) -> bool {
+        let start = self.script.commands.len();
+        self.scope.start = start;
+        if !self.combinations.is_repeated {
+            self.streams.process = Stream::Nothing;
+        }
+        let mut fields = Vec::with_capacity(words.len());
+        for word in words {
+            fields.extend(self.fields(word));
+        }
+        let mut redirected = self.redirected(redirects);
+        if let Some(input) = redirected.input.take() {
+            self.scope.input = input;
+        }
+        let saved: Vec<_> = assignments.iter().map(|assignment| self.assign_for(assignment)).collect();
+        let assigned: Vec<String> = assignments.iter().map(|assignment| self.assigned(assignment)).collect();
+        let index = self.script.commands.len();
+        let around = self.scope.redirected;
+        self.scope.redirected += usize::from(redirected.to_file);
+        let declares =
+            self.with_own_combinations(|analyzer| analyzer.run_assigned(&fields, &assigned, &redirected));
+        self.scope.redirected = around;
+        // A command of no words redirects as well.
+        if self.script.commands.len() == index && !redirected.touched.is_empty() {
+            self.add_command(&fields, redirected.to_file);
+        }
+        self.described(index, assigned, &redirected.touched);
+        self.ran(start, index);
+        if !declares {
+            for (name, value) in saved {
+                self.state.set(&name, value);
+            }
+        }
+        // `exec > FILE`.
+        redirected.to_file && fields.len() == 1 && fields.first().is_some_and(|field| field.text == "exec")
+    }
+
     /// Runs a command with the variables that are written before it; whether it declares them.
-    fn run_given(&mut self, fields: &[Field], assigned: &[String], redirected: &Redirected) -> bool {
-        let choices = std::mem::take(&mut self.choices);
+    fn run_assigned(
+        &mut self,
+        fields: &[Field],
+        assigned: &[String],
+        redirected: &RedirectionEffects,
+    ) -> bool {
         let declares = matches!(
             fields.first().map(|field| field.text.as_str()),
             Some("export" | "declare" | "local" | "readonly" | "typeset")
         );
-        let is_given = !assigned.is_empty() && !declares;
-        let before = self.state.exports.clone();
-        if is_given {
-            self.state.exports.give(assigned.to_vec());
-        }
-        let command = self.script.commands.len();
-        self.run_command(fields, redirected);
-        if is_given {
-            self.run_variables(assigned, command);
-            self.state.exports = before;
-        }
         if declares {
+            self.run_command(fields, redirected);
             self.export(fields, assigned);
+        } else if assigned.is_empty() {
+            self.run_command(fields, redirected);
+        } else {
+            let command = self.script.commands.len();
+            self.with_exports(assigned, |analyzer| {
+                analyzer.run_command(fields, redirected);
+                analyzer.run_variables(assigned, command);
+            });
         }
-        self.choices = choices;
         declares
     }
 
-    /// Runs a command; what it prints goes to whoever gets it.
-    fn run_command(&mut self, fields: &[Field], redirected: &Redirected) {
+    /// Runs a command, and hands over what it prints.
+    fn run_command(&mut self, fields: &[Field], redirected: &RedirectionEffects) {
         if !redirected.leaves {
             self.run_fields(fields);
-            let output = std::mem::take(&mut self.output);
+            let output = std::mem::take(&mut self.streams.output);
             self.print(fields.first().map_or("", |field| &field.text), output);
             return;
         }
         let mut content = self.printing(|analyzer| analyzer.run_fields(fields));
-        content.add(std::mem::take(&mut self.output));
+        content.add(std::mem::take(&mut self.streams.output));
         if let Some((file, appends)) = &redirected.output {
-            self.wrote(file, content, *appends, (self.pipeline..self.script.commands.len()).collect());
+            self.wrote(file, content, *appends, (self.scope.pipeline..self.script.commands.len()).collect());
         }
     }
 
@@ -113,9 +121,9 @@ impl Analyzer<'_> {
         match self.script.commands.get_mut(index) {
             Some(command) => {
                 command.assigned = assigned;
-                command.redirects = touched.iter().map(redirect::shown).collect();
+                command.redirects = touched.iter().map(redirections::shown).collect();
             }
-            None => assigned.into_iter().for_each(|assigned| self.beside(assigned)),
+            None => assigned.into_iter().for_each(|assigned| self.side_effect(assigned)),
         }
         for (access, field) in touched {
             self.touch(*access, field, index);
@@ -130,7 +138,7 @@ impl Analyzer<'_> {
                 self.state.exports.give([assigned.clone()]);
             }
             if !is_harmless(&assignment.name) {
-                self.beside(assigned);
+                self.side_effect(assigned);
             }
         }
         self.each_choice(|analyzer| analyzer.bare_redirects(redirects));
@@ -160,11 +168,11 @@ impl Analyzer<'_> {
     /// Runs a command that is given by its words.
     pub(crate) fn run_fields(&mut self, fields: &[Field]) {
         let Some(first) = fields.first() else { return };
-        self.output = Stream::Unknown;
+        self.streams.output = Stream::Unknown;
         if !self.work(16 * (fields.len() + self.state.exports.variables().len())) {
             return;
         }
-        let command = self.add_command(fields, self.redirected > 0);
+        let command = self.add_command(fields, self.scope.redirected > 0);
         self.takes_input(&first.text);
         if !first.is_literal() {
             self.printed_command(fields);
@@ -207,7 +215,7 @@ impl Analyzer<'_> {
                 self.act(&Call { program, name, fields, arguments, rest, command });
             }
             // What it prints is printed by the commands in it.
-            _ if is_function => self.output = Stream::Nothing,
+            _ if is_function => self.streams.output = Stream::Nothing,
             _ => {
                 self.unknown_program(fields);
                 self.program_file(first, command);
@@ -217,7 +225,7 @@ impl Analyzer<'_> {
 
     /// What a client of a database gets on its standard input is run as its arguments are.
     fn takes_input(&mut self, program: &str) {
-        let Stream::Text(printed) = &self.input else { return };
+        let Stream::Text(printed) = &self.scope.input else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
         let stdin = table::by_name(name).map_or(Stdin::Data, |program| program.stdin);
         if matches!(stdin, Stdin::Sql { .. } | Stdin::Queries)
@@ -232,8 +240,8 @@ impl Analyzer<'_> {
             let words = fields.iter().map(Field::shown).collect();
             self.unknown_words(words);
         }
-        if self.prints.is_some() && prints_settings(fields) {
-            self.output = Stream::Nothing;
+        if self.streams.prints.is_some() && prints_settings(fields) {
+            self.streams.output = Stream::Nothing;
         }
     }
 
@@ -247,7 +255,7 @@ impl Analyzer<'_> {
         let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
         self.script_text(&format!("{text} {}", rest.join(" ")));
         self.state.aliases = outer;
-        self.output = Stream::Nothing;
+        self.streams.output = Stream::Nothing;
     }
 
     pub(crate) fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
@@ -280,10 +288,10 @@ impl Analyzer<'_> {
             // What is printed is a part of what is read.
             Action::Each(Access::Read, _)
                 if operands.is_empty()
-                    && matches!(self.input, Stream::Files(_))
+                    && matches!(self.scope.input, Stream::Files(_))
                     && matches!(program.output, Output::Lines) =>
             {
-                self.output = self.input.clone();
+                self.streams.output = self.scope.input.clone();
             }
             Action::Each(access, skipped) => {
                 let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };

@@ -2,47 +2,24 @@
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::beside;
 use crate::analysis::braces::{self, PieceRef};
-use crate::analysis::field::Partial;
-use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::parameters::Found;
+use crate::analysis::field::{Field, FieldBuilder, FieldKind};
+use crate::analysis::parameters::ParameterValue;
+use crate::analysis::side_effects;
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::MAX_VALUE;
 use crate::programs::system;
 use crate::syntax::tree::{List, Operation, Piece, Word};
 
-/// So many combinations of possible values are tried for one command.
-const MAX_COMBINATIONS: usize = 64;
-
 impl Analyzer<'_> {
-    /// Runs something for each combination of possible values of the variables that it uses.
-    pub(crate) fn each_choice(&mut self, mut run: impl FnMut(&mut Self)) {
-        let outer = std::mem::take(&mut self.choices);
-        run(self);
-        for count in 1.. {
-            if !self.choices.advance() {
-                break;
-            }
-            self.choices.is_repeated = true;
-            if count >= MAX_COMBINATIONS {
-                self.choices.gives_up = true;
-                run(self);
-                break;
-            }
-            run(self);
-        }
-        self.choices = outer;
-    }
-
     /// All fields of a word.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
         let fields = match braces::expand(word) {
-            braces::Expanded::One => self.split(word.iter().map(PieceRef::Whole)),
-            braces::Expanded::Many(words) => {
+            braces::BraceExpansion::One => self.split(word.iter().map(PieceRef::Whole)),
+            braces::BraceExpansion::Many(words) => {
                 words.into_iter().flat_map(|word| self.split(word.into_iter())).collect()
             }
-            braces::Expanded::TooMany => {
+            braces::BraceExpansion::TooMany => {
                 self.substitutions(word);
                 vec![Field::unknown("{…}")]
             }
@@ -53,7 +30,7 @@ impl Analyzer<'_> {
 
     /// A word that is neither split nor expanded by globs, as in an assignment.
     pub(crate) fn scalar(&mut self, word: &Word) -> Field {
-        let mut partial = Partial::default();
+        let mut partial = FieldBuilder::default();
         for (at, piece) in word.iter().enumerate() {
             match piece {
                 Piece::Plain(text) if at == 0 => self.tilde(text, &mut partial),
@@ -73,11 +50,11 @@ impl Analyzer<'_> {
     }
 
     /// Adds a value to a field as it is.
-    fn append(&mut self, partial: &mut Partial, found: Found, name: &str, quoting: Quoting) {
+    fn append(&mut self, partial: &mut FieldBuilder, found: ParameterValue, name: &str, quoting: Quoting) {
         match found {
-            Found::Like(pattern) => partial.like(pattern, &format!("${name}")),
-            Found::Unknown => partial.unknown(&format!("${name}"), quoting),
-            Found::Fields(fields) => {
+            ParameterValue::Like(pattern) => partial.like(pattern, &format!("${name}")),
+            ParameterValue::Unknown => partial.unknown(&format!("${name}"), quoting),
+            ParameterValue::Fields(fields) => {
                 for (index, field) in fields.iter().enumerate() {
                     if index > 0 {
                         partial.quoted(" ");
@@ -90,8 +67,8 @@ impl Analyzer<'_> {
     }
 
     /// A `~` at the start of a word.
-    fn tilde(&self, text: &str, partial: &mut Partial) {
-        match (text.strip_prefix('~'), self.home) {
+    fn tilde(&self, text: &str, partial: &mut FieldBuilder) {
+        match (text.strip_prefix('~'), self.home()) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
                 partial.quoted(home);
                 partial.plain(rest);
@@ -103,7 +80,7 @@ impl Analyzer<'_> {
 
     fn split<'p>(&mut self, pieces: impl Iterator<Item = PieceRef<'p>>) -> Vec<Field> {
         let mut fields = Vec::new();
-        let mut partial = Partial::default();
+        let mut partial = FieldBuilder::default();
         for (at, piece) in pieces.enumerate() {
             match piece {
                 PieceRef::Text(text) => self.plain_text(at, &text, &mut partial),
@@ -112,7 +89,7 @@ impl Analyzer<'_> {
                 PieceRef::Whole(Piece::Parameter { name, quoted: true, operation }) => {
                     let is_list = name == "@" || matches!(operation, Some(Operation::All));
                     match self.parameter(name, operation.as_ref(), false) {
-                        Found::Fields(values) if is_list => {
+                        ParameterValue::Fields(values) if is_list => {
                             join_list(values, &mut partial, &mut fields);
                         }
                         found => self.append(&mut partial, found, name, Quoting::Quoted),
@@ -120,7 +97,7 @@ impl Analyzer<'_> {
                 }
                 PieceRef::Whole(Piece::Parameter { name, operation, .. }) => {
                     match self.parameter(name, operation.as_ref(), false) {
-                        Found::Fields(values) => self.unquoted(values, &mut partial, &mut fields),
+                        ParameterValue::Fields(values) => self.unquoted(values, &mut partial, &mut fields),
                         found => self.append(&mut partial, found, name, Quoting::Bare),
                     }
                 }
@@ -139,12 +116,12 @@ impl Analyzer<'_> {
         fields
     }
 
-    fn plain_text(&self, at: usize, text: &str, partial: &mut Partial) {
+    fn plain_text(&self, at: usize, text: &str, partial: &mut FieldBuilder) {
         if at == 0 { self.tilde(text, partial) } else { partial.plain(text) }
     }
 
     /// Values without quotes are split, and are patterns.
-    fn unquoted(&mut self, values: Vec<Field>, partial: &mut Partial, fields: &mut Vec<Field>) {
+    fn unquoted(&mut self, values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
         let separators = self.separators();
         for (index, value) in values.iter().enumerate() {
             if index > 0 && partial.is_started {
@@ -178,7 +155,7 @@ impl Analyzer<'_> {
     }
 
     /// Substitutions and arithmetic.
-    fn other(&mut self, piece: &Piece, partial: &mut Partial) {
+    fn other(&mut self, piece: &Piece, partial: &mut FieldBuilder) {
         match piece {
             Piece::Substitution { list, text, quoted } => match self.substitution(list, text) {
                 Some(printed) => partial.value(&printed),
@@ -188,23 +165,8 @@ impl Analyzer<'_> {
                 }
             },
             Piece::Process { list, reads } => {
-                if !self.choices.is_repeated {
-                    let outer = self.input.clone();
-                    let mut process = std::mem::take(&mut self.process);
-                    // It gets what the command prints; only `tee` prints what it reads.
-                    if *reads && !matches!(outer, Stream::Text(_)) {
-                        self.input = Stream::Unknown;
-                    }
-                    let printed =
-                        self.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)));
-                    // Which of several a descriptor is, is not followed.
-                    let is_only = process == Stream::Nothing;
-                    process.add(printed);
-                    if !is_only {
-                        process.blur();
-                    }
-                    self.process = process;
-                    self.input = outer;
+                if !self.combinations.is_repeated {
+                    self.process_substitution(list, *reads);
                 }
                 partial.quoted("/dev/fd/63");
             }
@@ -212,29 +174,49 @@ impl Analyzer<'_> {
                 self.substitutions(word);
                 self.evaluate_hidden(word, true);
                 self.assign_numbers(word);
-                if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
-                    self.beside(beside::shown(word));
+                if side_effects::assigns(word) && !self.is_harmless_arithmetic(word)
+                    || side_effects::hides_code(word)
+                {
+                    self.side_effect(side_effects::shown(word));
                 }
                 partial.like(system::NUMBER, "$((…))");
             }
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
-                self.beside(text.clone());
+                self.side_effect(text.clone());
                 partial.unknown(text, Quoting::Glob);
             }
             Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { .. } => {}
         }
     }
 
+    fn process_substitution(&mut self, list: &List, reads: bool) {
+        let mut process = std::mem::take(&mut self.streams.process);
+        let printed = self.scoped(|analyzer| {
+            // It gets what the command prints; only `tee` prints what it reads.
+            if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {
+                analyzer.scope.input = Stream::Unknown;
+            }
+            analyzer.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)))
+        });
+        // Which of several a descriptor is, is not followed.
+        let is_only = process == Stream::Nothing;
+        process.add(printed);
+        if !is_only {
+            process.blur();
+        }
+        self.streams.process = process;
+    }
+
     /// What a substitution prints, where that is known.
     fn substitution(&mut self, list: &List, text: &str) -> Option<Field> {
-        let output = match self.choices.printed(list) {
+        let output = match self.combinations.printed(list) {
             Some(output) => output.clone(),
-            None if self.choices.is_repeated => Stream::Unknown,
+            None if self.combinations.is_repeated => Stream::Unknown,
             None => {
                 let output =
                     self.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)));
-                self.choices.remember(list, &output);
+                self.combinations.remember(list, &output);
                 output
             }
         };
@@ -247,21 +229,23 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The pattern of what a program prints that is no function or alias of the script.
+    /// The pattern of what a program prints, unless the script has a function or an alias of that name.
     fn printed_pattern(&self, text: &str) -> Option<Field> {
         let pattern = system::pattern(text)?;
         let name = text.split_whitespace().next().unwrap_or_default();
         let is_own = self.state.functions.get(name).is_some() || self.state.aliases.get(name).is_some();
-        let is_known = !pattern.contains('*');
-        (!is_own).then(|| match is_known {
-            true => Field::literal(pattern),
-            false => Field::like(pattern, format!("$({text})")),
-        })
+        if is_own {
+            None
+        } else if pattern.contains('*') {
+            Some(Field::like(pattern, format!("$({text})")))
+        } else {
+            Some(Field::literal(pattern))
+        }
     }
 
     /// The files that a substitution without quotes names, such as `$(find . -name x)`.
-    fn printed_files(&self, list: &List, text: &str, partial: &mut Partial, fields: &mut Vec<Field>) {
-        match self.choices.printed(list) {
+    fn printed_files(&self, list: &List, text: &str, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
+        match self.combinations.printed(list) {
             Some(Stream::Files(files)) if !partial.is_started => {
                 fields.extend(files.iter().map(stream::found))
             }
@@ -272,14 +256,14 @@ impl Analyzer<'_> {
     /// The files that a word names which is a substitution and nothing else.
     pub(crate) fn listed_files(&self, word: &Word) -> Option<Vec<Field>> {
         let [Piece::Substitution { list, .. }] = word.as_slice() else { return None };
-        match self.choices.printed(list)? {
+        match self.combinations.printed(list)? {
             Stream::Files(files) => Some(files.iter().map(stream::found).collect()),
             _ => None,
         }
     }
 
     /// What is printed without quotes is split, and may be patterns.
-    fn printed_words(&mut self, printed: &Field, partial: &mut Partial, fields: &mut Vec<Field>) {
+    fn printed_words(&mut self, printed: &Field, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
         match printed.kind {
             FieldKind::Literal => return self.unquoted(vec![printed.clone()], partial, fields),
             FieldKind::Glob => return partial.value(printed),
@@ -294,10 +278,12 @@ impl Analyzer<'_> {
     }
 
     fn in_substitution(&mut self, run: impl FnOnce(&mut Self)) {
-        let (redirected, input) = (std::mem::take(&mut self.redirected), self.input.clone());
-        let choices = std::mem::take(&mut self.choices);
-        self.subshell(|analyzer| analyzer.deeper(run));
-        (self.redirected, self.input, self.choices) = (redirected, input, choices);
+        self.with_own_combinations(|analyzer| {
+            analyzer.scoped(|analyzer| {
+                analyzer.scope.redirected = 0;
+                analyzer.subshell(|analyzer| analyzer.deeper(run));
+            });
+        });
     }
 
     /// Runs the substitutions of a word whose value does not matter.
@@ -307,14 +293,14 @@ impl Analyzer<'_> {
                 Piece::Parameter { name, operation, .. } => {
                     self.parameter(name, operation.as_ref(), true);
                 }
-                piece => self.other(piece, &mut Partial::default()),
+                piece => self.other(piece, &mut FieldBuilder::default()),
             }
         }
     }
 }
 
 /// `"$@"`: one field per value; the first and the last stick to what is around them.
-fn join_list(values: Vec<Field>, partial: &mut Partial, fields: &mut Vec<Field>) {
+fn join_list(values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
     for (index, value) in values.into_iter().enumerate() {
         if index > 0 {
             fields.push(std::mem::take(partial).finish(true));

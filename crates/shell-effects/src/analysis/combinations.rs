@@ -1,11 +1,15 @@
-//! Variables that may have one of several values, tried one after the other.
+//! Variables that may have one of several values: a command runs once for each combination of those that it uses.
 
+use crate::analysis::analyzer::Analyzer;
 use crate::analysis::stream::Stream;
 use crate::syntax::tree::{Item, List};
 
+/// How many combinations are tried for one command. After that the variables are unknown.
+const MAX_COMBINATIONS: usize = 64;
+
 /// Which of its possible values each variable has at the moment.
 #[derive(Debug, Default)]
-pub(crate) struct Choices {
+pub(crate) struct Combinations {
     picked: Vec<(String, usize, usize)>,
     /// What substitutions printed, which see all of these values at once.
     printed: Vec<(*const Item, Stream)>,
@@ -15,7 +19,7 @@ pub(crate) struct Choices {
     pub(crate) gives_up: bool,
 }
 
-impl Choices {
+impl Combinations {
     pub(crate) fn pick(&mut self, name: &str, count: usize) -> Option<usize> {
         if self.gives_up {
             return None;
@@ -50,5 +54,34 @@ impl Choices {
             }
         }
         false
+    }
+}
+
+impl Analyzer<'_> {
+    /// Runs something for each combination of possible values of the variables that it uses.
+    pub(crate) fn each_choice(&mut self, mut run: impl FnMut(&mut Self)) {
+        self.with_own_combinations(|analyzer| {
+            run(analyzer);
+            for count in 1.. {
+                if !analyzer.combinations.advance() {
+                    break;
+                }
+                analyzer.combinations.is_repeated = true;
+                if count >= MAX_COMBINATIONS {
+                    analyzer.combinations.gives_up = true;
+                    run(analyzer);
+                    break;
+                }
+                run(analyzer);
+            }
+        });
+    }
+
+    /// Runs something with combinations of its own.
+    pub(super) fn with_own_combinations<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::take(&mut self.combinations);
+        let result = run(self);
+        self.combinations = outer;
+        result
     }
 }

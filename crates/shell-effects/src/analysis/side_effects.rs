@@ -1,4 +1,4 @@
-//! What a word does beside giving a value: arithmetic that sets a variable, and code that is evaluated later.
+//! What a word does besides giving a value: arithmetic that sets a variable, and code that is evaluated later.
 
 use crate::syntax::tree::{Piece, Word};
 

@@ -1,0 +1,169 @@
+//! Variables that programs are given, and those of them that make programs run something.
+
+use std::rc::Rc;
+
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::Field;
+use crate::syntax::tree::Assignment;
+
+/// Their value is code for a shell, which some program runs.
+const CODE: [&str; 17] = [
+    "BROWSER",
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "SSH_ASKPASS",
+    "VISUAL",
+];
+/// A shell runs the file that they name.
+const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
+
+/// The variables that programs are given.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exports {
+    /// As `NAME=value`. A variable that may have several values is there with each.
+    variables: Rc<Vec<String>>,
+    /// Whether programs are given each variable that is set, after `set -a`.
+    pub(crate) all: bool,
+}
+
+impl PartialEq for Exports {
+    fn eq(&self, other: &Exports) -> bool {
+        let has_all =
+            |mine: &[String], theirs: &[String]| theirs.iter().all(|variable| mine.contains(variable));
+        self.all == other.all
+            && (self.variables == other.variables
+                || has_all(&self.variables, &other.variables) && has_all(&other.variables, &self.variables))
+    }
+}
+
+impl Eq for Exports {}
+
+impl Exports {
+    pub(crate) fn variables(&self) -> &Rc<Vec<String>> {
+        &self.variables
+    }
+
+    /// Those of a new shell.
+    pub(super) fn child(&self) -> Exports {
+        Exports { variables: Rc::clone(&self.variables), all: false }
+    }
+
+    /// Gives programs further variables, as `NAME=value`.
+    pub(crate) fn give(&mut self, variables: impl IntoIterator<Item = String>) {
+        for variable in variables {
+            let name = variable.split('=').next().unwrap_or_default();
+            let known: Vec<usize> = positions(&self.variables, name).collect();
+            let environment = Rc::make_mut(&mut self.variables);
+            let Some((first, others)) = known.split_first() else {
+                environment.push(variable);
+                continue;
+            };
+            for at in others.iter().rev() {
+                environment.remove(*at);
+            }
+            if let Some(old) = environment.get_mut(*first) {
+                *old = variable;
+            }
+        }
+    }
+
+    /// Whether programs are given the variable.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        positions(&self.variables, name).next().is_some()
+    }
+
+    /// Either these or others.
+    pub(crate) fn join(&self, other: &Exports) -> Exports {
+        let all = self.all || other.all;
+        if self.variables == other.variables {
+            return Exports { variables: Rc::clone(&self.variables), all };
+        }
+        let mut variables = self.variables.to_vec();
+        variables
+            .extend(other.variables.iter().filter(|variable| !self.variables.contains(variable)).cloned());
+        Exports { variables: Rc::new(variables), all }
+    }
+
+    #[cfg(test)]
+    pub(super) fn covers(&self, other: &Exports) -> bool {
+        other.variables.iter().all(|variable| self.variables.contains(variable)) && self.all >= other.all
+    }
+}
+
+/// Where the variable of a name is.
+fn positions<'v>(variables: &'v [String], name: &'v str) -> impl Iterator<Item = usize> + 'v {
+    let is_of = move |variable: &str| variable.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+    variables.iter().enumerate().filter(move |(_, variable)| is_of(variable)).map(|(at, _)| at)
+}
+
+impl Analyzer<'_> {
+    /// What programs run because of variables that they are given, as `NAME=value`; `command` is the one that is given them.
+    pub(crate) fn run_variables(&mut self, given: &[String], command: usize) {
+        for variable in given {
+            let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
+                continue;
+            };
+            let is_prompt = name == "PS4";
+            if CODE.contains(&name) {
+                let code = Field::literal(value.trim_start_matches(['|', '-', '@']));
+                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            } else if SCRIPTS.contains(&name) {
+                self.touch(Access::Read, &Field::literal(value), command);
+            } else if is_prompt {
+                self.as_part(|analyzer| analyzer.evaluate(value));
+            }
+        }
+    }
+
+    /// `export` and `declare -x`: programs are given these variables from now on.
+    pub(crate) fn export(&mut self, fields: &[Field], assigned: &[String]) {
+        let Some((name, rest)) = fields.split_first() else { return };
+        let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
+        if name.text != "export" && !rest.iter().any(is_export) {
+            return;
+        }
+        let named = rest.iter().filter(|field| !field.text.starts_with('-'));
+        let named: Vec<String> = named
+            .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
+            .collect();
+        let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
+        self.run_variables(&given, self.script.commands.len().saturating_sub(1));
+        self.state.exports.give(given);
+    }
+
+    /// How an assignment is shown that was made.
+    pub(crate) fn assigned(&self, assignment: &Assignment) -> String {
+        self.variable(&assignment.name)
+    }
+
+    /// A variable with its value, as far as that is known.
+    pub(crate) fn variable(&self, name: &str) -> String {
+        let value = match self.state.get(name) {
+            Some(value) => value.single().map_or_else(|| "…".to_owned(), Field::shown),
+            None => "…".to_owned(),
+        };
+        format!("{name}={value}")
+    }
+
+    /// Runs something with further variables for programs.
+    pub(crate) fn with_exports<T>(&mut self, variables: &[String], run: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.state.exports.clone();
+        self.state.exports.give(variables.iter().cloned());
+        let result = run(self);
+        self.state.exports = before;
+        result
+    }
+}

@@ -1,0 +1,217 @@
+//! Redirections, and what commands hand to each other: through pipes, substitutions and files.
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::directories::moved;
+use crate::analysis::disk::WrittenFile;
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::{RedirectionEffects, Stream};
+use crate::programs::interpreters::{is_descriptor, is_input};
+use crate::programs::program::Output;
+use crate::programs::table;
+use crate::syntax::tree::{Redirect, Redirection, Word};
+use crate::{Access, Base};
+
+/// A redirection as one would write it.
+pub(crate) fn shown((access, field): &(Access, Field)) -> String {
+    format!("{} {}", if *access == Access::Read { '<' } else { '>' }, field.shown())
+}
+
+impl Analyzer<'_> {
+    pub(crate) fn redirected(&mut self, redirects: &[Redirect]) -> RedirectionEffects {
+        let mut found = RedirectionEffects::default();
+        for redirect in redirects {
+            let input = match &redirect.kind {
+                Redirection::Read(word) => {
+                    let field = self.target(word);
+                    let content = self.content(&field);
+                    found.touched.push((Access::Read, field));
+                    content
+                }
+                Redirection::Write { word, appends } => {
+                    let output = if redirect.is_standard { Some(*appends) } else { None };
+                    self.writes(word, output, &mut found);
+                    continue;
+                }
+                Redirection::ReadWrite(word) => {
+                    let field = self.target(word);
+                    let content = self.content(&field);
+                    found.touched.push((Access::Read, field));
+                    self.writes(word, None, &mut found);
+                    content
+                }
+                Redirection::Duplicate(word) => {
+                    self.duplicates(word, redirect.is_standard, &mut found);
+                    continue;
+                }
+                Redirection::DuplicateInput(word) => match self.target(word).text.as_str() {
+                    "0" => continue,
+                    "-" => Stream::Nothing,
+                    _ => Stream::Unknown,
+                },
+                Redirection::Text(body) => {
+                    body.get().map_or(Stream::Nothing, |word| Stream::text(self.scalar(word)))
+                }
+            };
+            if redirect.is_standard {
+                found.input = Some(input);
+            }
+        }
+        found
+    }
+
+    /// `>&WORD`.
+    fn duplicates(&mut self, word: &Word, is_standard: bool, found: &mut RedirectionEffects) {
+        let field = self.target(word);
+        let is_descriptor = field.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        // `>&$fd` may be a descriptor or a file.
+        if field.kind == FieldKind::Unknown {
+            found.to_file = true;
+        } else if is_descriptor {
+            found.leaves |= is_standard && field.text != "1";
+        } else {
+            let output = if is_standard { Some(false) } else { None };
+            self.writes(word, output, found);
+        }
+    }
+
+    /// Writes to a file: the standard output, if it is known whether that is appended.
+    fn writes(&mut self, word: &Word, output: Option<bool>, found: &mut RedirectionEffects) {
+        let field = self.target(word);
+        found.to_file |=
+            !matches!(field.text.as_str(), "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty");
+        if let Some(appends) = output
+            && field.text != "/dev/stdout"
+        {
+            found.leaves = true;
+            found.output = Some((field.clone(), appends));
+        }
+        found.touched.push((Access::Write, field));
+    }
+
+    fn target(&mut self, word: &Word) -> Field {
+        let mut fields = self.fields(word);
+        match (fields.pop(), fields.is_empty()) {
+            (Some(field), true) => field,
+            // Ambiguous: the shell refuses it.
+            _ => Field::unknown("an ambiguous redirection"),
+        }
+    }
+
+    /// What a command reads from a file.
+    pub(crate) fn content(&self, file: &Field) -> Stream {
+        if is_input(file) {
+            return self.scope.input.clone();
+        }
+        if is_descriptor(file) {
+            return self.streams.process.clone();
+        }
+        match self.written(file) {
+            Some(written) => written.content(),
+            None => Stream::File,
+        }
+    }
+
+    /// The redirections of a command that is not simple: what becomes of its output.
+    pub(crate) fn redirects_of_compound(&mut self, redirects: &[Redirect]) -> RedirectionEffects {
+        let mut all = Vec::new();
+        self.streams.process = Stream::Nothing;
+        self.each_choice(|analyzer| all.push(analyzer.redirected(redirects)));
+        let mut last = RedirectionEffects::default();
+        for mut redirected in all {
+            if !redirected.touched.is_empty() {
+                let command = self.add_command(&[], redirected.to_file);
+                if let Some(command) = self.script.commands.get_mut(command) {
+                    command.redirects = redirected.touched.iter().map(shown).collect();
+                }
+                for (access, field) in &redirected.touched {
+                    self.touch(*access, field, command);
+                }
+            }
+            self.scope.redirected += usize::from(redirected.to_file);
+            if let Some(input) = redirected.input.take() {
+                self.scope.input = input;
+            }
+            last = redirected;
+        }
+        last
+    }
+}
+
+/// What is printed, and what is in files.
+impl Analyzer<'_> {
+    /// Runs something; what it prints.
+    pub(crate) fn printing(&mut self, run: impl FnOnce(&mut Self)) -> Stream {
+        let outer = self.streams.prints.replace(Stream::Nothing);
+        run(self);
+        std::mem::replace(&mut self.streams.prints, outer).unwrap_or_default()
+    }
+
+    /// A command printed this.
+    pub(crate) fn print(&mut self, name: &str, output: Stream) {
+        if self.streams.prints.is_none() {
+            return;
+        }
+        if let Stream::Text(printed) = &output {
+            self.work(printed.text.text.len());
+        }
+        let Some(prints) = &mut self.streams.prints else { return };
+        let is_silent = matches!(output, Stream::Unknown) && prints_nothing(name);
+        if !is_silent {
+            prints.add(output);
+        }
+    }
+
+    /// What was printed so far may have been printed in another way.
+    pub(crate) fn blur(&mut self) {
+        if let Some(prints) = &mut self.streams.prints {
+            prints.blur();
+        }
+    }
+
+    /// Remembers what is in a file that these commands wrote.
+    pub(crate) fn wrote(&mut self, file: &Field, content: Stream, appends: bool, by: Vec<usize>) {
+        let paths = self.paths_of(file);
+        if let [path] = paths.as_slice() {
+            return self.state.disk.write(path, content, appends, by);
+        }
+        // It is one of these files.
+        let before = self.state.disk.clone();
+        for path in &paths {
+            self.state.disk.write(path, content.clone(), appends, by.clone());
+        }
+        self.state.disk = self.state.disk.join(&before);
+    }
+
+    /// A file gets what was written to another one.
+    pub(crate) fn copy_content(&mut self, from: &Field, to: &Field) {
+        let Some(written) = self.written(from) else { return };
+        self.wrote(to, written.content(), false, written.by);
+    }
+
+    /// What was written to a file before.
+    pub(crate) fn written(&self, file: &Field) -> Option<WrittenFile> {
+        if self.state.disk.is_untouched() {
+            return None;
+        }
+        let found = self.paths_of(file).into_iter().filter_map(|path| self.state.disk.written(&path));
+        found.reduce(|one, other| one.join(&other))
+    }
+
+    /// A file, however it is named from the directories that may be the current one.
+    fn paths_of(&self, file: &Field) -> Vec<String> {
+        let path = |base: &Base| match moved(base, file) {
+            Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => at,
+            _ => file.text.clone(),
+        };
+        let mut paths: Vec<String> = self.state.bases().iter().map(path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    }
+}
+
+/// Whether a program prints nothing, so that the output of the others is all there is.
+fn prints_nothing(program: &str) -> bool {
+    let program = table::called_name(program).and_then(table::by_name);
+    program.is_some_and(|program| matches!(program.output, Output::Nothing))
+}

@@ -1,0 +1,325 @@
+//! A simple command as rules compare it: however its program is named, and without the options before its subcommand.
+//! `/usr/bin/git -C x push` is `git push`.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::glob::{Hole, Part};
+use crate::programs::arguments::{self, Flags, Takes, takes};
+use crate::programs::table;
+use crate::{Base, Quoting, SimpleCommand, UnknownPart};
+
+/// A command, and its plain form.
+pub struct PlainCommand<'a> {
+    pub command: &'a SimpleCommand,
+    /// The plain form, where it differs from the command's text.
+    pub text: Option<String>,
+    /// The words of the plain form with their indices in the command, where it differs.
+    words: Option<Vec<(usize, Cow<'a, str>)>>,
+    /// Which word of the plain form is the subcommand, or the program where that has none.
+    pub(crate) subcommand: usize,
+}
+
+impl SimpleCommand {
+    /// The plain form, with `~` for what is in the home directory.
+    pub fn plain(&self, home: Option<&str>) -> PlainCommand<'_> {
+        let first = self.words.first().map(String::as_str).unwrap_or_default();
+        let program = first.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(first);
+        let mut skipped = OptionSkipper { words: &self.words, at: 1, ranges: Vec::new() };
+        let subcommand = skipped.options(program);
+        let home = home.filter(|home| home.len() > 1);
+        let in_home = |word: &String| home.is_some_and(|home| below(word, home).is_some());
+        let differs = first.len() != program.len() || !skipped.ranges.is_empty();
+        if !differs && !self.words.iter().any(in_home) {
+            return PlainCommand { command: self, text: None, words: None, subcommand };
+        }
+        let mut words = vec![(0, Cow::Borrowed(program))];
+        for (index, word) in self.words.iter().enumerate().skip(1) {
+            if !skipped.ranges.iter().any(|range| range.contains(&index)) {
+                let rest = home.and_then(|home| below(word, home));
+                let word = rest.map_or(Cow::Borrowed(word.as_str()), |rest| Cow::Owned(format!("~{rest}")));
+                words.push((index, word));
+            }
+        }
+        let text = words.iter().map(|(_, word)| &**word).collect::<Vec<_>>().join(" ");
+        PlainCommand { command: self, text: Some(text), words: Some(words), subcommand }
+    }
+}
+
+/// What follows the home directory in a path below it.
+fn below<'a>(word: &'a str, home: &str) -> Option<&'a str> {
+    word.strip_prefix(home.trim_end_matches('/')).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The options before a subcommand.
+struct OptionSkipper<'a> {
+    words: &'a [String],
+    at: usize,
+    ranges: Vec<std::ops::Range<usize>>,
+}
+
+impl OptionSkipper<'_> {
+    /// Skips the options of a program; how many words come before the subcommand then.
+    fn options(&mut self, program: &str) -> usize {
+        let Some(program) = table::by_name(program) else { return 0 };
+        let Some(flags) = program.subcommand_options else { return 0 };
+        self.skip(flags);
+        let flags = self.words.get(self.at).and_then(|word| program.group_options(word));
+        let Some(flags) = flags else { return 1 };
+        self.at += 1;
+        self.skip(flags);
+        2
+    }
+
+    fn skip(&mut self, flags: Flags) {
+        let start = self.at;
+        while let Some(word) = self.words.get(self.at) {
+            let is_option =
+                word.len() > 1 && (word.starts_with('-') || word.starts_with('+') && flags.starts_with('+'));
+            if !is_option {
+                break;
+            }
+            self.at += 1 + usize::from(arguments::takes_next(flags, word));
+        }
+        if self.at > start {
+            self.ranges.push(start..self.at);
+        }
+    }
+}
+
+impl PlainCommand<'_> {
+    /// The words of the plain form, with their indices in the command.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        let plain = self.words.iter().flatten().map(|(index, word)| (*index, &**word));
+        let own = self.command.words.iter().enumerate().filter(|_| self.words.is_none());
+        plain.chain(own.map(|(index, word)| (index, word.as_str())))
+    }
+
+    /// With the variables that are set for it, its redirections, and its input where that is run; and with each variable alone
+    /// that it is given. Empty where it has none of these.
+    pub fn with_environment(&self) -> Vec<String> {
+        let SimpleCommand { text, assigned, redirects, input, environment, .. } = self.command;
+        let text = Some(self.text.as_ref().unwrap_or(text)).filter(|text| !text.is_empty());
+        let mut forms = Vec::new();
+        if !(assigned.is_empty() && redirects.is_empty() && input.is_none()) {
+            let input = input.as_ref().map(|input| format!("<<< {input}"));
+            let all = assigned.iter().chain(text).chain(redirects).chain(&input);
+            forms.push(all.map(String::as_str).collect::<Vec<_>>().join(" "));
+        }
+        let is_new =
+            assigned.len() != 1 || **environment != *assigned || forms.len() != 1 || !redirects.is_empty();
+        if let Some(text) = text
+            && is_new
+        {
+            forms.extend(environment.iter().map(|variable| format!("{variable} {text}")));
+        }
+        forms
+    }
+
+    /// How it is shown in a pipeline: what runs the output of others is only named.
+    pub fn in_pipeline(&self) -> &str {
+        let text = self.text.as_ref().unwrap_or(&self.command.text);
+        match (self.command.runs_unknown, self.command.is_known) {
+            (false, _) => text,
+            (true, false) => "eval",
+            // Without its minor version.
+            (true, true) => {
+                let name = text.split(' ').next().unwrap_or(text);
+                name.split('.').next().filter(|name| !name.is_empty()).unwrap_or(name)
+            }
+        }
+    }
+}
+
+/// What the unknown parts of a command can become.
+impl PlainCommand<'_> {
+    /// The plain form in parts; empty where all of it is known. A word without quotes directly after the subcommand may be an
+    /// option, if `or_option`; elsewhere it is taken for a name, as nearly all are.
+    pub fn parts(&self, or_option: bool) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        if self.command.unknown.is_empty() {
+            return parts;
+        }
+        let mut is_known = true;
+        for (position, (index, word)) in self.words().enumerate() {
+            if position > 0 {
+                parts.push(Part::Text(" "));
+            }
+            let mut at = 0;
+            for unknown in self.command.unknown.iter().filter(|unknown| unknown.word == index) {
+                let Some(hole) = self.hole(unknown, word, position, or_option) else { continue };
+                parts.push(Part::Text(word.get(at..unknown.part.start).unwrap_or_default()));
+                parts.push(Part::Unknown(hole));
+                at = unknown.part.end;
+                is_known = false;
+            }
+            parts.push(Part::Text(word.get(at..).unwrap_or_default()));
+        }
+        if is_known {
+            parts.clear();
+        }
+        parts
+    }
+
+    /// What is known of the plain form up to its first unknown part.
+    pub fn known_start(&self) -> &str {
+        let text = self.text.as_ref().unwrap_or(&self.command.text);
+        let mut length = 0;
+        for (index, word) in self.words() {
+            if let Some(unknown) = self.command.unknown.iter().find(|unknown| unknown.word == index) {
+                length += unknown.part.start;
+                break;
+            }
+            length += word.len() + 1;
+        }
+        text.get(..length).unwrap_or(text)
+    }
+
+    fn hole(&self, unknown: &UnknownPart, word: &str, position: usize, or_option: bool) -> Option<Hole> {
+        let is_bare = unknown.quoting == Quoting::Bare;
+        let before = word.get(..unknown.part.start).unwrap_or_default();
+        if unknown.quoting == Quoting::Glob {
+            return if position <= self.subcommand { Some(Hole::Word) } else { None };
+        }
+        let is_whole = before.is_empty() && unknown.part.end >= word.len();
+        let is_subcommand = is_whole && position == self.subcommand;
+        if is_subcommand && position > 0 && is_bare {
+            return Some(Hole::Words);
+        }
+        let is_option = is_whole && is_bare && or_option && position == self.subcommand + 1;
+        let is_behind_dash = !before.is_empty() && before.chars().all(|c| c == '-');
+        let is_program = is_whole && position == 0;
+        let is_any = is_program || is_subcommand || is_option || is_behind_dash;
+        Some(if is_any { Hole::Word } else { Hole::Name })
+    }
+
+    /// The unknown part that is shown to the user.
+    pub fn unknown(&self) -> &str {
+        let Some(unknown) = self.command.unknown.first() else { return "" };
+        let word = self.command.words.get(unknown.word).map(String::as_str).unwrap_or_default();
+        word.get(unknown.part.clone()).unwrap_or(word)
+    }
+}
+
+/// Whether a command has an option, however it is written: `-uf`, `--delete`, `--dele`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OptionMatch {
+    Certain,
+    /// If a part of it that is not known has a certain value.
+    Possible,
+}
+
+impl PlainCommand<'_> {
+    /// Whether one of these options is given after the subcommand and before `--`. Values of other options do not count.
+    pub fn option(&self, wanted: &[String]) -> Option<OptionMatch> {
+        let words: Vec<(usize, &str)> = self.words().collect();
+        let name = |at: usize| words.get(at).map_or("", |(_, word)| word);
+        let subcommand =
+            table::by_name(name(0)).and_then(|program| program.subcommand(name(self.subcommand)));
+        let flags = subcommand.map_or("", |subcommand| subcommand.options);
+        let mut found = None;
+        let first = self.subcommand + 1;
+        let mut at = first;
+        while let Some((index, word)) = words.get(at) {
+            let hole = self.command.unknown.iter().find(|unknown| unknown.word == *index);
+            if *word == "--" && hole.is_none() {
+                break;
+            }
+            if hole.is_some_and(|hole| may_be_option(hole, word, at == first)) {
+                found = Some(OptionMatch::Possible);
+            }
+            let known = hole.and_then(|hole| word.get(..hole.part.start)).unwrap_or(word);
+            let (is_given, takes_next) = read(flags, known, wanted);
+            if is_given {
+                return Some(OptionMatch::Certain);
+            }
+            at += 1 + usize::from(takes_next);
+        }
+        found
+    }
+}
+
+/// Whether a word that is not wholly known may be an option: without quotes directly after the subcommand, or after a dash.
+fn may_be_option(hole: &UnknownPart, word: &str, is_first: bool) -> bool {
+    if hole.part.start == 0 {
+        return is_first && hole.quoting == Quoting::Bare && hole.part.end == word.len();
+    }
+    word.starts_with('-') && !word.get(..hole.part.start).is_some_and(|known| known.contains('='))
+}
+
+/// Whether a word is one of these options, and whether the next word is the value of an option in it.
+fn read(flags: &str, word: &str, wanted: &[String]) -> (bool, bool) {
+    if word.len() < 2 || !word.starts_with('-') {
+        return (false, false);
+    }
+    let (name, has_value) = word.split_once('=').map_or((word, false), |(name, _)| (name, true));
+    if word.starts_with("--") {
+        // The program accepts what is short for one option only, and fails otherwise.
+        let is_given = wanted.iter().any(|option| option.starts_with("--") && option.starts_with(name));
+        return (is_given, !has_value && takes(flags, name) == Takes::Next);
+    }
+    if wanted.iter().any(|option| option == name) {
+        return (true, false);
+    }
+    for (at, c) in word.char_indices().skip(1) {
+        let name = format!("-{c}");
+        if wanted.contains(&name) {
+            return (true, false);
+        }
+        match takes(flags, &name) {
+            Takes::Nothing => {}
+            Takes::Next => return (false, at + c.len_utf8() == word.len()),
+            Takes::Attached => break,
+        }
+    }
+    (false, false)
+}
+
+/// Whether the operands of this program are what it deletes.
+pub(crate) fn deletes(program: &str) -> bool {
+    matches!(program.rsplit('/').next(), Some("rm" | "rmdir" | "shred" | "unlink" | "find"))
+}
+
+impl Base {
+    /// The directory, if it is known.
+    pub(crate) fn known(&self) -> Option<String> {
+        match self {
+            Base::At(at) | Base::IfMissing { at, .. } => Some(at.clone()),
+            Base::Unknown => None,
+        }
+    }
+}
+
+/// What a command deletes elsewhere: `cd /var && rm -rf *` is `rm -rf /var/*`.
+impl SimpleCommand {
+    /// The command with whole paths, as if it ran in this directory; `~` is the home directory.
+    pub fn as_if_in(&self, directory: &Path, home: Option<&str>) -> String {
+        let below_home = home.and_then(|home| directory.strip_prefix(home).ok());
+        let directory = match below_home {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.to_string_lossy()),
+            None => directory.to_string_lossy().into_owned(),
+        };
+        let mut words = self.words.iter();
+        let program = words.next().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
+        let mut text = program.to_owned();
+        let mut is_path = true;
+        for word in words {
+            // Behind its directories `find` has conditions.
+            is_path &= program != "find" || !word.starts_with(['-', '(', '!']);
+            text.push(' ');
+            if !is_path || word.starts_with(['-', '/', '~']) {
+                text.push_str(word);
+                continue;
+            }
+            text.push_str(&directory);
+            let below = word.trim_start_matches("./");
+            if !matches!(below, "" | ".") {
+                let slash = if directory.ends_with('/') { "" } else { "/" };
+                text.push_str(slash);
+                text.push_str(below);
+            }
+        }
+        text
+    }
+}
