@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::common::workflow::MARKERS;
 use crate::common::{Test, binary};
-use crate::support::{alone, figure};
+use crate::support::{alone, figure, wait_with_peak};
 
 const STEP: &str = "steps/01-01.json";
 const BYTES: usize = 1 << 30;
@@ -62,7 +62,7 @@ fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 #[test]
-fn a_gigabyte_of_trail_is_read_and_continued_in_80_mb() {
+fn a_gigabyte_of_trail_is_read_and_continued_in_32_mb() {
     let _alone = alone();
     let test = Test::stop().config("des: {scope: off, phases: [GREEN], evidence: [GREEN]}");
     let records = write_trail(&test);
@@ -76,13 +76,19 @@ fn a_gigabyte_of_trail_is_read_and_continued_in_80_mb() {
     ];
     let mut whole = Duration::ZERO;
     for arguments in reads {
-        let run = || limited(&test, arguments).stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
-        let (status, time) = timed(run);
+        let mut command = limited(&test, arguments);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let ((status, peak), time) = timed(|| wait_with_peak(&mut child));
         if arguments == ["audit", "verify"] {
             whole = time;
         }
         assert!(status.success(), "{arguments:?}: {status}");
-        figure(&format!("`{}` of {records} records, 1 GB: {:.1} s", arguments.join(" "), time.as_secs_f64()));
+        assert!(peak > 0.0 && peak < 32.0, "{arguments:?}: {peak:.1} MB");
+        let seconds = time.as_secs_f64();
+        figure(&format!(
+            "`{}` of {records} records, 1 GB: {seconds:.1} s, {peak:.1} MB",
+            arguments.join(" ")
+        ));
     }
     let mut des = limited(&test, &["des", "new", STEP, "--project-id", "p"]);
     assert!(des.stdin(Stdio::null()).output().unwrap().status.success());

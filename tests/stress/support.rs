@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -123,23 +123,28 @@ pub(crate) fn watch_with(
     };
     let from_stdout = std::thread::spawn(move || read(&mut stdout));
     let from_stderr = std::thread::spawn(move || read(&mut stderr));
+    let (ended, peak) = wait_with_peak(&mut child);
+    let time = started.elapsed();
+    let output =
+        Output { status: ended, stdout: from_stdout.join().unwrap(), stderr: from_stderr.join().unwrap() };
+    writer.join().unwrap();
+    Watched { output, peak, time }
+}
+
+/// Waits for a call, and measures the most memory that it held, in MB.
+pub(crate) fn wait_with_peak(child: &mut Child) -> (ExitStatus, f64) {
     let process = PathBuf::from(format!("/proc/{}", child.id()));
     let mut peak = 0;
-    let ended = loop {
+    loop {
         // Before it is the program, its memory is this test's.
         if std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe.ends_with("conclaude")) {
             peak = peak.max(high_water(&process.join("status")));
         }
         if let Some(ended) = child.try_wait().unwrap() {
-            break ended;
+            return (ended, peak as f64 / 1_024.0);
         }
         std::thread::sleep(Duration::from_millis(1));
-    };
-    let time = started.elapsed();
-    let output =
-        Output { status: ended, stdout: from_stdout.join().unwrap(), stderr: from_stderr.join().unwrap() };
-    writer.join().unwrap();
-    Watched { output, peak: peak as f64 / 1_024.0, time }
+    }
 }
 
 fn high_water(status: &std::path::Path) -> u64 {
