@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 
+use indexmap::IndexSet;
+
 use super::rules::RuleOrigin;
 use conclaude_core::rule::Rule;
 
 /// One comparison of a rule with something that a call does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Comparison {
     pub rule: Rule,
     /// The path, the simple command or the tool.
@@ -20,16 +22,16 @@ pub struct Comparison {
 pub enum ComparisonLog<'a> {
     #[default]
     Nothing,
-    /// Every comparison, with its reason.
-    All(&'a RefCell<Vec<Comparison>>),
+    /// Every comparison once, with its reason.
+    All(&'a RefCell<IndexSet<Comparison>>),
     /// The rules that match, each once.
-    Matches(&'a RefCell<Vec<Rule>>),
+    Matches(&'a RefCell<IndexSet<Rule>>),
     /// The rules that allow something, and what.
-    Allowed(&'a RefCell<Vec<(Rule, String)>>),
+    Allowed(&'a RefCell<IndexSet<(Rule, String)>>),
 }
 
 impl<'a> ComparisonLog<'a> {
-    pub fn into(seen: &'a RefCell<Vec<Comparison>>) -> ComparisonLog<'a> {
+    pub fn into(seen: &'a RefCell<IndexSet<Comparison>>) -> ComparisonLog<'a> {
         ComparisonLog::All(seen)
     }
 
@@ -40,11 +42,7 @@ impl<'a> ComparisonLog<'a> {
 
     pub fn matched(self, rule: (&RuleOrigin, &str), subject: &str, why: impl FnOnce() -> String) {
         if let ComparisonLog::Matches(seen) = self {
-            let rule = rule.0.rule(rule.1);
-            let mut seen = seen.borrow_mut();
-            if !seen.contains(&rule) {
-                seen.push(rule);
-            }
+            seen.borrow_mut().insert(rule.0.rule(rule.1));
             return;
         }
         self.note(rule, subject, true, why);
@@ -53,11 +51,7 @@ impl<'a> ComparisonLog<'a> {
     /// Records a rule that decided and allows.
     pub fn allowed(self, (origin, written): (&RuleOrigin, &str), subject: &str) {
         if let ComparisonLog::Allowed(seen) = self {
-            let found = (origin.rule(written), subject.to_owned());
-            let mut seen = seen.borrow_mut();
-            if !seen.contains(&found) {
-                seen.push(found);
-            }
+            seen.borrow_mut().insert((origin.rule(written), subject.to_owned()));
         }
     }
 
@@ -75,9 +69,6 @@ impl<'a> ComparisonLog<'a> {
         let ComparisonLog::All(seen) = self else { return };
         let compared =
             Comparison { rule: origin.rule(written), subject: subject.to_owned(), is_match, why: why() };
-        let mut seen = seen.borrow_mut();
-        if !seen.contains(&compared) {
-            seen.push(compared);
-        }
+        seen.borrow_mut().insert(compared);
     }
 }

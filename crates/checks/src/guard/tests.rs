@@ -267,7 +267,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         worktree: None,
         budget: &Budget::unlimited(),
     };
-    let seen = std::cell::RefCell::new(Vec::new());
+    let seen = std::cell::RefCell::default();
     let call = ToolCall {
         ground,
         tool: "Bash",

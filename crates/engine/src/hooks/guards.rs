@@ -31,7 +31,7 @@ use shell_effects::Access;
 use shell_effects::glob::GlobError;
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
-    let allowed = RefCell::new(Vec::new());
+    let allowed = RefCell::default();
     match inspect(config, plan, context, ComparisonLog::Allowed(&allowed)) {
         Some(Ok(GuardInspection { findings, .. })) => {
             let allowed =

@@ -122,14 +122,15 @@ struct RehearsedWorld<'a, F> {
 impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
         let look = || {
-            let seen = RefCell::new(Vec::new());
+            let seen = RefCell::default();
             let inspected = match guards::inspect(config, plan, self.context, ComparisonLog::into(&seen)) {
                 Some(Ok(inspected)) => inspected,
                 Some(Err(error)) => return vec![guards::broken(&error)],
                 None => return Vec::new(),
             };
             let (effects, rules) = (inspected.effects, inspected.rules.all());
-            self.results.guarded.get_or_init(|| GuardReport { effects, rules, compared: seen.into_inner() });
+            let compared = seen.into_inner().into_iter().collect();
+            self.results.guarded.get_or_init(|| GuardReport { effects, rules, compared });
             inspected.findings.into_iter().map(guards::outcome).collect()
         };
         self.results.guards.get_or_init(look).clone()

@@ -55,7 +55,7 @@ impl World for PastWorld<'_> {
             is_request,
             budget: &self.budget,
         };
-        let seen = RefCell::new(Vec::new());
+        let seen = RefCell::default();
         let (_, findings) =
             guards::compare(&self.replayer.guards, &tool, &scene, ComparisonLog::Matches(&seen));
         self.matched.extend(seen.into_inner());
