@@ -113,9 +113,12 @@ fn besides(left_out: &SkippedFiles) -> String {
 
 /// What was left out and is no error, in words.
 pub(crate) fn notes_of(left_out: &SkippedFiles) -> impl Iterator<Item = String> {
-    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", text::count(n, noun)));
-    let links = of(left_out.links, "link", "to a folder or to nothing not followed");
-    links.into_iter().chain(of(left_out.empty, "empty transcript", "not read"))
+    let counts = [
+        (left_out.links, "link", "to a folder or to nothing not followed"),
+        (left_out.empty, "empty transcript", "not read"),
+    ];
+    let found = counts.into_iter().filter(|(n, ..)| *n > 0);
+    found.map(|(n, noun, what)| format!("{} {what}", text::count(n, noun)))
 }
 
 /// The transcripts of sessions, each once.

@@ -200,6 +200,9 @@ impl Walk<'_> {
 /// As much as is kept of a command or a prompt.
 fn start_of(text: &str) -> &str {
     // No character is shorter than a byte.
-    let long = (text.len() > MAX_WHAT).then(|| text.char_indices().nth(MAX_WHAT)).flatten();
-    long.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    if text.len() <= MAX_WHAT {
+        return text;
+    }
+    let end = text.char_indices().nth(MAX_WHAT);
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

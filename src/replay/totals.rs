@@ -189,11 +189,15 @@ impl ReplayTotals {
 
     /// All that went wrong, in sentences.
     pub(crate) fn all_problems(&self) -> Vec<String> {
-        let more = (self.more_problems > 0).then(|| format!("and {} more problems", self.more_problems));
-        let unjudged =
-            (self.unjudged > 0).then(|| format!("{} could not be judged", count(self.unjudged, "event")));
-        let own = self.problems.iter().cloned().chain(more).chain(unjudged);
-        own.chain(self.counts.problems()).collect()
+        let mut all = self.problems.clone();
+        if self.more_problems > 0 {
+            all.push(format!("and {} more problems", self.more_problems));
+        }
+        if self.unjudged > 0 {
+            all.push(format!("{} could not be judged", count(self.unjudged, "event")));
+        }
+        all.extend(self.counts.problems());
+        all
     }
 
     /// Everything that is only counted.

@@ -160,7 +160,7 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
         Word::Allowed
     };
     let shown = messages::shown(outcomes);
-    let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
+    let message = if shown.is_empty() { None } else { Some(messages::message(plan, &shown)) };
     Ruling::of(HookResult { message, ..given(plan, outcomes) }, word)
 }
 
@@ -173,7 +173,8 @@ fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
     let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
     let (context, worktree) = match plan.event.blocking() {
         Blocking::Worktree => (None, worktree(outcomes).map(str::to_owned)),
-        _ => ((!texts.is_empty()).then(|| text::join_within(&texts, text::LIMIT)), None),
+        _ if texts.is_empty() => (None, None),
+        _ => (Some(text::join_within(&texts, text::LIMIT)), None),
     };
     HookResult { context, worktree, updated_input, ..HookResult::success() }
 }

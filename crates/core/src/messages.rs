@@ -43,7 +43,7 @@ pub fn agent_name(agent: &Agent) -> String {
 /// The agent as the user knows it: its name and what it is to do, where that is known.
 fn described(agent: &Agent) -> Option<String> {
     let what = short(agent.description.as_deref()?);
-    (!what.is_empty()).then(|| format!("{} · \"{what}\"", clean_line(&agent.name)))
+    if what.is_empty() { None } else { Some(format!("{} · \"{what}\"", clean_line(&agent.name))) }
 }
 
 /// The gates, as a check.
@@ -95,7 +95,7 @@ pub fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[
 pub fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
     let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
     let only = blocking.next().filter(|outcome| outcome.evidence == Evidence::Continue)?;
-    blocking.next().is_none().then_some(only.message.as_str())
+    if blocking.next().is_none() { Some(&only.message) } else { None }
 }
 
 /// What is shown of a stop whose commands wait.
@@ -230,9 +230,13 @@ pub fn untrusted(untrusted: &UntrustedSteps) -> String {
     let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
     let contexts =
         untrusted.contexts().map(|pattern| format!("the context for \"{}\" was not given", short(pattern)));
-    let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
-    let goes_on = untrusted.has_continue().then(|| "`stop.infinite` did not make Claude go on".to_owned());
-    let what: Vec<String> = commands.chain(contexts).chain(judge).chain(goes_on).collect();
+    let mut what: Vec<String> = commands.chain(contexts).collect();
+    if untrusted.has_judge() {
+        what.push("the judge was not asked".to_owned());
+    }
+    if untrusted.has_continue() {
+        what.push("`stop.infinite` did not make Claude go on".to_owned());
+    }
     if what.is_empty() {
         return String::new();
     }
@@ -242,8 +246,11 @@ pub fn untrusted(untrusted: &UntrustedSteps) -> String {
 /// What the user is shown at the start of a session whose config nobody trusts.
 #[must_use]
 pub fn untrusted_session(why: &str, commands: usize, rules: &[&str]) -> String {
-    let commands = (commands > 0).then(|| count(commands as u64, "command"));
-    let what: Vec<String> = commands.into_iter().chain(rules.iter().map(|rule| (*rule).to_owned())).collect();
+    let mut what = Vec::new();
+    if commands > 0 {
+        what.push(count(commands as u64, "command"));
+    }
+    what.extend(rules.iter().map(|rule| (*rule).to_owned()));
     format!("{why}, so what it would run stays off: {}. {TRUST_IT}", what.join(" and "))
 }
 

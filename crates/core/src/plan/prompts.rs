@@ -1,6 +1,6 @@
 //! What a prompt of the user starts: context that is added to it, and the commands of a slash command.
 
-use super::commands::{self, Commands};
+use super::commands::{self, CommandPlace, Commands};
 use super::{Action, ContextRule, Facts, Planned, Reason, Step};
 use crate::dialect::claude::prompt::{is_notification, slash_command};
 use crate::pattern::{self, Pattern, PatternError};
@@ -73,7 +73,8 @@ fn slash<'a>(
     let selected = pattern::select_by(section.entries(), section.mode.unwrap_or_default(), matches)?;
     let wanted = commands::wanted(facts, section, selected, &mut Vec::new());
     let keys = ["userPromptSubmit", "slashCommands", "commands"];
-    let (steps, warnings) = commands::planned(facts, is_gated, wanted, &keys, name);
+    let place = CommandPlace { keys: &keys, subject: name, is_gated };
+    let (steps, warnings) = commands::planned(facts, wanted, &place);
     planned.steps.extend(steps);
     planned.warnings.extend(warnings);
     Ok(())

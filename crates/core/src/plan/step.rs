@@ -159,7 +159,10 @@ impl StateChange {
 
     /// When everything else has let it pass.
     pub(super) fn last(gate: &Gate) -> Option<StateChange> {
-        matches!(gate, Gate::Call { .. } | Gate::Helper { .. }).then_some(StateChange::Call)
+        match gate {
+            Gate::Call { .. } | Gate::Helper { .. } => Some(StateChange::Call),
+            Gate::Write { .. } | Gate::Stop { .. } | Gate::MissingState { .. } => None,
+        }
     }
 }
 

@@ -166,11 +166,10 @@ fn perhaps(work: &Path, somewhere: &[UnknownWrites], is_trusted: bool) -> (Vec<L
         let is_there = |path: &Path| somewhere.iter().any(|one| path.starts_with(&one.directory));
         let (found, is_all) = candidates(tree, is_trusted, is_there);
         which = if is_all { "all files of the project" } else { which };
-        files.extend(found.into_iter().map(|(path, file)| Location {
-            absolute: path.to_string_lossy().into_owned(),
-            relative: (tree == work).then(|| file.clone()),
-            in_worktree: (tree != work).then_some(file),
-            is_directory: false,
+        files.extend(found.into_iter().map(|(path, file)| {
+            let (relative, in_worktree) = if tree == work { (Some(file), None) } else { (None, Some(file)) };
+            let absolute = path.to_string_lossy().into_owned();
+            Location { absolute, relative, in_worktree, is_directory: false }
         }));
     }
     let mut reasons: Vec<&str> = somewhere.iter().map(|one| one.why.as_str()).collect();
@@ -195,8 +194,10 @@ fn candidates(
         files.into_iter().map(|file| (top.join(&file), file)).filter(|(path, _)| is_there(path)).collect()
     };
     let listed = |which| {
-        let files = is_trusted.then(|| git::list(work, which).ok().flatten()).flatten().map(inside);
-        files.filter(|files| !files.is_empty())
+        if !is_trusted {
+            return None;
+        }
+        git::list(work, which).ok().flatten().map(inside).filter(|files| !files.is_empty())
     };
     if let Some(files) = listed(FileSelection::Changed) {
         return (files, false);

@@ -14,7 +14,7 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::outcome::Evidence;
-use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan};
+use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan, ProjectFacts};
 use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::budget::Budget;
 use conclaude_store::load::LoadedConfig;
@@ -64,7 +64,8 @@ impl Replayer {
         gate: Option<&GateFacts>,
         budget: &Budget,
     ) -> Result<Plan, conclaude_core::pattern::PatternError> {
-        let is_of_agent = past.event.kind.is_of_agent();
+        let (agent, caller) =
+            if past.event.kind.is_of_agent() { (past.agent, None) } else { (None, past.agent) };
         let changed = if self.loaded.config.asks_for_files(past.event.kind) {
             changed(past, budget)
         } else {
@@ -75,14 +76,15 @@ impl Replayer {
             _ => Vec::new(),
         };
         let LoadedConfig { config, origins, .. } = &self.loaded;
+        let project = ProjectFacts { config, origins, root: &self.base, work: &past.stage.work };
         plan::plan(&Facts {
-            agent: past.agent.filter(|_| is_of_agent),
-            caller: past.agent.filter(|_| !is_of_agent),
+            agent,
+            caller,
             changed: &changed,
             running: &running,
             gate,
             config_dir: Some(&self.base),
-            ..Facts::of(past.event, config, origins, &self.base, &past.stage.work)
+            ..Facts::of(past.event, project)
         })
     }
 
@@ -90,7 +92,10 @@ impl Replayer {
     fn gate(&self, event: &Event) -> Option<GateFacts> {
         let HookPayload::PreToolUse(tool) = &event.payload else { return None };
         let markers = Markers::of(called(tool)?);
-        (self.des.is_enabled() && markers.apply()).then(|| GateFacts {
+        if !self.des.is_enabled() || !markers.apply() {
+            return None;
+        }
+        Some(GateFacts {
             gate: Gate::Call { step_file: markers.step_file.clone() },
             at_call: None,
             markers: [markers.step_file, markers.agent, markers.command, markers.project_id],
