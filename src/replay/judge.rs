@@ -15,7 +15,7 @@ use conclaude_engine::hooks::replay::{Judgement, PastEvent, Prediction, Stage};
 /// What is kept of a command or a prompt.
 const MAX_WHAT: usize = 300;
 
-/// What a stage remembers of the disk grows with each event, and is dropped after so many.
+/// What a stage remembers of the disk grows with each event. It is dropped after this many events.
 const MAX_ON_STAGE: u32 = 20_000;
 
 impl Walk<'_> {
@@ -139,8 +139,8 @@ impl Walk<'_> {
                 self.count(&judged);
                 Some(judged)
             }
-            Err(why) => {
-                self.unjudged(why);
+            Err(error) => {
+                self.unjudged(error.to_string());
                 None
             }
         }

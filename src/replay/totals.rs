@@ -1,4 +1,4 @@
-//! What a replay saw: counts, and the events about which the config has something to say.
+//! The results of a replay: counts, and the events that the config decides about.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -124,11 +124,11 @@ pub(crate) struct ReplayGaps {
     pub(crate) scopes: u64,
     /// Stops of agents with a step: Gate 3.
     pub(crate) gated_stops: u64,
-    /// Calls of which the transcript does not say whether the user was asked: PermissionRequest.
+    /// Calls for which the transcript does not say whether the user was asked: PermissionRequest.
     pub(crate) requests: u64,
     /// Lines of subagents in the transcript of a main thread, where older versions wrote them.
     pub(crate) sidechain_lines: u64,
-    /// Agents of which nothing says what they are: their id is their name.
+    /// Agents without a type: their id is their name.
     pub(crate) unknown_agents: u64,
     /// Transcripts that were last written before the time that is asked for.
     pub(crate) old_files: u64,

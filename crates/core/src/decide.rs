@@ -1,8 +1,6 @@
 //! Outcomes and the limit on blocks make one decision.
 
-use std::io;
-
-use crate::blocks::BlockCount;
+use crate::blocks::{BlockCount, CountError};
 use crate::event::Blocking;
 use crate::finding::Code;
 use crate::messages;
@@ -79,7 +77,7 @@ pub fn decide(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,
-    count: impl FnOnce() -> io::Result<BlockCount>,
+    count: impl FnOnce() -> Result<BlockCount, CountError>,
 ) -> Ruling {
     let decided = by_verdicts(plan, outcomes, is_first_stop, count);
     with_failures(outcomes, decided)
@@ -89,7 +87,7 @@ fn by_verdicts(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,
-    count: impl FnOnce() -> io::Result<BlockCount>,
+    count: impl FnOnce() -> Result<BlockCount, CountError>,
 ) -> Ruling {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match plan.event.blocking() {
@@ -204,7 +202,12 @@ fn permission(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     }
 }
 
-fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<BlockCount>) -> Ruling {
+fn at_limit(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: Result<BlockCount, CountError>,
+) -> Ruling {
     let max = plan.gates.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);

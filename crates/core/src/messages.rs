@@ -1,15 +1,12 @@
 //! The words of an answer, made from what was planned and what came of it.
 
 use crate::agent::Agent;
+use crate::blocks::CountError;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
-
-mod limit;
-
-pub use limit::{allowed_despite, blocked_already, go_on, gone_on, perhaps_blocked, uncounted};
 
 /// A script in one line.
 #[must_use]
@@ -189,7 +186,7 @@ fn without_notes(outcomes: &[Outcome]) -> String {
     shown(&outcomes)
 }
 
-/// The first lines of all notes: whoever is refused something cannot do anything about the rest.
+/// The first lines of all notes: an agent that is refused something cannot do anything about the rest.
 fn notes(outcomes: &[Outcome]) -> String {
     let notes = outcomes.iter().filter(|outcome| outcome.evidence == Evidence::Note);
     notes.map(|note| format!("\n({})", note.message.lines().next().unwrap_or_default())).collect()
@@ -222,6 +219,41 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
         text.push_str("\n  (it only warns now: an agent is blocked by timeouts once)");
     }
     text
+}
+
+/// What Claude reads that is asked to go on.
+#[must_use]
+pub fn go_on(message: &str, nth: u32, max: u32) -> String {
+    format!("{message}\n(conclaude: `stop.infinite`, {nth} of {max} for this prompt)")
+}
+
+/// What is shown once Claude has gone on as often as it may.
+#[must_use]
+pub fn gone_on(max: u32) -> String {
+    let times = count(max.into(), "time");
+    format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now")
+}
+
+/// What is shown when a block is due, but the limit is reached.
+#[must_use]
+pub fn allowed_despite(shown: &str, why: &str) -> String {
+    format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
+}
+
+/// Why a block is not due any more.
+#[must_use]
+pub fn blocked_already(max: u32) -> String {
+    format!("it was blocked {} already (maxBlocks)", count(max.into(), "time"))
+}
+
+#[must_use]
+pub fn uncounted(error: &CountError) -> String {
+    format!("blocks cannot be counted: {error}")
+}
+
+#[must_use]
+pub fn perhaps_blocked(error: &CountError) -> String {
+    format!("it may have been blocked before, and {}", uncounted(error))
 }
 
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.

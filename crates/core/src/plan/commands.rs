@@ -216,7 +216,7 @@ pub(super) fn compared(prompt: &str) -> &str {
     prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt)
 }
 
-/// What an agent in the background reports is no wish of the user, which a pattern could be about.
+/// The report of a background agent is not a prompt of the user, which a pattern could be about.
 fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     match (facts.select, &facts.event.payload) {
         _ if config.pattern.is_none() => true,

@@ -26,7 +26,7 @@ const RENAMED: [(&str, &str); 4] = [
     ("subagent_type", "SUBAGENT_TYPE"),
 ];
 
-/// What is no field of a payload.
+/// Names that are not fields of a payload.
 const OWN: [&str; 12] = [
     "CONFIG_DIR",
     "TOOL_INPUT",

@@ -46,7 +46,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Those of an event of the main thread of which no more is known. Nothing that is planned of them is started or shown.
+    /// An event of the main thread about which nothing else is known. What is planned for it is neither started nor shown.
     pub fn of(event: &'a Event, project: ProjectFacts<'a>) -> Facts<'a> {
         let ProjectFacts { config, origins, root, work } = project;
         Facts {

@@ -7,7 +7,7 @@ use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
-/// A pattern may match all of a prompt: so much of it is recorded, in characters.
+/// A pattern may match all of a prompt. At most this many characters of the match are recorded.
 const MAX_MATCHED: usize = 200;
 
 /// The steps for a prompt, added to those of the section's own commands.
@@ -17,7 +17,7 @@ pub(super) fn prompts<'a>(
     planned: &mut Commands<'a>,
 ) -> Result<(), PatternError> {
     let HookPayload::UserPromptSubmit(said) = &facts.event.payload else { return Ok(()) };
-    // What an agent in the background reports is no wish of the user.
+    // The report of a background agent is not a prompt of the user.
     if is_notification(&said.prompt) {
         return Ok(());
     }

@@ -1,8 +1,10 @@
 //! Which files an event is about, or an agent wrote until its stop.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use thiserror::Error;
 
 use conclaude_checks::guard::{Ground, Uncertainty};
 use conclaude_checks::paths::{Links, real_path};
@@ -40,8 +42,9 @@ impl ChangeSite<'_> {
         let work = self.work;
         let (changes, is_over) = match named(self.event, agent) {
             Ok(found) => found,
-            Err(why) => {
-                let (files, why) = perhaps(work, &[UnknownWrites::in_all_of(work, why)], is_trusted);
+            Err(error) => {
+                let (files, why) =
+                    perhaps(work, &[UnknownWrites::in_all_of(work, error.to_string())], is_trusted);
                 log::warn(|| why.clone());
                 return (files, Some(UnknownChanges::Unreadable(why)));
             }
@@ -206,15 +209,23 @@ fn candidates(
     (all.unwrap_or_default(), true)
 }
 
+/// A transcript that would name the changes cannot be read.
+#[derive(Debug, Error)]
+#[error("{}: {error}", .path.display())]
+struct TranscriptError {
+    path: PathBuf,
+    error: io::Error,
+}
+
 /// The changes as they were named, and whether all of it has happened.
 ///
 /// # Errors
 /// Says why that is not known.
-fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool), String> {
+fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool), TranscriptError> {
     let fields = &event.fields;
     let written = |path: &Path, since_prompt: bool| {
         transcript::changes(path, since_prompt, files::home().as_deref())
-            .map_err(|error| format!("{}: {error}", path.display()))
+            .map_err(|error| TranscriptError { path: path.to_owned(), error })
     };
     Ok(match event.kind.row().changes {
         Changes::SincePrompt => (written(&expand_home(event.payload.transcript_path()), true)?, true),

@@ -1,7 +1,6 @@
 //! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
 
 use std::cell::{Cell, OnceCell};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -14,7 +13,7 @@ use super::config::Config;
 use super::gate_context::GateContext;
 use super::panics;
 use conclaude_core::agent::Agent;
-use conclaude_core::blocks::{BlockCause, BlockCount};
+use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
@@ -154,7 +153,7 @@ impl<'a> Context<'a> {
             inherited: Some(&inherited_variables()),
             ..Facts::of(&self.event, project)
         };
-        let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
+        let plan = plan::plan(&facts)?;
         for warning in &plan.warnings {
             log::warn(|| warning.clone());
         }
@@ -205,8 +204,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn count_block(&self, max: u32, cause: &BlockCause) -> io::Result<BlockCount> {
-        let agent = self.stopping().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
+    pub(super) fn count_block(&self, max: u32, cause: &BlockCause) -> Result<BlockCount, CountError> {
+        let agent = self.stopping().ok_or(CountError::NoAgent)?;
         let count = self.session.count_block(&agent, max, cause);
         match &count {
             Ok(BlockCount::Blocks(_)) => {}
@@ -216,7 +215,7 @@ impl<'a> Context<'a> {
             }
             Err(error) => log::warn(|| format!("cannot count blocks: {error}")),
         }
-        count
+        Ok(count?)
     }
 
     pub(super) fn was_blocked_by_timeout(&self) -> bool {

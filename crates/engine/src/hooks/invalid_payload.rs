@@ -123,7 +123,7 @@ impl InvalidPayload<'_> {
     }
 }
 
-/// The answer to an event of which it is not known whose it is, for this reason.
+/// The answer to an event whose sender is not known, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
     if event.is_quiet() {
         log::info(|| error.to_string());

@@ -14,6 +14,7 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::outcome::Evidence;
+use conclaude_core::pattern::PatternError;
 use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan, ProjectFacts};
 use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::budget::Budget;
@@ -25,7 +26,7 @@ mod rules;
 mod world;
 
 pub use past::{DecidingRule, Judgement, PastEvent, PlannedCommand, Prediction, Stage};
-pub use replayer::Replayer;
+pub use replayer::{InvalidRule, Replayer};
 use world::{PastWorld, called};
 
 impl Replayer {
@@ -33,11 +34,11 @@ impl Replayer {
     ///
     /// # Errors
     /// When a pattern cannot be evaluated.
-    pub fn judge(&self, past: &PastEvent<'_>) -> Result<Judgement, String> {
+    pub fn judge(&self, past: &PastEvent<'_>) -> Result<Judgement, PatternError> {
         // A hook that takes too long decides without having looked at everything, and so does this.
         let budget = Budget::of_hook();
         let gate = self.gate(past.event);
-        let plan = self.plan(past, gate.as_ref(), &budget).map_err(|error| error.to_string())?;
+        let plan = self.plan(past, gate.as_ref(), &budget)?;
         let mut world = PastWorld { replayer: self, past, budget, matched: Vec::new() };
         let outcomes = run::run(&plan, &mut world).outcomes;
         let mut judged =
@@ -63,7 +64,7 @@ impl Replayer {
         past: &PastEvent<'_>,
         gate: Option<&GateFacts>,
         budget: &Budget,
-    ) -> Result<Plan, conclaude_core::pattern::PatternError> {
+    ) -> Result<Plan, PatternError> {
         let (agent, caller) =
             if past.event.kind.is_of_agent() { (past.agent, None) } else { (None, past.agent) };
         let changed = if self.loaded.config.asks_for_files(past.event.kind) {

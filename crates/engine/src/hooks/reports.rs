@@ -48,7 +48,7 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     first.into_iter().chain(not_sent(context)).map(Outcome::note).collect()
 }
 
-/// A collector that has got nothing for so long is reported.
+/// A collector that has received nothing for longer than this is reported.
 const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What went wrong in the background, where nobody sees it.

@@ -1,4 +1,4 @@
-//! What the checks of a plan find in an event of the past, with the rules behind it.
+//! What the checks of a plan find in an event of the past, and by which rules.
 
 use std::cell::RefCell;
 use std::path::Path;
