@@ -85,7 +85,7 @@ mod tests {
         let of = |pattern: &str| -> Vec<String> {
             paths(pattern)
                 .into_iter()
-                .map(|one| one.map_or_else(|no| format!("no {no}"), |paths| paths.join(" ")))
+                .map(|one| one.map_or_else(|no| format!("no {}", no.0), |paths| paths.join(" ")))
                 .collect()
         };
         assert_eq!(of(".envrc"), [".envrc"]);
