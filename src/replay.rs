@@ -20,15 +20,15 @@ use conclaude_store::transcript::stream::Stream;
 
 mod judge;
 mod project;
-pub(crate) mod seen;
 mod state;
 mod stops;
+pub(crate) mod totals;
 mod walk;
 
-pub(crate) use project::{Elsewhere, Projects};
-use seen::Seen;
+pub(crate) use project::{AffectedSessions, Projects};
 pub(crate) use state::Thread;
 use state::Walk;
+use totals::ReplayTotals;
 
 /// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any. And what was left
 /// out of these folders.
@@ -172,16 +172,16 @@ pub(crate) fn size(threads: &[Thread]) -> u64 {
 const MIN_BYTES_TO_SHARE: u64 = 32 << 20;
 
 /// How transcripts are read.
-pub(crate) struct Reading<'a> {
+pub(crate) struct ReplayJob<'a> {
     pub(crate) replayer: &'a Replayer,
     pub(crate) since: Option<Timestamp>,
     /// How many threads read; as many as there are cores where nothing is asked for.
     pub(crate) jobs: Option<usize>,
 }
 
-impl Reading<'_> {
+impl ReplayJob<'_> {
     /// Judges every event of all transcripts. `progress` is called with the bytes that were read, again and again.
-    pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> Seen {
+    pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> ReplayTotals {
         let read = AtomicU64::new(0);
         let read = |bytes| progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
         // The largest first: at the end all threads are busy with small ones.
@@ -189,11 +189,11 @@ impl Reading<'_> {
         queue.sort_by_key(|thread| Reverse(thread.size));
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut seen = Seen::default();
+            let mut totals = ReplayTotals::default();
             while let Some(thread) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
-                seen.add(replay(self.replayer, thread, self.since, &read));
+                totals.add(replay(self.replayer, thread, self.since, &read));
             }
-            seen
+            totals
         };
         let others = self.jobs(threads).min(threads.len()).saturating_sub(1);
         let mut all = std::thread::scope(|scope| {
@@ -201,7 +201,7 @@ impl Reading<'_> {
             let mut all = work();
             for other in others {
                 match other.join() {
-                    Ok(seen) => all.add(seen),
+                    Ok(totals) => all.add(totals),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
@@ -217,39 +217,44 @@ impl Reading<'_> {
     }
 }
 
-fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: &dyn Fn(u64)) -> Seen {
+fn replay(
+    replayer: &Replayer,
+    thread: &Thread,
+    since: Option<Timestamp>,
+    read: &dyn Fn(u64),
+) -> ReplayTotals {
     let mut walk = Walk::new(replayer, thread, since);
     if is_older(&thread.path, since) {
-        walk.seen.not_replayed.old_files = 1;
+        walk.totals.not_replayed.old_files = 1;
         read(thread.size);
-        return walk.seen;
+        return walk.totals;
     }
-    walk.seen.not_replayed.unknown_agents =
+    walk.totals.not_replayed.unknown_agents =
         u64::from(thread.agent.as_ref().is_some_and(|agent| agent.kind.is_none()));
     let done = files::open_regular(&thread.path).and_then(|file| {
-        let mut stream = Stream::of(Counted { file, read }, &thread.path);
+        let mut stream = Stream::of(CountingReader { file, read }, &thread.path);
         let done = stream.each(|entry| {
             walk.entry(entry);
             Ok(())
         });
-        walk.seen.counts = std::mem::take(&mut stream.counts);
-        walk.seen.counts.add(&stream.at_end());
+        walk.totals.counts = std::mem::take(&mut stream.counts);
+        walk.totals.counts.add(&stream.at_end());
         walk.ends_in_gap = stream.has_gap();
         done
     });
     let path = thread.path.display();
     let problem = match done {
         Err(error) => Some(format!("{path} cannot be read: {error}")),
-        Ok(()) if walk.seen.counts.bytes == 0 && thread.size == 0 => Some(format!("{path} is empty")),
-        Ok(()) if walk.seen.counts.has_nothing() => {
+        Ok(()) if walk.totals.counts.bytes == 0 && thread.size == 0 => Some(format!("{path} is empty")),
+        Ok(()) if walk.totals.counts.has_nothing() => {
             Some(format!("{path} is no transcript: none of its lines can be read"))
         }
         Ok(()) => None,
     };
     if let Some(problem) = problem {
-        walk.seen.unreadable = 1;
-        walk.seen.unreadable_sessions = u64::from(thread.agent.is_none());
-        walk.seen.problem(problem);
+        walk.totals.unreadable = 1;
+        walk.totals.unreadable_sessions = u64::from(thread.agent.is_none());
+        walk.totals.problem(problem);
     }
     walk.finish()
 }
@@ -262,12 +267,12 @@ fn is_older(path: &Path, since: Option<Timestamp>) -> bool {
 }
 
 /// A file that says how much was read of it.
-struct Counted<'a> {
+struct CountingReader<'a> {
     file: std::fs::File,
     read: &'a dyn Fn(u64),
 }
 
-impl Read for Counted<'_> {
+impl Read for CountingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.file.read(buffer)?;
         (self.read)(bytes as u64);

@@ -16,9 +16,9 @@ mod guards;
 mod layers;
 mod notifications;
 pub mod original;
+mod parse;
 mod patterns;
 mod permissions;
-mod reading;
 mod references;
 mod report;
 mod salvage;
@@ -51,7 +51,7 @@ pub use shapes::{List, TextOr};
 pub use telemetry::{Endpoint, EndpointError, Headers, Signal, TelemetryConfig};
 pub use values::{Bounded, FolderBelow, Name, NonBlank, Seconds};
 
-use reading::{null_is_default, shared_or_default};
+use parse::{null_is_default, shared_or_default};
 
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;

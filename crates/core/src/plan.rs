@@ -95,7 +95,9 @@ impl Plan {
             None | Some(Gate::Helper { .. }) => false,
             // Whatever the config says, nobody writes what belongs to the gates.
             Some(Gate::Write { .. }) => true,
-            Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::Lost { .. }) => self.gates.des.blocks(),
+            Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::MissingState { .. }) => {
+                self.gates.des.blocks()
+            }
         };
         by_rule || by_gate || self.commands().any(Command::can_block)
     }

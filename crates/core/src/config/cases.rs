@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::diagnose::{self, ConfigError, InvalidFile};
-use super::reading::is_free_key;
+use super::parse::is_free_key;
 use super::shapes::{Either, Entries, ReadFrom, Shorthand, TextOr, ValueKind};
 use super::{Bounded, NonBlank};
 use crate::event::{self, EventKind};

@@ -23,7 +23,7 @@ pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 pub(super) const MAX_COMPARED: usize = 64 << 10;
 
 /// A command that concerns the event.
-pub(super) struct Wanted<'a> {
+pub(super) struct SelectedCommand<'a> {
     pattern: &'a Pattern,
     /// Among the commands of the pattern.
     index: usize,
@@ -63,7 +63,7 @@ pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands
 pub(super) fn planned<'a>(
     facts: &Facts<'a>,
     is_gated: bool,
-    wanted: Vec<Wanted<'_>>,
+    wanted: Vec<SelectedCommand<'_>>,
     keys: &[&str],
     subject: &str,
 ) -> (Vec<Planned<'a>>, Vec<String>) {
@@ -75,7 +75,7 @@ pub(super) fn planned<'a>(
         None => Default::default(),
     };
     let mut steps = Vec::new();
-    for Wanted { pattern, index, config, files } in wanted {
+    for SelectedCommand { pattern, index, config, files } in wanted {
         let (pattern, index) = (pattern.as_str(), index.to_string());
         let rule = Rule::key(keys.join(".")).pattern(pattern);
         let keys = [keys, &[pattern, &index]].concat();
@@ -120,7 +120,7 @@ pub(super) fn wanted<'a>(
     section: &EventConfig,
     selected: Vec<&'a Entry>,
     unmatched: &mut Vec<UnmatchedCommand>,
-) -> Vec<Wanted<'a>> {
+) -> Vec<SelectedCommand<'a>> {
     let mut wanted = Vec::new();
     for entry in selected {
         let (pattern, commands) = entry;
@@ -134,7 +134,7 @@ pub(super) fn wanted<'a>(
             } else if !is_for_prompt(facts, config) {
                 leave_out(SkipReason::Prompt);
             } else if let Some(files) = files::concerned(facts.changed, config) {
-                wanted.push(Wanted { pattern, index, config, files });
+                wanted.push(SelectedCommand { pattern, index, config, files });
             } else {
                 leave_out(SkipReason::Files);
             }

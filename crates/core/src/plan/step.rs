@@ -171,7 +171,7 @@ impl fmt::Display for Action {
             Action::Permissions(_) => f.write_str("the rules for permissions"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
-            Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) | Action::UnknownGate(_) => {
+            Action::Gate(Gate::Stop { .. } | Gate::MissingState { .. }) | Action::UnknownGate(_) => {
                 f.write_str("Gate 3")
             }
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
@@ -237,7 +237,7 @@ pub enum Gate {
     /// Gate 3: a gated agent wants to stop.
     Stop { step_file: Option<String> },
     /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
-    Lost { step_file: String },
+    MissingState { step_file: String },
 }
 
 /// What Gate 2 looks at.
@@ -255,7 +255,7 @@ impl Gate {
             Gate::Call { step_file } | Gate::Stop { step_file } => {
                 Reason::Markers { step_file: step_file.clone().unwrap_or_default() }
             }
-            Gate::Write { step_file, .. } | Gate::Lost { step_file } => {
+            Gate::Write { step_file, .. } | Gate::MissingState { step_file } => {
                 Reason::Markers { step_file: step_file.clone() }
             }
             Gate::Helper { step_file } => Reason::GatedCaller { step_file: step_file.clone() },

@@ -80,7 +80,7 @@ fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des
         Some((_, PromptOrigin { call: Some(_), .. })) => GateSearch::Nothing,
         found => match lost(&paths, agent.and_then(|agent| agent.kind.as_deref()), session).pop() {
             Some(call) => {
-                let gate = Gate::Lost { step_file: call.step_file.clone() };
+                let gate = Gate::MissingState { step_file: call.step_file.clone() };
                 GateSearch::Found(Box::new(of_gate(
                     gate,
                     Markers::default(),

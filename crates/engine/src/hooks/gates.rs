@@ -52,7 +52,7 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
         }
         (Gate::Stop { .. }, _) => return stop(plan, known, context),
         // It cannot bring back what is gone: once is enough for it to say what it did.
-        (Gate::Lost { step_file }, _) => {
+        (Gate::MissingState { step_file }, _) => {
             return vec![Outcome::finding(
                 stop::lost(step_file),
                 violations_block && context.is_first_stop(),

@@ -75,11 +75,11 @@ pub(super) fn inspect(
     // Gate 2 protects them from an agent with a step.
     let found = OnceCell::new();
     let own = (!is_gated).then_some(OwnFiles { found: &found, find: &find });
-    let lost = &context.config.lost;
+    let unusable = &context.config.unusable;
     let is_request = context.kind() == EventKind::PermissionRequest;
     let budget = &context.budget;
     let agent = actor(context.subagent());
-    let scene = Scene { root, work, agent, links: &links, own, lost, is_request, budget };
+    let scene = Scene { root, work, agent, links: &links, own, unusable, is_request, budget };
     let (effects, findings) = compare(&rules, tool, &scene, watch);
     Some(Ok(GuardInspection { rules, effects, findings }))
 }
@@ -94,7 +94,7 @@ pub(super) struct Scene<'a> {
     /// Our own files; none where a gate protects them.
     pub(super) own: Option<OwnFiles<'a>>,
     /// GuardRules that are written in the config and cannot be used.
-    pub(super) lost: &'a [UnusableRules],
+    pub(super) unusable: &'a [UnusableRules],
     /// The user is asked for permission already.
     pub(super) is_request: bool,
     /// How long comparing may take.
@@ -108,7 +108,7 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: ComparisonLog<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, agent, links, own, lost, budget, .. } = *scene;
+    let Scene { root, work, agent, links, own, unusable, budget, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
@@ -116,7 +116,7 @@ pub(super) fn compare(
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         ToolUse::File { access: Access::Read, .. }
-            if !watch.shows_all() && !rules.concern_reading(agent) && lost.is_empty() =>
+            if !watch.shows_all() && !rules.concern_reading(agent) && unusable.is_empty() =>
         {
             return (Effects::default(), Vec::new());
         }
@@ -148,7 +148,7 @@ pub(super) fn compare(
         visited: &EntryCount::default(),
     };
     let mut findings = check(rules, &call, &effects);
-    if !lost.is_empty() {
+    if !unusable.is_empty() {
         findings.extend(unread(scene, tool, &effects));
     }
     (effects, findings)
@@ -167,7 +167,7 @@ fn of_other(tool: &PreToolUsePayload) -> Effects {
 /// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is
 /// wrong in them.
 fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Option<guard::Finding> {
-    let Scene { root, own, lost, is_request, .. } = *scene;
+    let Scene { root, own, unusable, is_request, .. } = *scene;
     let is_own =
         |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
@@ -176,7 +176,7 @@ fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Opt
         return None;
     }
     guard::unusable_rules(
-        lost,
+        unusable,
         &guard::UncheckedCall { tool: &tool.tool_name, used, effects, is_request },
         root,
     )

@@ -16,7 +16,7 @@ use conclaude_checks::des::markers::Markers;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::DesConfig;
 use conclaude_core::decide::{self, HookResult};
-use conclaude_core::dialect::{claude, others};
+use conclaude_core::dialect::{claude, other_clients};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
@@ -77,8 +77,8 @@ impl InvalidPayload<'_> {
         let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
         let record = Record {
             event: event.name().into(),
-            session: others::session_id(fields).map(str::to_owned),
-            agent_id: others::agent_id(fields).map(str::to_owned),
+            session: other_clients::session_id(fields).map(str::to_owned),
+            agent_id: other_clients::agent_id(fields).map(str::to_owned),
             decision: decided.word.as_str().into(),
             findings: record::finding(&outcome, rule).into_iter().collect(),
             ..Record::default()
@@ -98,8 +98,8 @@ impl InvalidPayload<'_> {
         if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
             return None;
         }
-        let calls_gated = others::prompts(fields).map(Markers::of).any(|markers| markers.apply());
-        let agent = others::agent_id(fields);
+        let calls_gated = other_clients::prompts(fields).map(Markers::of).any(|markers| markers.apply());
+        let agent = other_clients::agent_id(fields);
         if !calls_gated && agent.is_none() {
             return None;
         }
@@ -109,8 +109,8 @@ impl InvalidPayload<'_> {
         };
         let root = Root::find(environment.project_dir.as_deref(), cwd.unwrap_or(start));
         let applies = || {
-            let session =
-                Session::new(&root.folder, others::session_id(fields).unwrap_or_default()).within(budget);
+            let session = Session::new(&root.folder, other_clients::session_id(fields).unwrap_or_default())
+                .within(budget);
             let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
             remembered(&paths, &session).as_ref().is_some_and(GatedCall::is_open)
         };

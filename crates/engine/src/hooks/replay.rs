@@ -17,7 +17,7 @@ use conclaude_core::outcome::Evidence;
 use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan};
 use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::budget::Budget;
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 mod past;
 mod replayer;
@@ -74,7 +74,7 @@ impl Replayer {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
         };
-        let Loaded { config, origins, .. } = &self.loaded;
+        let LoadedConfig { config, origins, .. } = &self.loaded;
         plan::plan(&Facts {
             agent: past.agent.filter(|_| is_of_agent),
             caller: past.agent.filter(|_| !is_of_agent),

@@ -256,7 +256,7 @@ pub(super) fn recorded_step(plan: &Plan, context: &Context<'_>) -> Option<String
         Gate::Call { step_file } | Gate::Stop { step_file } => {
             step_file.as_deref().map(|named| gates::step_name(&context.root.work, named))
         }
-        Gate::Write { step_file, .. } | Gate::Helper { step_file } | Gate::Lost { step_file } => {
+        Gate::Write { step_file, .. } | Gate::Helper { step_file } | Gate::MissingState { step_file } => {
             Some(step_file.clone())
         }
     }

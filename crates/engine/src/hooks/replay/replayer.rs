@@ -10,11 +10,11 @@ use conclaude_core::config::{DesConfig, Layer, file_name};
 use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
 use conclaude_os::files;
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 /// A config, ready to be compared with many events.
 pub struct Replayer {
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedConfig,
     pub(super) guards: GuardRules,
     /// What the files of the config are called, and whose they are.
     pub(super) sources: Vec<(Arc<str>, Layer)>,
@@ -30,7 +30,7 @@ pub struct Replayer {
 impl Replayer {
     /// # Errors
     /// When a rule cannot be evaluated.
-    pub fn new(loaded: Loaded, root: &Path) -> Result<Replayer, String> {
+    pub fn new(loaded: LoadedConfig, root: &Path) -> Result<Replayer, String> {
         let used = loaded.origins.sources().iter();
         let sources: Vec<(Arc<str>, Layer)> =
             used.map(|source| (file_name(&source.path, Some(root)).into(), source.layer)).collect();

@@ -51,7 +51,7 @@ impl World for PastWorld<'_> {
             agent: actor(self.past.agent),
             links,
             own,
-            lost: &loaded.lost,
+            unusable: &loaded.unusable,
             is_request,
             budget: &self.budget,
         };
@@ -79,7 +79,9 @@ impl World for PastWorld<'_> {
     fn gate(&mut self, gate: &Gate, _plan: &Plan) -> Vec<Outcome> {
         match gate {
             Gate::Call { .. } => self.replayer.call(self.past.event),
-            Gate::Helper { .. } | Gate::Write { .. } | Gate::Stop { .. } | Gate::Lost { .. } => Vec::new(),
+            Gate::Helper { .. } | Gate::Write { .. } | Gate::Stop { .. } | Gate::MissingState { .. } => {
+                Vec::new()
+            }
         }
     }
 
