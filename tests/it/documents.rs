@@ -17,7 +17,8 @@ fn documents() -> Vec<(PathBuf, String)> {
             let entry = entry.unwrap();
             let (path, name) = (entry.path(), entry.file_name().into_string().unwrap_or_default());
             if entry.file_type().unwrap().is_dir() {
-                let is_skipped = name.starts_with('.') || ["target", "corpus", "node_modules"].contains(&&*name);
+                let is_skipped =
+                    name.starts_with('.') || ["target", "corpus", "node_modules"].contains(&&*name);
                 if !is_skipped {
                     folders.push(path);
                 }
@@ -68,7 +69,8 @@ fn every_source_path_that_is_named_exists() {
     let mut missing = Vec::new();
     for document in ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] {
         let text = std::fs::read_to_string(root().join(document)).unwrap();
-        let paths: Vec<&str> = named.captures_iter(&text).map(|found| found.get(1).unwrap().as_str()).collect();
+        let paths: Vec<&str> =
+            named.captures_iter(&text).map(|found| found.get(1).unwrap().as_str()).collect();
         assert!(!paths.is_empty(), "{document}");
         let gone = paths.into_iter().filter(|path| !root().join(path).exists());
         missing.extend(gone.map(|path| format!("{document}: {path}")));
@@ -81,7 +83,8 @@ fn anchors(text: &str) -> Vec<String> {
     let headings = prose(text).into_iter().filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| -> String {
         let title = heading.trim_start_matches('#').trim().to_lowercase();
-        let kept = title.chars().filter(|character| character.is_alphanumeric() || " -_".contains(*character));
+        let kept =
+            title.chars().filter(|character| character.is_alphanumeric() || " -_".contains(*character));
         kept.map(|character| if character == ' ' { '-' } else { character }).collect()
     };
     headings.map(anchor).collect()
