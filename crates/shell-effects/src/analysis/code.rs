@@ -15,6 +15,17 @@ use crate::syntax::tree::{Piece, Word};
 /// The variable that stands for what another command prints.
 const UNKNOWN: &str = "unknown_output";
 
+/// What runs a code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Language {
+    /// A shell of its own.
+    NewShell,
+    /// The shell that runs the script: what it changes stays.
+    ThisShell,
+    /// An interpreter of another language, which is not read here.
+    Other,
+}
+
 impl Analyzer<'_> {
     /// Code whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
@@ -127,56 +138,58 @@ impl Analyzer<'_> {
             && used.chain(side_effects::names(word)).all(is_fine)
     }
 
-    pub(crate) fn code_from_input(&mut self, interpreter: &str, is_shell: bool) {
+    pub(crate) fn code_from_input(&mut self, interpreter: &str, language: Language) {
         let input = self.scope.input.clone();
-        self.code_of(input, interpreter, is_shell);
+        self.code_of(input, interpreter, language);
     }
 
     /// Code from the last process substitution.
-    pub(crate) fn code_from_process(&mut self, interpreter: &str, is_shell: bool) {
+    pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language) {
         let input = self.streams.process.clone();
-        self.code_of(input, interpreter, is_shell);
+        self.code_of(input, interpreter, language);
     }
 
-    fn code_of(&mut self, stream: Stream, interpreter: &str, is_shell: bool) {
+    fn code_of(&mut self, stream: Stream, interpreter: &str, language: Language) {
         match stream {
             Stream::Nothing | Stream::Inherited | Stream::File => {}
             Stream::Text(printed) => {
                 if printed.and_more {
-                    self.nothing_known(interpreter, is_shell);
+                    self.nothing_known(interpreter, language);
                 }
-                if is_shell {
-                    self.scoped(|analyzer| {
+                match language {
+                    Language::NewShell => self.scoped(|analyzer| {
                         analyzer.scope.input = Stream::Inherited;
                         analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&printed.text, interpreter));
-                    });
-                } else if is_wholly_unknown(&printed.text) {
-                    self.unknown_code(interpreter, printed.text.shown());
-                } else {
-                    self.inline_code(interpreter, printed.text.shown());
+                    }),
+                    Language::ThisShell => self.code(&printed.text, interpreter),
+                    Language::Other if is_wholly_unknown(&printed.text) => {
+                        self.unknown_code(interpreter, printed.text.shown());
+                    }
+                    Language::Other => self.inline_code(interpreter, printed.text.shown()),
                 }
             }
-            Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, is_shell),
+            Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, language),
         }
     }
 
-    fn nothing_known(&mut self, interpreter: &str, is_shell: bool) {
-        if is_shell {
-            self.unknown_script(interpreter, &Field::unknown(""));
-        } else {
-            self.unknown_code(interpreter, String::new());
+    fn nothing_known(&mut self, interpreter: &str, language: Language) {
+        match language {
+            Language::NewShell | Language::ThisShell => {
+                self.unknown_script(interpreter, &Field::unknown(""));
+            }
+            Language::Other => self.unknown_code(interpreter, String::new()),
         }
     }
 
     /// A script in a file. Its content is known only if this command wrote it.
-    pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, is_shell: bool) {
+    pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, language: Language) {
         self.reads(file, call.command);
-        self.written_code(file, call.command, call.name, is_shell);
+        self.written_code(file, call.command, call.name, language);
     }
 
     /// A program in a file, such as `./x`.
     pub(crate) fn program_file(&mut self, file: &Field, command: usize) {
-        if file.text.contains('/') && self.written_code(file, command, &file.text, true) {
+        if file.text.contains('/') && self.written_code(file, command, &file.text, Language::NewShell) {
             // Nobody knows which program it is.
             if let Some(command) = self.script.commands.get_mut(command) {
                 command.is_known = false;
@@ -185,11 +198,15 @@ impl Analyzer<'_> {
     }
 
     /// Runs what was written to a file before; whether that is not known.
-    fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, is_shell: bool) -> bool {
+    fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, language: Language) -> bool {
         let Some(written) = self.written(file) else { return false };
-        for content in written.parts() {
-            self.code_of(content.clone(), interpreter, is_shell);
-        }
+        // None of the parts may be in it.
+        let none = if written.parts().len() > 1 { Some(None) } else { None };
+        self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
+            if let Some(content) = content {
+                analyzer.code_of(content.clone(), interpreter, language);
+            }
+        });
         let by = written.by;
         let is_unknown = self.script.commands.get(command).is_some_and(|command| command.runs_unknown);
         if is_unknown {

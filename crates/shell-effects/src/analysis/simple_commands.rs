@@ -55,11 +55,11 @@ impl Analyzer<'_> {
         let saved: Vec<_> = assignments.iter().map(|assignment| self.assign_for(assignment)).collect();
         let assigned: Vec<String> = assignments.iter().map(|assignment| self.assigned(assignment)).collect();
         let index = self.script.commands.len();
-        let around = self.scope.redirected;
-        self.scope.redirected += usize::from(redirected.to_file);
-        let declares =
-            self.with_own_combinations(|analyzer| analyzer.run_assigned(&fields, &assigned, &redirected));
-        self.scope.redirected = around;
+        let count: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.redirected;
+        let declares = self.restoring(count, |analyzer| {
+            analyzer.scope.redirected += usize::from(redirected.to_file);
+            analyzer.with_own_combinations(|analyzer| analyzer.run_assigned(&fields, &assigned, &redirected))
+        });
         // A command of no words redirects as well.
         if self.script.commands.len() == index && !redirected.touched.is_empty() {
             self.add_command(&fields, redirected.to_file);
@@ -250,11 +250,14 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        let outer = self.state.aliases.clone();
-        self.state.aliases.remove(name);
         let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
-        self.script_text(&format!("{text} {}", rest.join(" ")));
-        self.state.aliases = outer;
+        self.restoring(
+            |analyzer| &mut analyzer.state.aliases,
+            |analyzer| {
+                analyzer.state.aliases.remove(name);
+                analyzer.script_text(&format!("{text} {}", rest.join(" ")));
+            },
+        );
         self.streams.output = Stream::Nothing;
     }
 

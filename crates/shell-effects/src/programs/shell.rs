@@ -35,9 +35,12 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["trap"], "", builtins::trap).output(Output::Nothing),
     special(&["type", "which"], "", which),
     special(&["unset"], "", builtins::unset).output(Output::Nothing),
-    nothing(&[":", "[", "exit", "false", "return", "shopt", "test", "true", "umask", "wait"], "").output(Output::Nothing),
+    special(&["break", "continue"], "", builtins::leave_loop),
+    special(&["exit"], "", builtins::leave_shell).output(Output::Nothing),
+    special(&["return"], "", builtins::leave_function).output(Output::Nothing),
+    nothing(&[":", "[", "false", "shopt", "test", "true", "umask", "wait"], "").output(Output::Nothing),
     nothing(&[
-        "[[", "bg", "break", "continue", "dirs", "disown", "fc", "fg", "hash", "help", "jobs", "kill", "let",
+        "[[", "bg", "dirs", "disown", "fc", "fg", "hash", "help", "jobs", "kill", "let",
         "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];

@@ -2,6 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
@@ -73,7 +74,7 @@ fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], com
     if command.is_empty() && assigned.is_empty() {
         let asks_for_shell = call.arguments.has(&["-s", "-i", "--shell", "--login"]);
         if asks_for_shell || call.program.stdin == Stdin::Shell {
-            analyzer.code_from_input(call.name, true);
+            analyzer.code_from_input(call.name, Language::NewShell);
         }
         return;
     }
@@ -170,7 +171,7 @@ fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if command.is_empty() || !(takes_code || takes_words) {
         // A shell, of another user or group.
         if call.program.stdin == Stdin::Shell {
-            analyzer.code_from_input(call.name, true);
+            analyzer.code_from_input(call.name, Language::NewShell);
         }
     } else if takes_code {
         let code = stream::joined(command, " ");
