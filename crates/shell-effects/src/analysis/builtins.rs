@@ -10,6 +10,7 @@ use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::{MAX_OPTIONS, Value};
 use crate::programs::arguments::Call;
 use crate::programs::interpreters::{is_descriptor, is_input};
+use crate::syntax::tree::Piece;
 
 /// Each alias is looked for with every command.
 const MAX_ALIASES: usize = 64;
@@ -119,6 +120,13 @@ pub(crate) fn unset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for name in &call.arguments.operands {
         analyzer.state.set(&variable(name), Value::Unknown);
         analyzer.state.functions.undefine(&name.text);
+    }
+}
+
+/// `let`.
+pub(crate) fn arithmetic(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for field in call.fields.iter().skip(1) {
+        analyzer.assign_numbers(&vec![Piece::Quoted(field.text.clone())]);
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
@@ -11,6 +10,7 @@ use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
+use crate::{CodeLanguage, Doubt};
 
 /// The variable that stands for what another command prints.
 const UNKNOWN: &str = "unknown_output";
@@ -27,35 +27,39 @@ pub(crate) enum Language {
 }
 
 impl Analyzer<'_> {
-    /// Code whose effects are not known.
+    /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
+        self.doubt_code(interpreter, CodeLanguage::Other, text);
+    }
+
+    fn doubt_code(&mut self, interpreter: &str, language: CodeLanguage, text: String) {
         if self.scope.elsewhere > 0 {
             return;
         }
         let bases = self.state.bases().to_vec();
-        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
+        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, bases });
     }
 
-    /// Code that the last command runs, and that is not known.
+    /// Code in another language that the last command runs, and that is not known.
     pub(crate) fn unknown_code(&mut self, interpreter: &str, text: String) {
-        self.runs_unknown();
+        self.runs_unknown(CodeLanguage::Other);
         self.inline_code(interpreter, text);
     }
 
-    fn runs_unknown(&mut self) {
+    fn runs_unknown(&mut self, language: CodeLanguage) {
         if let Some(command) = self.script.commands.last_mut() {
-            command.runs_unknown = true;
+            command.unknown_code = Some(language);
         }
     }
 
     /// Code for a shell that is not known at all: any command may run. A variable that this script does not set has been set by
     /// the user.
     fn unknown_script(&mut self, interpreter: &str, code: &Field) {
+        self.runs_unknown(CodeLanguage::Shell);
         if self.is_made_here(code) {
-            self.runs_unknown();
             self.doubt_script(interpreter);
         } else {
-            self.unknown_code(interpreter, code.text.clone());
+            self.doubt_code(interpreter, CodeLanguage::Shell, code.text.clone());
         }
     }
 
@@ -85,7 +89,7 @@ impl Analyzer<'_> {
             return;
         }
         if code.kind == FieldKind::Unknown {
-            self.runs_unknown();
+            self.runs_unknown(CodeLanguage::Shell);
         }
         self.script_text(&as_code(code));
         // What it prints is printed by the commands in it.
@@ -208,7 +212,8 @@ impl Analyzer<'_> {
             }
         });
         let by = written.by;
-        let is_unknown = self.script.commands.get(command).is_some_and(|command| command.runs_unknown);
+        let is_unknown =
+            self.script.commands.get(command).is_some_and(|command| command.unknown_code.is_some());
         if is_unknown {
             self.joined_with(by, command);
         }
@@ -219,7 +224,7 @@ impl Analyzer<'_> {
     /// print, they belong together.
     pub(crate) fn ran(&mut self, start: usize, own: usize) {
         let ran = self.script.commands.get(own..).unwrap_or_default();
-        let Some(runs) = ran.iter().find(|command| command.runs_unknown) else { return };
+        let Some(runs) = ran.iter().find(|command| command.unknown_code.is_some()) else { return };
         let used = runs
             .unknown
             .iter()
@@ -242,7 +247,7 @@ impl Analyzer<'_> {
         };
         let is_whole = is_wholly_unknown(first) && self.is_made_here(first);
         if is_whole || first.text.starts_with("$(") {
-            self.runs_unknown();
+            self.runs_unknown(CodeLanguage::Shell);
         }
         let is_bare = first.holes.iter().all(|(_, quoting)| *quoting != crate::Quoting::Quoted);
         if is_whole && is_bare && fields.len() == 1 {

@@ -214,9 +214,13 @@ impl Disk {
             }
             let unknown = Alternatives::one(Stream::Unknown);
             let is_unknown = before.parts.as_slice().contains(&Stream::Unknown);
-            let parts = if is_unknown { before.parts } else { limited(file.parts.union(&unknown)) };
+            let (parts, is_exact) = if is_unknown {
+                (before.parts, before.is_exact)
+            } else {
+                (limited(file.parts.union(&unknown)), false)
+            };
             if let Some(file) = Rc::make_mut(&mut self.files).get_mut(at) {
-                *file = Rc::new(WrittenFile { parts, is_exact: false, ..(**file).clone() });
+                *file = Rc::new(WrittenFile { parts, is_exact, ..(**file).clone() });
             }
         }
     }

@@ -7,13 +7,15 @@ use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::program::{Program, Stdin, special};
 
+const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
 const NODE: Flags = "-e= -p= -r= --eval= --print= --require= --import= --loader= --env-file=r --env-file-if-exists=r -C= \
     --conditions=";
 
 #[rustfmt::skip]
 pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["Rscript", "elixir", "groovy", "guile", "julia", "lua", "luajit", "osascript", "php", "racket", "scala", "swift", "tclsh"], "-r= -e= -d= -l= -f=r --eval=", interpreter).stdin(Stdin::Code),
-    special(&["ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"], "-o= -O= --rcfile= --init-file=", shell).stdin(Stdin::Shell),
+    special(&["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh(),
+    special(&["fish"], SHELL, shell).stdin(Stdin::Shell),
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
     special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").stdin(Stdin::Code),
     special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).stdin(Stdin::Code),
