@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use anyhow::bail;
 use jiff::Timestamp;
 
 use conclaude_core::agent::Agent;
@@ -20,22 +21,22 @@ use conclaude_store::transcript::stream::Stream;
 
 mod judge;
 mod project;
-pub(crate) mod seen;
 mod state;
 mod stops;
+pub(crate) mod totals;
 mod walk;
 
-pub(crate) use project::{Elsewhere, Projects};
-use seen::Seen;
+pub(crate) use project::{AffectedSessions, Projects};
 pub(crate) use state::Thread;
 use state::Walk;
+use totals::ReplayTotals;
 
 /// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any. And what was left
 /// out of these folders.
 ///
 /// # Errors
 /// When there is nothing of that name.
-pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, SkippedFiles)> {
+pub(crate) fn find(named: &[String], root: &Root) -> anyhow::Result<(Vec<SessionFiles>, SkippedFiles)> {
     let claude = claude_folder();
     let of_project =
         || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
@@ -49,11 +50,11 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFile
     if found.is_empty() {
         let looked_in = claude
             .map_or_else(|| "a home folder".into(), |claude| claude.join("projects").display().to_string());
-        return Err(io::Error::other(format!(
+        bail!(
             "there is no transcript of {} in {looked_in}; name a session, a file or a folder{}",
             root.folder.display(),
             besides(&left_out)
-        )));
+        );
     }
     found.sort_by(|a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main)));
     Ok((found, left_out))
@@ -73,7 +74,7 @@ fn of_source(
     claude: Option<&Path>,
     of_project: impl Fn() -> (Vec<SessionFiles>, SkippedFiles),
     left_out: &mut SkippedFiles,
-) -> io::Result<Vec<SessionFiles>> {
+) -> anyhow::Result<Vec<SessionFiles>> {
     let path = Path::new(source);
     let (found, not_read) = if path.is_dir() {
         sessions::in_folder(path)
@@ -90,19 +91,14 @@ fn of_source(
         // What else is in those folders is not meant.
         (if own.is_empty() { of(all()) } else { own }, SkippedFiles::default())
     };
-    match found.is_empty() {
-        true if path.is_dir() => Err(io::Error::other(format!(
-            "there is no transcript (*.jsonl) in {source}{}",
-            besides(&not_read)
-        ))),
-        true => Err(io::Error::other(format!(
-            "{source} is neither a file, nor a folder with transcripts, nor the start of a session's id"
-        ))),
-        false => {
-            left_out.add(not_read);
-            Ok(found)
-        }
+    if found.is_empty() && path.is_dir() {
+        bail!("there is no transcript (*.jsonl) in {source}{}", besides(&not_read));
     }
+    if found.is_empty() {
+        bail!("{source} is neither a file, nor a folder with transcripts, nor the start of a session's id");
+    }
+    left_out.add(not_read);
+    Ok(found)
 }
 
 /// What was left out where nothing else is there.
@@ -111,11 +107,14 @@ fn besides(left_out: &SkippedFiles) -> String {
     notes_of(left_out).chain(unreadable).map(|what| format!("; {what}")).collect()
 }
 
-/// What was left out and is no error, in words.
+/// What was left out without an error, in words.
 pub(crate) fn notes_of(left_out: &SkippedFiles) -> impl Iterator<Item = String> {
-    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", text::count(n, noun)));
-    let links = of(left_out.links, "link", "to a folder or to nothing not followed");
-    links.into_iter().chain(of(left_out.empty, "empty transcript", "not read"))
+    let counts = [
+        (left_out.links, "link", "to a folder or to nothing not followed"),
+        (left_out.empty, "empty transcript", "not read"),
+    ];
+    let found = counts.into_iter().filter(|(n, ..)| *n > 0);
+    found.map(|(n, noun, what)| format!("{} {what}", text::count(n, noun)))
 }
 
 /// The transcripts of sessions, each once.
@@ -172,16 +171,16 @@ pub(crate) fn size(threads: &[Thread]) -> u64 {
 const MIN_BYTES_TO_SHARE: u64 = 32 << 20;
 
 /// How transcripts are read.
-pub(crate) struct Reading<'a> {
+pub(crate) struct ReplayJob<'a> {
     pub(crate) replayer: &'a Replayer,
     pub(crate) since: Option<Timestamp>,
     /// How many threads read; as many as there are cores where nothing is asked for.
     pub(crate) jobs: Option<usize>,
 }
 
-impl Reading<'_> {
+impl ReplayJob<'_> {
     /// Judges every event of all transcripts. `progress` is called with the bytes that were read, again and again.
-    pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> Seen {
+    pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> ReplayTotals {
         let read = AtomicU64::new(0);
         let read = |bytes| progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
         // The largest first: at the end all threads are busy with small ones.
@@ -189,11 +188,11 @@ impl Reading<'_> {
         queue.sort_by_key(|thread| Reverse(thread.size));
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut seen = Seen::default();
+            let mut totals = ReplayTotals::default();
             while let Some(thread) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
-                seen.add(replay(self.replayer, thread, self.since, &read));
+                totals.add(replay(self.replayer, thread, self.since, &read));
             }
-            seen
+            totals
         };
         let others = self.jobs(threads).min(threads.len()).saturating_sub(1);
         let mut all = std::thread::scope(|scope| {
@@ -201,7 +200,7 @@ impl Reading<'_> {
             let mut all = work();
             for other in others {
                 match other.join() {
-                    Ok(seen) => all.add(seen),
+                    Ok(totals) => all.add(totals),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
@@ -217,39 +216,44 @@ impl Reading<'_> {
     }
 }
 
-fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: &dyn Fn(u64)) -> Seen {
+fn replay(
+    replayer: &Replayer,
+    thread: &Thread,
+    since: Option<Timestamp>,
+    read: &dyn Fn(u64),
+) -> ReplayTotals {
     let mut walk = Walk::new(replayer, thread, since);
     if is_older(&thread.path, since) {
-        walk.seen.not_replayed.old_files = 1;
+        walk.totals.not_replayed.old_files = 1;
         read(thread.size);
-        return walk.seen;
+        return walk.totals;
     }
-    walk.seen.not_replayed.unknown_agents =
+    walk.totals.not_replayed.unknown_agents =
         u64::from(thread.agent.as_ref().is_some_and(|agent| agent.kind.is_none()));
     let done = files::open_regular(&thread.path).and_then(|file| {
-        let mut stream = Stream::of(Counted { file, read }, &thread.path);
+        let mut stream = Stream::of(CountingReader { file, read }, &thread.path);
         let done = stream.each(|entry| {
             walk.entry(entry);
             Ok(())
         });
-        walk.seen.counts = std::mem::take(&mut stream.counts);
-        walk.seen.counts.add(&stream.at_end());
+        walk.totals.counts = std::mem::take(&mut stream.counts);
+        walk.totals.counts.add(&stream.at_end());
         walk.ends_in_gap = stream.has_gap();
         done
     });
     let path = thread.path.display();
     let problem = match done {
         Err(error) => Some(format!("{path} cannot be read: {error}")),
-        Ok(()) if walk.seen.counts.bytes == 0 && thread.size == 0 => Some(format!("{path} is empty")),
-        Ok(()) if walk.seen.counts.has_nothing() => {
+        Ok(()) if walk.totals.counts.bytes == 0 && thread.size == 0 => Some(format!("{path} is empty")),
+        Ok(()) if walk.totals.counts.has_nothing() => {
             Some(format!("{path} is no transcript: none of its lines can be read"))
         }
         Ok(()) => None,
     };
     if let Some(problem) = problem {
-        walk.seen.unreadable = 1;
-        walk.seen.unreadable_sessions = u64::from(thread.agent.is_none());
-        walk.seen.problem(problem);
+        walk.totals.unreadable = 1;
+        walk.totals.unreadable_sessions = u64::from(thread.agent.is_none());
+        walk.totals.problem(problem);
     }
     walk.finish()
 }
@@ -262,12 +266,12 @@ fn is_older(path: &Path, since: Option<Timestamp>) -> bool {
 }
 
 /// A file that says how much was read of it.
-struct Counted<'a> {
+struct CountingReader<'a> {
     file: std::fs::File,
     read: &'a dyn Fn(u64),
 }
 
-impl Read for Counted<'_> {
+impl Read for CountingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.file.read(buffer)?;
         (self.read)(bytes as u64);

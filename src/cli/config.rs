@@ -11,7 +11,7 @@ use conclaude_core::config::{Origins, Patterns};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::visible;
 use conclaude_core::yaml::{self, Node, Spanned};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 
 #[derive(clap::Subcommand)]
 pub(super) enum ConfigSubcommand {
@@ -108,8 +108,8 @@ fn spans_layers(origins: &Origins, keys: [&str; 2]) -> bool {
     layers.next().is_some_and(|first| layers.any(|layer| layer != first))
 }
 
-fn as_json(loaded: &Loaded, with_origins: bool) -> Value {
-    let Loaded { origins, errors, .. } = loaded;
+fn as_json(loaded: &LoadedConfig, with_origins: bool) -> Value {
+    let LoadedConfig { origins, errors, .. } = loaded;
     let files =
         origins.sources().iter().map(|source| json!({"layer": source.layer.name(), "path": source.path}));
     let mut report = json!({

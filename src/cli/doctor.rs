@@ -14,7 +14,7 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::agents;
 use conclaude_engine::install::registration::{self, ScopeSettings, locations};
 use conclaude_engine::install::scope::{Scope, session_folder};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use probe::{Arrival, ProbeAnswer};
 
@@ -100,7 +100,7 @@ struct Installation {
     /// Where Claude Code looks for the project's settings.
     project: PathBuf,
     /// As far as its files can be read; the defaults are what the gates use otherwise.
-    loaded: Loaded,
+    loaded: LoadedConfig,
     settings_files: Vec<ScopeSettings>,
     /// The names of the project's own agents.
     agents: Vec<String>,

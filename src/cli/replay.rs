@@ -9,12 +9,12 @@ use jiff::Timestamp;
 
 use super::audit::since;
 use super::out::Out;
-use crate::replay::seen::Seen;
-use crate::replay::{self, Elsewhere, Projects, Reading};
+use crate::replay::totals::ReplayTotals;
+use crate::replay::{self, AffectedSessions, Projects, ReplayJob};
 use conclaude_core::config::{ConfigError, Patterns};
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::replay::{Prediction, Replayer};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use conclaude_store::transcript::sessions::SkippedFiles;
 
@@ -60,32 +60,36 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     if let Some(error) = loaded.errors.first() {
         return Ok(super::fail(&error.to_string()));
     }
-    let replayer = Replayer::new(loaded, &root.folder).map_err(anyhow::Error::msg)?;
+    let replayer = Replayer::new(loaded, &root.folder)?;
     let (sessions, not_listed) = replay::find(&request.sources, &root)?;
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();
     let progress = ReplayProgress::new(replay::size(&threads));
-    let reading = Reading {
+    let job = ReplayJob {
         replayer: &replayer,
         since: request.since,
         jobs: request.jobs.map(|jobs| jobs.clamp(1, MAX_JOBS)),
     };
-    let mut seen = reading.all(&threads, &|bytes| progress.show(bytes));
+    let mut totals = job.all(&threads, &|bytes| progress.show(bytes));
     progress.clear();
-    seen.unreadable += not_listed.unreadable.len() as u64;
-    not_listed.unreadable.iter().for_each(|problem| seen.problem(problem.clone()));
+    totals.unreadable += not_listed.unreadable.len() as u64;
+    not_listed.unreadable.iter().for_each(|problem| totals.problem(problem.clone()));
     let replayed = ReplaySummary {
         replayer: &replayer,
-        seen: &seen,
+        totals: &totals,
         sessions: match request.since {
-            Some(_) => seen.sessions.len() as u64,
-            None => replay::count(&sessions).saturating_sub(seen.unreadable_sessions),
+            Some(_) => totals.sessions.len() as u64,
+            None => replay::count(&sessions).saturating_sub(totals.unreadable_sessions),
         },
-        transcripts: (threads.len() as u64).saturating_sub(seen.not_replayed.old_files),
+        transcripts: (threads.len() as u64).saturating_sub(totals.not_replayed.old_files),
         not_listed,
         // A config that is named is compared with all sessions.
-        other_configs: if request.config.is_none() { projects.other_configs } else { Elsewhere::default() },
+        other_configs: if request.config.is_none() {
+            projects.other_configs
+        } else {
+            AffectedSessions::default()
+        },
         gone: projects.gone,
         seconds: started.elapsed().as_secs_f64(),
         untrusted,
@@ -97,13 +101,13 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         print::text(&mut out, &replayed)?;
     }
     out.flush()?;
-    let is_blocked = seen.of(Prediction::Denied) + seen.of(Prediction::Blocked) > 0;
-    let has_failed = seen.unreadable > 0 || (request.fail_on_block && is_blocked);
+    let is_blocked = totals.of(Prediction::Denied) + totals.of(Prediction::Blocked) > 0;
+    let has_failed = totals.unreadable > 0 || (request.fail_on_block && is_blocked);
     Ok(if has_failed { Exit::Failure } else { Exit::Success })
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.
-fn read(request: &ReplayRequest, root: &Root) -> io::Result<(Loaded, Vec<String>)> {
+fn read(request: &ReplayRequest, root: &Root) -> io::Result<(LoadedConfig, Vec<String>)> {
     if let Some(path) = &request.config {
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
     }
@@ -119,7 +123,7 @@ fn read(request: &ReplayRequest, root: &Root) -> io::Result<(Loaded, Vec<String>
 /// The results of a replay.
 struct ReplaySummary<'a> {
     replayer: &'a Replayer,
-    seen: &'a Seen,
+    totals: &'a ReplayTotals,
     sessions: u64,
     transcripts: u64,
     seconds: f64,
@@ -128,8 +132,8 @@ struct ReplaySummary<'a> {
     /// What of the folders that are meant was not read.
     not_listed: SkippedFiles,
     /// Sessions that had another config, or whose folder is gone.
-    other_configs: Elsewhere,
-    gone: Elsewhere,
+    other_configs: AffectedSessions,
+    gone: AffectedSessions,
 }
 
 /// Less is read without a bar.

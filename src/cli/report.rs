@@ -85,7 +85,7 @@ pub(super) fn run(request: &ReportRequest) -> anyhow::Result<Exit> {
         ReportFormat::Md => report::markdown(&report),
         ReportFormat::Json => serde_json::to_string(&report)? + "\n",
     };
-    write(request, format, &root.folder, &Rendered { report: &report, text: &text })
+    write(request, format, &root.folder, &RenderedReport { report: &report, text: &text })
 }
 
 fn nothing(scope: &Scope<'_>) -> String {
@@ -109,7 +109,7 @@ fn nothing(scope: &Scope<'_>) -> String {
 }
 
 /// A report, and its text in the format that is asked for.
-struct Rendered<'a> {
+struct RenderedReport<'a> {
     report: &'a Report,
     text: &'a str,
 }
@@ -118,9 +118,9 @@ fn write(
     request: &ReportRequest,
     format: ReportFormat,
     root: &Path,
-    rendered: &Rendered<'_>,
+    rendered: &RenderedReport<'_>,
 ) -> anyhow::Result<Exit> {
-    let Rendered { report, text } = *rendered;
+    let RenderedReport { report, text } = *rendered;
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),

@@ -17,7 +17,7 @@ use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::git::{self, FileSelection};
 use conclaude_os::process;
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::{FILE_NAMES, Root};
 use conclaude_store::store;
 use plan::{EventPlan, ProjectConfig};
@@ -106,7 +106,7 @@ fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
     Ok(Exit::Failure)
 }
 
-fn events(request: &RunRequest, loaded: &Loaded) -> anyhow::Result<Vec<EventKind>> {
+fn events(request: &RunRequest, loaded: &LoadedConfig) -> anyhow::Result<Vec<EventKind>> {
     let Some(name) = &request.event else {
         return Ok(match request.agent {
             Some(_) => vec![EventKind::SubagentStop],

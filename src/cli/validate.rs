@@ -12,7 +12,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_engine::install::{local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::{FILE_NAMES, Root};
 
 mod machine;
@@ -48,7 +48,7 @@ enum ValidateFormat {
 struct CheckedConfig {
     /// The file that was asked for, or the project's; none if there is no config at all.
     path: Option<PathBuf>,
-    loaded: Loaded,
+    loaded: LoadedConfig,
     warnings: Vec<Remark>,
     /// Warnings about something beside the values of the config.
     others: Vec<String>,

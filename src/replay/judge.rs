@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::seen::{At, Happened, Hit, differs};
 use super::state::Walk;
+use super::totals::{EventPosition, Hit, PastOutcome, differs};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
@@ -15,13 +15,13 @@ use conclaude_engine::hooks::replay::{Judgement, PastEvent, Prediction, Stage};
 /// What is kept of a command or a prompt.
 const MAX_WHAT: usize = 300;
 
-/// What a stage remembers of the disk grows with each event, and is dropped after so many.
+/// What a stage remembers of the disk grows with each event. It is dropped after this many events.
 const MAX_ON_STAGE: u32 = 20_000;
 
 impl Walk<'_> {
     /// Where we are.
-    pub(super) fn at(&self, kind: EventKind, tool: Option<&str>, what: &str) -> At {
-        At {
+    pub(super) fn at(&self, kind: EventKind, tool: Option<&str>, what: &str) -> EventPosition {
+        EventPosition {
             time: self.time.clone(),
             event: kind,
             tool: tool.map(str::to_owned),
@@ -139,8 +139,8 @@ impl Walk<'_> {
                 self.count(&judged);
                 Some(judged)
             }
-            Err(why) => {
-                self.unjudged(why);
+            Err(error) => {
+                self.unjudged(error.to_string());
                 None
             }
         }
@@ -148,36 +148,42 @@ impl Walk<'_> {
 
     pub(super) fn unjudged(&mut self, why: String) {
         if !self.is_early {
-            self.seen.unjudged += 1;
-            self.seen.problem(format!("an event could not be judged: {why}"));
+            self.totals.unjudged += 1;
+            self.totals.problem(format!("an event could not be judged: {why}"));
         }
     }
 
     fn count(&mut self, judged: &Judgement) {
-        *self.seen.would.entry(judged.would).or_default() += 1;
-        self.seen.not_replayed.step_files += u64::from(judged.has_gate);
+        *self.totals.would.entry(judged.would).or_default() += 1;
+        self.totals.not_replayed.step_files += u64::from(judged.has_gate);
         for rule in &judged.matched {
-            self.seen.rules.entry(rule.clone()).or_default().matched += 1;
+            self.totals.rules.entry(rule.clone()).or_default().matched += 1;
         }
         let mut counted = Vec::new();
         for because in &judged.because {
             let key = (&because.rule, because.would);
             if !counted.contains(&key) {
                 counted.push(key);
-                self.seen.rules.entry(because.rule.clone()).or_default().count(because.would);
+                self.totals.rules.entry(because.rule.clone()).or_default().count(because.would);
             }
         }
         for command in &judged.commands {
-            *self.seen.commands.entry(command.clone()).or_default() += 1;
+            *self.totals.commands.entry(command.clone()).or_default() += 1;
         }
     }
 
     /// Keeps what the table shows.
-    pub(super) fn note(&mut self, at: At, judged: &Judgement, happened: Happened, asked: Option<bool>) {
+    pub(super) fn note(
+        &mut self,
+        at: EventPosition,
+        judged: &Judgement,
+        happened: PastOutcome,
+        asked: Option<bool>,
+    ) {
         let would = judged.would;
         let differs = differs(would, happened, asked);
-        self.seen.differs += u64::from(differs);
-        let was_refused = matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook);
+        self.totals.differs += u64::from(differs);
+        let was_refused = matches!(happened, PastOutcome::DeniedByHook | PastOutcome::BlockedByHook);
         let is_shown = matches!(would, Prediction::Denied | Prediction::Asked | Prediction::Blocked)
             || differs
             || (matches!(would, Prediction::Depends | Prediction::Unknown) && was_refused);
@@ -186,7 +192,7 @@ impl Walk<'_> {
             self.hits += 1;
             let (session, agent) = (self.thread.session.clone(), self.thread.actor().to_owned());
             let because = judged.because.clone();
-            self.seen.keep(key, Hit { session, agent, at, would, because, happened, differs });
+            self.totals.keep(key, Hit { session, agent, at, would, because, happened, differs });
         }
     }
 }
@@ -194,6 +200,9 @@ impl Walk<'_> {
 /// As much as is kept of a command or a prompt.
 fn start_of(text: &str) -> &str {
     // No character is shorter than a byte.
-    let long = (text.len() > MAX_WHAT).then(|| text.char_indices().nth(MAX_WHAT)).flatten();
-    long.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    if text.len() <= MAX_WHAT {
+        return text;
+    }
+    let end = text.char_indices().nth(MAX_WHAT);
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

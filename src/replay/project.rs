@@ -7,14 +7,14 @@ use conclaude_store::root::{self, Root};
 
 /// Sessions that are judged otherwise than a hook would have.
 #[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct AffectedSessions {
     pub(crate) sessions: u64,
     /// The folder of the first of them.
     pub(crate) first: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SessionProject {
     Same,
     /// It has a config that is not the one that is replayed.
     OtherConfig,
@@ -23,9 +23,9 @@ enum Kind {
 
 pub(crate) struct Projects<'a> {
     root: &'a Root,
-    known: HashMap<PathBuf, (PathBuf, Kind)>,
-    pub(crate) other_configs: Elsewhere,
-    pub(crate) gone: Elsewhere,
+    known: HashMap<PathBuf, (PathBuf, SessionProject)>,
+    pub(crate) other_configs: AffectedSessions,
+    pub(crate) gone: AffectedSessions,
 }
 
 impl Projects<'_> {
@@ -34,8 +34,8 @@ impl Projects<'_> {
         Projects {
             root,
             known: HashMap::new(),
-            other_configs: Elsewhere::default(),
-            gone: Elsewhere::default(),
+            other_configs: AffectedSessions::default(),
+            gone: AffectedSessions::default(),
         }
     }
 
@@ -49,25 +49,23 @@ impl Projects<'_> {
             found
         });
         let noted = match kind {
-            Kind::OtherConfig => Some(&mut self.other_configs),
-            Kind::Gone => Some(&mut self.gone),
-            Kind::Same => None,
+            SessionProject::OtherConfig if counts => &mut self.other_configs,
+            SessionProject::Gone if counts => &mut self.gone,
+            _ => return folder,
         };
-        if let Some(noted) = noted.filter(|_| counts) {
-            if noted.sessions == 0 {
-                noted.first = cwd.to_owned();
-            }
-            noted.sessions += 1;
+        if noted.sessions == 0 {
+            noted.first = cwd.to_owned();
         }
+        noted.sessions += 1;
         folder
     }
 
-    fn find(&self, cwd: &Path) -> (PathBuf, Kind) {
+    fn find(&self, cwd: &Path) -> (PathBuf, SessionProject) {
         if !cwd.is_dir() {
             // A worktree had the project's files, and its config with them.
             let worktree = root::session_worktree_of(cwd);
             let project = || if cwd.starts_with(&self.root.folder) { &self.root.folder } else { cwd };
-            return (worktree.unwrap_or_else(project).to_owned(), Kind::Gone);
+            return (worktree.unwrap_or_else(project).to_owned(), SessionProject::Gone);
         }
         let found = Root::find(Some(cwd), cwd);
         let is_same = match (&found.config, &self.root.config) {
@@ -75,7 +73,7 @@ impl Projects<'_> {
             (None, _) => true,
             (Some(_), None) => false,
         };
-        (found.folder, if is_same { Kind::Same } else { Kind::OtherConfig })
+        (found.folder, if is_same { SessionProject::Same } else { SessionProject::OtherConfig })
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::seen::{At, Seen};
+use super::totals::{EventPosition, ReplayTotals};
 use conclaude_core::agent::{Agent, actor};
 use conclaude_core::dialect::claude::transcript::Ending;
 use conclaude_core::types::Event;
@@ -36,8 +36,8 @@ impl Thread {
 }
 
 /// A call that has no result yet.
-pub(super) struct Open {
-    pub(super) at: At,
+pub(super) struct UnansweredCall {
+    pub(super) at: EventPosition,
     pub(super) judged: Option<Judgement>,
     /// Where rules for permissions may have to be asked about it.
     pub(super) event: Option<Event>,
@@ -50,7 +50,7 @@ pub(super) struct Open {
 }
 
 /// A stop, until the next line says what became of it.
-pub(super) struct Pending {
+pub(super) struct StopCandidate {
     pub(super) ending: Ending,
     pub(super) time: Option<String>,
     pub(super) is_early: bool,
@@ -61,7 +61,7 @@ pub(super) struct Walk<'a> {
     pub(super) replayer: &'a Replayer,
     pub(super) thread: &'a Thread,
     pub(super) since: Option<Timestamp>,
-    pub(super) seen: Seen,
+    pub(super) totals: ReplayTotals,
     pub(super) stage: Option<(String, Stage)>,
     pub(super) judged_on_stage: u32,
     pub(super) cwd: String,
@@ -71,12 +71,12 @@ pub(super) struct Walk<'a> {
     pub(super) time: Option<String>,
     /// The line is older than what is asked for: it is only remembered.
     pub(super) is_early: bool,
-    pub(super) open: HashMap<String, Open>,
+    pub(super) open: HashMap<String, UnansweredCall>,
     pub(super) written: Vec<String>,
     pub(super) written_names: HashSet<String>,
     /// Agents in the background: their id and what they are.
     pub(super) running: BTreeMap<String, String>,
-    pub(super) stop: Option<Pending>,
+    pub(super) stop: Option<StopCandidate>,
     /// How often the stop would have been blocked.
     pub(super) blocks: u32,
     pub(super) was_blocked: bool,
@@ -94,7 +94,7 @@ impl<'a> Walk<'a> {
             replayer,
             thread,
             since,
-            seen: Seen::default(),
+            totals: ReplayTotals::default(),
             stage: None,
             judged_on_stage: 0,
             cwd: String::new(),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::seen::Happened;
-use super::state::{Pending, Walk};
+use super::state::{StopCandidate, Walk};
+use super::totals::PastOutcome;
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_core::event::EventKind;
@@ -12,7 +12,7 @@ use conclaude_engine::hooks::replay::Prediction;
 impl Walk<'_> {
     pub(super) fn note_ending(&mut self, entry: &TranscriptEntry<'_>) {
         if let Some(ending) = entry.ending() {
-            self.stop = Some(Pending { ending, time: self.time.clone(), is_early: self.is_early });
+            self.stop = Some(StopCandidate { ending, time: self.time.clone(), is_early: self.is_early });
         }
     }
 
@@ -20,11 +20,11 @@ impl Walk<'_> {
     pub(super) fn resolve_stop(&mut self, entry: &TranscriptEntry<'_>) {
         // What was not read may have been a call of the same answer.
         self.stop = self.stop.take().filter(|stop| stop.ending.is_certain || !entry.follows_gap);
-        let Some(Pending { ending, .. }) = &self.stop else { return };
+        let Some(StopCandidate { ending, .. }) = &self.stop else { return };
         let is_same =
             entry.message.as_ref().is_some_and(|message| message.id.text() == Some(&ending.message));
         let what = if entry.is_stop_feedback() {
-            Some(Happened::BlockedByHook)
+            Some(PastOutcome::BlockedByHook)
         } else if entry.is("assistant") && is_same {
             // Another line of the same answer.
             if entry.may_call() {
@@ -32,11 +32,11 @@ impl Walk<'_> {
             }
             return;
         } else if entry.is("assistant") || entry.results().next().is_some() || entry.is_interruption() {
-            ending.is_certain.then_some(Happened::Stopped)
+            if ending.is_certain { Some(PastOutcome::Stopped) } else { None }
         } else if self.thread.agent.is_none()
             && (entry.submitted().is_some() || entry.blocked_prompt().is_some())
         {
-            Some(Happened::Stopped)
+            Some(PastOutcome::Stopped)
         } else {
             return;
         };
@@ -51,18 +51,18 @@ impl Walk<'_> {
         [("stop_hook_active", json!(self.was_blocked)), ("background_tasks", Value::Array(tasks))]
     }
 
-    pub(super) fn stopped(&mut self, stop: Pending, happened: Happened) {
-        let Pending { time, is_early, .. } = stop;
+    pub(super) fn stopped(&mut self, stop: StopCandidate, happened: PastOutcome) {
+        let StopCandidate { time, is_early, .. } = stop;
         let now = (std::mem::replace(&mut self.time, time), std::mem::replace(&mut self.is_early, is_early));
         let kind = if self.thread.agent.is_some() { EventKind::SubagentStop } else { EventKind::Stop };
-        self.seen.stops += u64::from(!is_early);
-        self.seen.not_replayed.gated_stops += u64::from(self.is_gated && !is_early);
+        self.totals.stops += u64::from(!is_early);
+        self.totals.not_replayed.gated_stops += u64::from(self.is_gated && !is_early);
         let at = self.at(kind, None, "");
         if let Some(judged) = self.judge_of(kind, self.is_gated, Walk::stop_fields) {
             self.blocks += u32::from(judged.would == Prediction::Blocked);
             self.note(at, &judged, happened, None);
         }
-        self.was_blocked = happened == Happened::BlockedByHook;
+        self.was_blocked = happened == PastOutcome::BlockedByHook;
         (self.time, self.is_early) = now;
     }
 }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::seen::{At, Happened, Seen};
-use super::state::{Open, Pending, Walk};
+use super::state::{StopCandidate, UnansweredCall, Walk};
+use super::totals::{EventPosition, PastOutcome, ReplayTotals};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::prompt::{is_notification, task_of};
 use conclaude_core::dialect::claude::tools;
@@ -20,7 +20,7 @@ const MAX_WRITTEN: usize = 10_000;
 impl Walk<'_> {
     pub(super) fn entry(&mut self, entry: &TranscriptEntry<'_>) {
         if self.thread.agent.is_none() && entry.is_sidechain.is_true() {
-            self.seen.not_replayed.sidechain_lines += 1;
+            self.totals.not_replayed.sidechain_lines += 1;
             return;
         }
         self.resolve_stop(entry);
@@ -59,31 +59,31 @@ impl Walk<'_> {
     }
 
     /// The end of the transcript.
-    pub(super) fn finish(mut self) -> Seen {
+    pub(super) fn finish(mut self) -> ReplayTotals {
         // A file may have been written to without an event of the time that is asked for.
         if self.since.is_some() && !self.is_early {
-            self.seen.sessions.insert(self.thread.main.to_string_lossy().into_owned());
+            self.totals.sessions.insert(self.thread.main.to_string_lossy().into_owned());
         }
         // Whether an answer was the last, what cannot be read may have said.
-        let is_known = |stop: &Pending| stop.ending.is_certain || !self.ends_in_gap;
+        let is_known = |stop: &StopCandidate| stop.ending.is_certain || !self.ends_in_gap;
         if let Some(stop) = self.stop.take().filter(is_known) {
-            self.stopped(stop, Happened::Stopped);
+            self.stopped(stop, PastOutcome::Stopped);
         }
         self.flush();
-        self.seen
+        self.totals
     }
 
     /// Calls that never got a result.
     fn flush(&mut self) {
-        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        let mut open: Vec<UnansweredCall> = std::mem::take(&mut self.open).into_values().collect();
         open.sort_by(|a, b| a.at.time.cmp(&b.at.time));
-        open.into_iter().for_each(|open| self.result(open, Happened::NoResult, Some(false)));
+        open.into_iter().for_each(|open| self.result(open, PastOutcome::NoResult, Some(false)));
     }
 
     fn prompts(&mut self, entry: &TranscriptEntry<'_>) {
         let (prompt, happened) = match (entry.submitted(), entry.blocked_prompt()) {
-            (Some(prompt), _) => (prompt, Happened::Submitted),
-            (None, Some(prompt)) => (prompt.into(), Happened::BlockedByHook),
+            (Some(prompt), _) => (prompt, PastOutcome::Submitted),
+            (None, Some(prompt)) => (prompt.into(), PastOutcome::BlockedByHook),
             (None, None) => return,
         };
         if let Some(id) = task_of(&prompt) {
@@ -97,7 +97,7 @@ impl Walk<'_> {
             }
             (self.blocks, self.was_blocked) = (0, false);
         }
-        self.seen.prompts += u64::from(!self.is_early);
+        self.totals.prompts += u64::from(!self.is_early);
         let at = self.at(EventKind::UserPromptSubmit, None, &prompt);
         let judged = self.judge_of(EventKind::UserPromptSubmit, false, |_| [("prompt", json!(prompt))]);
         if let Some(judged) = judged {
@@ -116,33 +116,33 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, id: &str, name: &str, input: &str) {
-        self.seen.tool_calls += u64::from(!self.is_early);
+        self.totals.tool_calls += u64::from(!self.is_early);
         let Ok(input) = serde_json::from_str::<Map<String, Value>>(input) else {
             self.unjudged(format!("the input of a call of {name} is no object"));
             return;
         };
         let at = self.at(EventKind::PreToolUse, Some(name), &self.detail(name, &input));
-        let starts = tools::starts_agent(name).then(|| agents::called(&input).to_owned());
+        let starts = if tools::starts_agent(name) { Some(agents::called(&input).to_owned()) } else { None };
         let fields =
             [("tool_name", json!(name)), ("tool_use_id", json!(id)), ("tool_input", Value::Object(input))];
         let Some(event) = self.event(EventKind::PreToolUse, fields) else { return };
         let is_gated = self.is_gated && replay::concerns_scope(&event);
-        self.seen.not_replayed.scopes += u64::from(is_gated && !self.is_early);
+        self.totals.not_replayed.scopes += u64::from(is_gated && !self.is_early);
         let judged = self.judge(&event, is_gated);
         let writes = if self.replayer.asks_for_files() { replay::written(&event) } else { Vec::new() };
-        let event = self.replayer.has_permissions().then_some(event);
+        let event = if self.replayer.has_permissions() { Some(event) } else { None };
         if self.open.len() >= MAX_OPEN {
             self.flush();
         }
         let is_early = self.is_early;
-        let open = Open { at, judged, event, writes, starts, was_asked: false, is_early };
+        let open = UnansweredCall { at, judged, event, writes, starts, was_asked: false, is_early };
         if let Some(before) = self.open.insert(id.to_owned(), open) {
-            self.result(before, Happened::NoResult, Some(false));
+            self.result(before, PastOutcome::NoResult, Some(false));
         }
     }
 
-    fn result(&mut self, open: Open, happened: Happened, asked: Option<bool>) {
-        if happened == Happened::Ran {
+    fn result(&mut self, open: UnansweredCall, happened: PastOutcome, asked: Option<bool>) {
+        if happened == PastOutcome::Ran {
             for file in open.writes {
                 if self.written.len() < MAX_WRITTEN && self.written_names.insert(file.clone()) {
                     self.written.push(file);
@@ -155,7 +155,7 @@ impl Walk<'_> {
         let Some(judged) = open.judged else { return };
         // What a hook denied when the user was to be asked, no hook had denied before.
         let before = match (happened, asked) {
-            (Happened::DeniedByHook, Some(true)) => Happened::NotPermitted,
+            (PastOutcome::DeniedByHook, Some(true)) => PastOutcome::NotPermitted,
             _ => happened,
         };
         let is_denied = judged.would == replay::Prediction::Denied;
@@ -165,15 +165,15 @@ impl Walk<'_> {
         }
         match (asked, open.event) {
             (Some(true), event) => self.request(event, open.at, happened),
-            (None, Some(_)) => self.seen.not_replayed.requests += 1,
+            (None, Some(_)) => self.totals.not_replayed.requests += 1,
             (None, None) | (Some(false), _) => {}
         }
     }
 
     /// What the user was asked about, as the rules for permissions would have answered; without an event there are none.
-    fn request(&mut self, event: Option<Event>, at: At, happened: Happened) {
+    fn request(&mut self, event: Option<Event>, at: EventPosition, happened: PastOutcome) {
         let kind = EventKind::PermissionRequest;
-        self.seen.requests += 1;
+        self.totals.requests += 1;
         let judged = match event.map(|event| event.fields) {
             Some(mut fields) => {
                 fields.insert("hook_event_name".into(), json!(kind.name()));
@@ -188,17 +188,17 @@ impl Walk<'_> {
             None => Some(Judgement::default()),
         };
         if let Some(judged) = judged {
-            self.note(At { event: kind, ..at }, &judged, happened, Some(true));
+            self.note(EventPosition { event: kind, ..at }, &judged, happened, Some(true));
         }
     }
 }
 
-fn happened(fate: CallFate) -> Happened {
+fn happened(fate: CallFate) -> PastOutcome {
     match fate {
-        CallFate::Ran => Happened::Ran,
-        CallFate::Failed => Happened::Failed,
-        CallFate::DeniedByHook => Happened::DeniedByHook,
-        CallFate::RejectedByUser => Happened::RejectedByUser,
-        CallFate::NotPermitted => Happened::NotPermitted,
+        CallFate::Ran => PastOutcome::Ran,
+        CallFate::Failed => PastOutcome::Failed,
+        CallFate::DeniedByHook => PastOutcome::DeniedByHook,
+        CallFate::RejectedByUser => PastOutcome::RejectedByUser,
+        CallFate::NotPermitted => PastOutcome::NotPermitted,
     }
 }

@@ -1,8 +1,8 @@
 //! `conclaude replay`: what a config would have decided in sessions of the past, and where that differs from what happened.
 
-mod as_the_hook;
 mod broken;
-mod workers;
+mod hook_agreement;
+mod threads;
 
 use std::path::Path;
 use std::process::Stdio;

@@ -13,7 +13,7 @@ use crate::mock::Mock;
 use crate::namespace::INSIDE;
 use crate::project::Project;
 use crate::script::{PROMPT, Script};
-use crate::seen::Seen;
+use crate::session_result::SessionResult;
 
 /// What was tested. To move to another version, see README.md.
 pub(crate) const VERSION: &str = "2.1.325";
@@ -63,30 +63,35 @@ impl Client {
     }
 
     /// Plays a session in the project, to its end.
-    pub(crate) fn play(&self, project: &Project, script: Script) -> Seen {
+    pub(crate) fn play(&self, project: &Project, script: Script) -> SessionResult {
         self.play_with(project, script, &["--permission-mode", "acceptEdits", "--allowedTools", TOOLS])
     }
 
     /// The same, where nothing that writes is allowed without asking. Nobody is there to answer.
-    pub(crate) fn play_asking(&self, project: &Project, script: Script) -> Seen {
+    pub(crate) fn play_asking(&self, project: &Project, script: Script) -> SessionResult {
         self.play_with(project, script, &["--permission-mode", "default", "--allowedTools", "Read"])
     }
 
     /// The same as `play`, with the MCP servers of a file of the project, whose tools may be used.
-    pub(crate) fn play_with_servers(&self, project: &Project, servers: &str, script: Script) -> Seen {
+    pub(crate) fn play_with_servers(
+        &self,
+        project: &Project,
+        servers: &str,
+        script: Script,
+    ) -> SessionResult {
         let (servers, tools) = (project.path(servers), format!("{TOOLS},mcp__files"));
         let arguments =
             ["--permission-mode", "acceptEdits", "--allowedTools", &tools, "--mcp-config", &servers];
         self.play_with(project, script, &arguments)
     }
 
-    fn play_with(&self, project: &Project, script: Script, permissions: &[&str]) -> Seen {
+    fn play_with(&self, project: &Project, script: Script, permissions: &[&str]) -> SessionResult {
         let mock = Mock::start(script);
         let mut child =
             self.command(project, &mock.url, permissions).spawn().expect("the client can be started");
         let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
         let exit = wait(&mut child);
-        let seen = Seen::new(
+        let seen = SessionResult::new(
             exit,
             &stdout.join().expect("a reader does not panic"),
             stderr.join().expect("a reader does not panic"),

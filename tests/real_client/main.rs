@@ -32,7 +32,7 @@ mod scenarios;
 #[cfg(target_os = "linux")]
 mod script;
 #[cfg(target_os = "linux")]
-mod seen;
+mod session_result;
 
 use std::process::ExitCode;
 

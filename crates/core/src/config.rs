@@ -16,9 +16,9 @@ mod guards;
 mod layers;
 mod notifications;
 pub mod original;
+mod parse;
 mod patterns;
 mod permissions;
-mod reading;
 mod references;
 mod report;
 mod salvage;
@@ -51,7 +51,7 @@ pub use shapes::{List, TextOr};
 pub use telemetry::{Endpoint, EndpointError, Headers, Signal, TelemetryConfig};
 pub use values::{Bounded, FolderBelow, Name, NonBlank, Seconds};
 
-use reading::{null_is_default, shared_or_default};
+use parse::{null_is_default, shared_or_default};
 
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;
@@ -78,11 +78,11 @@ pub struct ConclaudeConfig {
     /// The commands of all events. Any event may have a section, also one that this version does not know.
     #[serde(skip)]
     pub sections: Vec<(EventKind, EventConfig)>,
-    /// Commands that run at PreToolUse. They may block it.
+    /// Guards for files, commands and tools, and commands that run at PreToolUse. Both may block the call.
     #[serde(rename = "preToolUse", deserialize_with = "shared_or_default")]
     #[schemars(with = "Option<PreToolUseConfig>")]
     pub guards: Arc<PreToolUseConfig>,
-    /// Commands that run at Stop. They may block it.
+    /// Commands that run at Stop, which may block it, and whether Claude goes on by itself.
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<StopConfig>")]
     pub stop: StopConfig,
@@ -90,11 +90,12 @@ pub struct ConclaudeConfig {
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<MessageDisplayConfig>")]
     pub message_display: MessageDisplayConfig,
-    /// Commands that run at PermissionRequest. They may block it.
+    /// Rules that allow or deny without asking the user, and commands that run at PermissionRequest. Both may deny the call.
     #[serde(rename = "permissionRequest", deserialize_with = "null_is_default")]
     #[schemars(with = "Option<PermissionRequestConfig>")]
     pub permissions: PermissionRequestConfig,
-    /// Commands that run at UserPromptSubmit. They may block it.
+    /// Context that is added to prompts, commands for slash commands, and commands that run at UserPromptSubmit, which may block the
+    /// prompt.
     #[serde(rename = "userPromptSubmit", deserialize_with = "null_is_default")]
     #[schemars(with = "Option<UserPromptSubmitConfig>")]
     pub prompts: UserPromptSubmitConfig,

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn the_values_of_a_pack_are_those_of_its_text() {
         let mut code = String::from(
-            "//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.\n\nuse super::PackValue::{self, Flag, List, Map, Text};\n",
+            "//! Made from the packs: `UPDATE_PACKS=1 cargo test -p conclaude-core packs`.\n\nuse super::PackValue::{self, Flag, List, Map, Text};\n",
         );
         for pack in &ALL {
             let name = pack.name.to_uppercase().replace('-', "_");
@@ -106,7 +106,7 @@ mod tests {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs/trees.rs");
             return std::fs::write(path, code).unwrap();
         }
-        let help = "a pack has changed: UPDATE_PACKS=1 cargo test --lib packs, and build again";
+        let help = "a pack has changed: UPDATE_PACKS=1 cargo test -p conclaude-core packs, and build again";
         assert_eq!(code, include_str!("packs/trees.rs"), "{help}");
         for pack in &ALL {
             assert_eq!(pack.tree(), crate::yaml::read(pack.text).unwrap(), "{}", pack.name);

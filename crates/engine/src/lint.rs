@@ -7,7 +7,7 @@ use crate::install::registration::over_limit;
 use crate::install::scope::Scope;
 use conclaude_core::config::{CommandConfig, ConclaudeConfig, Remark};
 use conclaude_core::event::EventKind;
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 mod coverage;
 mod file_rules;
@@ -22,7 +22,7 @@ mod variables;
 pub use original::{of_text, taken_over};
 
 /// All remarks about a config that is valid.
-pub fn remarks(loaded: &Loaded, context: &LintContext) -> Vec<Remark> {
+pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     let config = &loaded.config;
     let mut found = config.warnings();
     found.extend(over_limit(config));

@@ -18,7 +18,7 @@ const POLL: Duration = Duration::from_millis(50);
 const USER_AGENT: &str = concat!("conclaude/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct HttpAnswer {
     pub status: u16,
     /// Headers that say what to do next, where there are any.
     pub retry_after: Option<String>,
@@ -47,7 +47,12 @@ impl Failure {
 ///
 /// # Errors
 /// When there is none.
-pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) -> Result<Answered, Failure> {
+pub fn post(
+    url: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+    timeout: Duration,
+) -> Result<HttpAnswer, Failure> {
     process::note_stop_signals();
     let post = Post {
         url: url.to_owned(),
@@ -81,7 +86,7 @@ struct Post {
 }
 
 impl Post {
-    fn send(&self) -> Result<Answered, Failure> {
+    fn send(&self) -> Result<HttpAnswer, Failure> {
         let agent = agent(&self.url, self.timeout)?;
         let mut request = agent.post(&self.url);
         for (name, value) in &self.headers {
@@ -98,7 +103,7 @@ impl Post {
         let body = answer.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(failure)?;
         let body = String::from_utf8(body)
             .map_err(|_| Failure::permanent("the answer cannot be read: it is not UTF-8"))?;
-        Ok(Answered { status, retry_after, location, body })
+        Ok(HttpAnswer { status, retry_after, location, body })
     }
 }
 

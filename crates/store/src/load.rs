@@ -21,18 +21,18 @@ const MAX_FILES: usize = 32;
 
 /// A config, made of the usable parts of its files.
 #[derive(Default)]
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: ConclaudeConfig,
     pub origins: Origins,
     /// Why some files are not used, each with its name.
     pub errors: Vec<ConfigError>,
     /// Rules that are written in them and cannot be used.
-    pub lost: Vec<UnusableRules>,
+    pub unusable: Vec<UnusableRules>,
     /// The paths that its files extend, as written and with links resolved, including files that are missing or not used.
     pub extended: Vec<PathBuf>,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// The config, if all of it is valid.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ pub fn user_file() -> Option<PathBuf> {
 }
 
 #[must_use]
-pub fn all(root: &Root, patterns: Patterns) -> Loaded {
+pub fn all(root: &Root, patterns: Patterns) -> LoadedConfig {
     let mut loader = Loader::new(root, patterns);
     loader.users_own();
     match &root.config {
@@ -64,7 +64,7 @@ pub fn all(root: &Root, patterns: Patterns) -> Loaded {
 
 /// Reads the user's own layer, which is the same in all projects.
 #[must_use]
-pub fn of_user(root: &Root, patterns: Patterns) -> Loaded {
+pub fn of_user(root: &Root, patterns: Patterns) -> LoadedConfig {
     let mut loader = Loader::new(root, patterns);
     loader.users_own();
     loader.finish()
@@ -72,7 +72,7 @@ pub fn of_user(root: &Root, patterns: Patterns) -> Loaded {
 
 /// Reads the project's own layer, which is the same for all who share it.
 #[must_use]
-pub fn of_project(root: &Root, patterns: Patterns) -> Loaded {
+pub fn of_project(root: &Root, patterns: Patterns) -> LoadedConfig {
     let mut loader = Loader::new(root, patterns);
     if let Some(path) = &root.config {
         loader.required(Layer::Project, path.clone());
@@ -82,7 +82,7 @@ pub fn of_project(root: &Root, patterns: Patterns) -> Loaded {
 
 /// Reads all layers as if the project's file had this text.
 #[must_use]
-pub fn draft(root: &Root, path: &Path, text: &str) -> Loaded {
+pub fn draft(root: &Root, path: &Path, text: &str) -> LoadedConfig {
     let mut loader = Loader::new(root, Patterns::All);
     loader.users_own();
     loader.extended.clear();
@@ -93,7 +93,7 @@ pub fn draft(root: &Root, path: &Path, text: &str) -> Loaded {
 
 /// The same for the project's own layer.
 #[must_use]
-pub fn draft_of_project(root: &Root, path: &Path, text: &str) -> Loaded {
+pub fn draft_of_project(root: &Root, path: &Path, text: &str) -> LoadedConfig {
     let mut loader = Loader::new(root, Patterns::All);
     loader.draft(path, text);
     loader.finish()
@@ -101,7 +101,7 @@ pub fn draft_of_project(root: &Root, path: &Path, text: &str) -> Loaded {
 
 /// Reads one file with what it extends, as a project's.
 #[must_use]
-pub fn one(path: &Path, root: &Root) -> Loaded {
+pub fn one(path: &Path, root: &Root) -> LoadedConfig {
     let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
     loader.required(Layer::Project, path.to_owned());
     loader.finish()
@@ -109,7 +109,7 @@ pub fn one(path: &Path, root: &Root) -> Loaded {
 
 /// Reads all layers for the user to look at, also what is not trusted yet.
 #[must_use]
-pub fn untrusted(root: &Root) -> Loaded {
+pub fn untrusted(root: &Root) -> LoadedConfig {
     let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
     loader.users_own();
     if let Some(path) = root.config.as_deref().or(root.untrusted.as_ref().map(ConfigError::path)) {
@@ -138,7 +138,7 @@ struct Loader<'a> {
     patterns: Patterns,
     parts: Vec<Part>,
     errors: Vec<ConfigError>,
-    lost: Vec<UnusableRules>,
+    unusable: Vec<UnusableRules>,
     /// A file that extends the current one is broken: of this one only the rules count.
     only_rules: bool,
     /// The files that extend the current one, from the first.
@@ -173,7 +173,7 @@ impl<'a> Loader<'a> {
             patterns,
             parts: Vec::new(),
             errors: Vec::new(),
-            lost: Vec::new(),
+            unusable: Vec::new(),
             only_rules: false,
             chain: Vec::new(),
             extended: Vec::new(),
@@ -209,7 +209,7 @@ impl<'a> Loader<'a> {
             Err(error) => {
                 // A file that the user did not agree to has no rules of this project.
                 if !error.is_untrusted() {
-                    self.lost.push(UnusableRules::of_file(&error, GuardedCalls::Anything));
+                    self.unusable.push(UnusableRules::of_file(&error, GuardedCalls::Anything));
                 }
                 self.errors.push(error);
             }
@@ -226,7 +226,7 @@ impl<'a> Loader<'a> {
             self.name_extended(&path, &text);
         }
         self.errors.extend(read.error);
-        self.lost.extend(read.unusable);
+        self.unusable.extend(read.unusable);
         let part = if self.only_rules { read.part.and_then(Part::only_rules) } else { read.part };
         let Some(part) = part else { return };
         let was_only_rules = self.only_rules;
@@ -340,7 +340,7 @@ impl<'a> Loader<'a> {
 
     /// A file that is extended and cannot be used: any rule might be in it.
     fn lose(&mut self, entry: &ExtendsEntry<'_>, title: String, label: &str, help: String) -> Problem {
-        self.lost.push(UnusableRules {
+        self.unusable.push(UnusableRules {
             path: entry.by.path.clone(),
             line: Some(entry.at.line),
             why: title.clone(),
@@ -349,11 +349,12 @@ impl<'a> Loader<'a> {
         entry.problem(title, label, help)
     }
 
-    fn finish(mut self) -> Loaded {
+    fn finish(mut self) -> LoadedConfig {
         let MergedConfig { config, origins, errors } = merge(self.parts, self.patterns);
-        self.lost.extend(errors.iter().map(|error| UnusableRules::of_file(error, GuardedCalls::Anything)));
+        self.unusable
+            .extend(errors.iter().map(|error| UnusableRules::of_file(error, GuardedCalls::Anything)));
         self.errors.extend(errors);
-        Loaded { config, origins, errors: self.errors, lost: self.lost, extended: self.named }
+        LoadedConfig { config, origins, errors: self.errors, unusable: self.unusable, extended: self.named }
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum StoreError {
     NoHomeForExports,
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
+    #[error("{} is not below {}", .folder.display(), .root.display())]
+    NotBelow { folder: PathBuf, root: PathBuf },
     #[error("{} has more than {max} files", .folder.display())]
     TooManyFiles { folder: PathBuf, max: usize },
     #[error("{0} commands run already")]
@@ -100,7 +102,8 @@ pub fn hash(text: &str) -> String {
 /// # Errors
 /// When one of them cannot be created, or is not a folder.
 pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
-    let inside = folder.strip_prefix(root).map_err(io::Error::other)?;
+    let outside = || StoreError::NotBelow { folder: folder.to_owned(), root: root.to_owned() };
+    let inside = folder.strip_prefix(root).map_err(|_| outside())?;
     let mut path = root.to_owned();
     for part in inside.components() {
         path.push(part);

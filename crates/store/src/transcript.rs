@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use conclaude_core::dialect::claude::{layout, tools};
-use conclaude_core::dialect::others;
+use conclaude_core::dialect::other_clients;
 use conclaude_os::files;
 
 mod calls;
@@ -39,7 +39,7 @@ impl MessageLine {
     }
 
     fn content(&self) -> Option<&Value> {
-        others::content(&self.0)
+        other_clients::content(&self.0)
     }
 
     fn role(&self) -> Option<&str> {
@@ -105,7 +105,7 @@ pub fn is_foreign(path: &Path) -> bool {
     let mut reader = io::BufReader::with_capacity(16 << 10, file);
     (0..5).any(|_| {
         let line = bounded_line(&mut reader).ok().flatten();
-        line.and_then(|line| MessageLine::read(&line)).is_some_and(|line| others::is_foreign(&line.0))
+        line.and_then(|line| MessageLine::read(&line)).is_some_and(|line| other_clients::is_foreign(&line.0))
     })
 }
 

@@ -21,7 +21,7 @@ use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
 use conclaude_store::audit::{self, Record};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 use conclaude_store::store::running::{self, RunningCommand, RunningMarker};
@@ -37,7 +37,7 @@ pub(super) struct DesProject {
 impl DesProject {
     pub(super) fn find() -> anyhow::Result<DesProject> {
         let root = root()?;
-        let Loaded { config, origins, errors, .. } = load::all(&root, Patterns::All);
+        let LoadedConfig { config, origins, errors, .. } = load::all(&root, Patterns::All);
         let config_error = errors.first().map(ToString::to_string);
         Ok(DesProject { root, config, origins, config_error })
     }

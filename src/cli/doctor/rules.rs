@@ -14,12 +14,12 @@ use conclaude_engine::install::{agents, local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, ExportState, Target};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::store;
 
 /// Whether the config is valid, with its warnings.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
-    let Loaded { config, origins, errors, .. } = &installation.loaded;
+    let LoadedConfig { config, origins, errors, .. } = &installation.loaded;
     if origins.sources().is_empty() && errors.is_empty() {
         let text = "there is no .conclaude.yaml: only the gates of marked prompts do anything";
         return vec![Check::warning("config", text, "conclaude init")];
@@ -49,7 +49,7 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
     checks
 }
 
-fn of_remark(remark: &Remark, loaded: &Loaded, edit: &str) -> Check {
+fn of_remark(remark: &Remark, loaded: &LoadedConfig, edit: &str) -> Check {
     let why = if remark.label.is_empty() { String::new() } else { format!(": {}", remark.label) };
     let what = format!("{}{why}", remark.title);
     let origin = remark.locate(&loaded.origins).map(|(source, problem)| {

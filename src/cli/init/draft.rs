@@ -32,14 +32,14 @@ pub(super) struct Draft {
 }
 
 /// What a new config starts from.
-struct Existing {
+struct DraftBase {
     before: Option<String>,
     imported: ImportResult,
 }
 
-impl Existing {
-    fn of(before: Option<String>) -> Existing {
-        Existing { before, imported: ImportResult::default() }
+impl DraftBase {
+    fn of(before: Option<String>) -> DraftBase {
+        DraftBase { before, imported: ImportResult::default() }
     }
 }
 
@@ -47,7 +47,7 @@ impl Draft {
     pub(super) fn new(request: &InitRequest, folder: &Path, target: &UserFile) -> anyhow::Result<Draft> {
         let before = target.read()?;
         if !request.import {
-            return Draft::starter(request, folder, target, Existing::of(before));
+            return Draft::starter(request, folder, target, DraftBase::of(before));
         }
         let scope = request.which.scope();
         if scope == Scope::User {
@@ -59,7 +59,7 @@ impl Draft {
         let Some(text) = before.clone().filter(|text| !text.trim().is_empty()) else {
             let mut imported = ImportResult::default();
             imported.add_hooks(hooks, None);
-            return Draft::starter(request, folder, target, Existing { before, imported });
+            return Draft::starter(request, folder, target, DraftBase { before, imported });
         };
         match ConclaudeConfig::parse(&text, &target.path) {
             Ok(config) => {
@@ -71,7 +71,7 @@ impl Draft {
                 let mut imported = import::original(&text).ok_or_else(|| anyhow!("{error}"))?;
                 let taken = parse(&imported.sections().concat(), target)?;
                 imported.add_hooks(hooks, Some(&taken));
-                Draft::starter(request, folder, target, Existing { before, imported })
+                Draft::starter(request, folder, target, DraftBase { before, imported })
             }
         }
     }
@@ -81,9 +81,9 @@ impl Draft {
         request: &InitRequest,
         folder: &Path,
         target: &UserFile,
-        existing: Existing,
+        base: DraftBase,
     ) -> anyhow::Result<Draft> {
-        let Existing { before, imported } = existing;
+        let DraftBase { before, imported } = base;
         let kinds = starter::detect(folder);
         let writers = agents::writers(folder, Scope::Project);
         let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };

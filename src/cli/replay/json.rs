@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use super::{ReplaySummary, print};
-use crate::replay::seen::{Hit, NotReplayed};
+use crate::replay::totals::{Hit, ReplayGaps};
 use conclaude_engine::hooks::replay::Prediction;
 
 pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
-    let seen = replayed.seen;
+    let totals = replayed.totals;
     let rules = print::matched(replayed).into_iter().map(|(rule, tally)| {
         json!({
             "rule": rule, "matched": tally.matched, "denied": tally.denied, "asked": tally.asked,
             "blocked": tally.blocked, "permitted": tally.permitted,
         })
     });
-    let not_read = seen.counts.unread.iter();
+    let not_read = totals.counts.unread.iter();
     let not_read =
         not_read.map(|(what, unread)| json!({"what": what, "lines": unread.lines, "first": unread.first()}));
     let commands = print::planned(replayed).into_iter().map(|(command, n)| {
@@ -30,29 +30,29 @@ pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
         Prediction::Allowed,
     ];
     let decisions: serde_json::Map<String, Value> =
-        decisions.into_iter().map(|would| (would.as_str().to_owned(), json!(seen.of(would)))).collect();
+        decisions.into_iter().map(|would| (would.as_str().to_owned(), json!(totals.of(would)))).collect();
     json!({
         "sessions": replayed.sessions,
         "transcripts": replayed.transcripts,
-        "tool_calls": seen.tool_calls,
-        "permission_requests": seen.requests,
-        "prompts": seen.prompts,
-        "stops": seen.stops,
+        "tool_calls": totals.tool_calls,
+        "permission_requests": totals.requests,
+        "prompts": totals.prompts,
+        "stops": totals.stops,
         "decisions": decisions,
-        "differs": seen.differs,
+        "differs": totals.differs,
         "events": print::by_time(replayed).into_iter().map(event).collect::<Vec<_>>(),
-        "events_left_out": seen.left_out,
+        "events_left_out": totals.left_out,
         "rules": rules.collect::<Vec<_>>(),
         "never_matched": print::never_matched(replayed),
         "commands": commands.collect::<Vec<_>>(),
-        "not_replayed": not_replayed(seen.not_replayed, replayed),
-        "not_judged": seen.unjudged,
-        "not_readable": seen.unreadable,
+        "not_replayed": not_replayed(totals.not_replayed, replayed),
+        "not_judged": totals.unjudged,
+        "not_readable": totals.unreadable,
         "read": {
-            "bytes": seen.counts.bytes, "lines": seen.counts.lines, "not_read": not_read.collect::<Vec<_>>(),
-            "versions": seen.counts.versions, "seconds": replayed.seconds,
+            "bytes": totals.counts.bytes, "lines": totals.counts.lines, "not_read": not_read.collect::<Vec<_>>(),
+            "versions": totals.counts.versions, "seconds": replayed.seconds,
         },
-        "problems": seen.all_problems(),
+        "problems": totals.all_problems(),
         "notes": print::notes(replayed),
     })
 }
@@ -69,7 +69,7 @@ fn event(hit: &Hit) -> Value {
     })
 }
 
-fn not_replayed(left_out: NotReplayed, replayed: &ReplaySummary<'_>) -> Value {
+fn not_replayed(left_out: ReplayGaps, replayed: &ReplaySummary<'_>) -> Value {
     json!({
         "gate_1_step_files": left_out.step_files, "gate_2_writes": left_out.scopes, "gate_3_stops": left_out.gated_stops,
         "permission_requests": left_out.requests, "sidechain_lines": left_out.sidechain_lines,

@@ -8,7 +8,7 @@ use super::ReplaySummary;
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::replay::notes_of;
-use crate::replay::seen::{Hit, Tally};
+use crate::replay::totals::{Hit, Tally};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{count, printable_line};
 use conclaude_engine::hooks::replay::{PlannedCommand, Prediction};
@@ -29,7 +29,7 @@ pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Resul
     summary(out, replayed)?;
     rules(out, replayed)?;
     commands(out, replayed)?;
-    let (problems, notes) = (replayed.seen.all_problems(), notes(replayed));
+    let (problems, notes) = (replayed.totals.all_problems(), notes(replayed));
     if !problems.is_empty() || !notes.is_empty() {
         writeln!(out)?;
     }
@@ -50,7 +50,7 @@ fn short(text: &str, max: usize) -> String {
 
 /// All hits, in the order in which they happened.
 pub(super) fn by_time<'a>(replayed: &ReplaySummary<'a>) -> Vec<&'a Hit> {
-    let mut hits: Vec<&Hit> = replayed.seen.hits.values().collect();
+    let mut hits: Vec<&Hit> = replayed.totals.hits.values().collect();
     hits.sort_by(|a, b| a.at.time.cmp(&b.at.time));
     hits
 }
@@ -65,11 +65,11 @@ fn hits(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let rows: Vec<_> =
         std::iter::once(heading).chain(hits.iter().take(MAX_ROWS).map(|hit| row(hit))).collect();
     table(out, &rows, BOLD)?;
-    let more = (hits.len().saturating_sub(MAX_ROWS)) as u64 + replayed.seen.left_out;
+    let more = (hits.len().saturating_sub(MAX_ROWS)) as u64 + replayed.totals.left_out;
     if more > 0 {
         writeln!(out, "… and {more} more: --json has {} of them", hits.len())?;
     }
-    if replayed.seen.differs > 0 {
+    if replayed.totals.differs > 0 {
         writeln!(out, "* something else than would be decided now")?;
     }
     writeln!(out)
@@ -106,38 +106,38 @@ fn row(hit: &Hit) -> [String; 8] {
 }
 
 fn summary(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
-    let seen = replayed.seen;
+    let totals = replayed.totals;
     #[expect(clippy::cast_precision_loss, reason = "no transcript is that large")]
-    let megabytes = seen.counts.bytes as f64 / 1e6;
+    let megabytes = totals.counts.bytes as f64 / 1e6;
     writeln!(
         out,
         "{} ({} asked about), {} and {} in {} ({}, {megabytes:.1} MB in {:.1} s)",
-        count(seen.tool_calls, "tool call"),
-        seen.requests,
-        count(seen.prompts, "prompt"),
-        count(seen.stops, "stop"),
+        count(totals.tool_calls, "tool call"),
+        totals.requests,
+        count(totals.prompts, "prompt"),
+        count(totals.stops, "stop"),
         count(replayed.sessions, "session"),
         count(replayed.transcripts, "transcript"),
         replayed.seconds
     )?;
     let words = [Prediction::Denied, Prediction::Asked, Prediction::Blocked, Prediction::Permitted];
     let counts: Vec<String> =
-        words.iter().map(|would| format!("{} {}", seen.of(*would), would.as_str())).collect();
-    let differ = if seen.differs == 1 { "differs" } else { "differ" };
-    writeln!(out, "would be: {}; {} {differ} from what happened", counts.join(", "), seen.differs)?;
+        words.iter().map(|would| format!("{} {}", totals.of(*would), would.as_str())).collect();
+    let differ = if totals.differs == 1 { "differs" } else { "differ" };
+    writeln!(out, "would be: {}; {} {differ} from what happened", counts.join(", "), totals.differs)?;
     let undecided = [
         (Prediction::Depends, "where commands that can block would run"),
         (Prediction::Unknown, "of agents with a step, whose gates cannot be replayed"),
     ];
-    for (would, why) in undecided.into_iter().filter(|(would, _)| seen.of(*would) > 0) {
-        writeln!(out, "not decided by rules: {} {why}", count(seen.of(would), "event"))?;
+    for (would, why) in undecided.into_iter().filter(|(would, _)| totals.of(*would) > 0) {
+        writeln!(out, "not decided by rules: {} {why}", count(totals.of(would), "event"))?;
     }
     Ok(())
 }
 
 /// Rules with their decisions, the most frequent first.
 pub(super) fn matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a Rule, Tally)> {
-    let mut found: Vec<_> = replayed.seen.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
+    let mut found: Vec<_> = replayed.totals.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
     let key = |(rule, tally): &(&Rule, Tally)| {
         (std::cmp::Reverse((tally.decided(), tally.matched)), rule.file.clone(), rule.line, rule.to_string())
     };
@@ -148,7 +148,7 @@ pub(super) fn matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a Rule, Tally)
 /// Rules of the config that matched nothing.
 pub(super) fn never_matched<'a>(replayed: &ReplaySummary<'a>) -> Vec<&'a Rule> {
     let rules = replayed.replayer.rules.iter();
-    rules.filter(|rule| !replayed.seen.rules.contains_key(rule)).collect()
+    rules.filter(|rule| !replayed.totals.rules.contains_key(rule)).collect()
 }
 
 fn rules(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
@@ -183,7 +183,7 @@ fn tally_words(tally: Tally) -> String {
 /// Commands that would have run, the most frequent first.
 pub(super) fn planned<'a>(replayed: &ReplaySummary<'a>) -> Vec<(&'a PlannedCommand, u64)> {
     let mut found: Vec<(&PlannedCommand, u64)> =
-        replayed.seen.commands.iter().map(|(command, n)| (command, *n)).collect();
+        replayed.totals.commands.iter().map(|(command, n)| (command, *n)).collect();
     found.sort_by(|(a, n), (b, m)| {
         m.cmp(n).then_with(|| (&a.rule.file, a.rule.line, &a.run).cmp(&(&b.rule.file, b.rule.line, &b.run)))
     });
@@ -224,7 +224,7 @@ pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
     found.extend(elsewhere(replayed));
     found.extend(gates(replayed));
     found.extend(of_disk(replayed));
-    let left_out = replayed.seen.not_replayed;
+    let left_out = replayed.totals.not_replayed;
     let of = |n: u64, noun: &str, what: &str| {
         if n > 0 { Some(format!("{} {what}", count(n, noun))) } else { None }
     };
@@ -265,17 +265,18 @@ fn elsewhere(replayed: &ReplaySummary<'_>) -> Vec<String> {
             "its config and files of that time are not known",
         ),
     ];
-    let seen = kinds.into_iter().filter(|(of, ..)| of.sessions > 0);
-    seen.map(|(of, what, why)| {
-        let which = if of.sessions == 1 { "" } else { "the first: " };
-        format!("{} {what} ({which}{}): {why}", count(of.sessions, "session"), of.first.display())
-    })
-    .collect()
+    let affected = kinds.into_iter().filter(|(of, ..)| of.sessions > 0);
+    affected
+        .map(|(of, what, why)| {
+            let which = if of.sessions == 1 { "" } else { "the first: " };
+            format!("{} {what} ({which}{}): {why}", count(of.sessions, "session"), of.first.display())
+        })
+        .collect()
 }
 
 /// Step files and trees of that time are gone.
 fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
-    let left_out = replayed.seen.not_replayed;
+    let left_out = replayed.totals.not_replayed;
     let gates = [
         (
             left_out.step_files,
@@ -296,8 +297,9 @@ fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
             "the step and the files of that time are not known",
         ),
     ];
-    let seen = gates.into_iter().filter(|(n, ..)| *n > 0);
-    seen.map(|(n, noun, what, why)| format!("{what} for {} of agents with a step: {why}", count(n, noun)))
+    let affected = gates.into_iter().filter(|(n, ..)| *n > 0);
+    affected
+        .map(|(n, noun, what, why)| format!("{what} for {} of agents with a step: {why}", count(n, noun)))
         .collect()
 }
 
@@ -311,7 +313,7 @@ fn of_disk(replayed: &ReplaySummary<'_>) -> Vec<String> {
             format!("`{key}`: {what} is looked up among today's files, not those of that time")
         })
         .collect();
-    if replayed.seen.tool_calls > 0 && rules.iter().any(|rule| rule.key.starts_with("preToolUse")) {
+    if replayed.totals.tool_calls > 0 && rules.iter().any(|rule| rule.key.starts_with("preToolUse")) {
         found.push("links, directories and globs of shell commands are resolved on today's disk".into());
     }
     found

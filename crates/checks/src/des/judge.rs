@@ -9,7 +9,7 @@ use thiserror::Error;
 use conclaude_core::config::{JudgeConfig, NonBlank, OnJudgeError, Seconds};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::{Excerpt, clean, head_and_tail};
-use conclaude_os::http::{self, Answered};
+use conclaude_os::http::{self, HttpAnswer};
 
 pub const DEFAULT_MODEL: &str = "claude-haiku-5-5";
 const DEFAULT_TIMEOUT: u32 = 30;
@@ -127,7 +127,7 @@ fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, 
     let url = format!("{}/v1/messages", base.trim_end_matches('/'));
     let answered = http::post(&url, &headers, &body.to_string(), timeout)
         .map_err(|failure| JudgeError::Http(failure.what))?;
-    let Answered { status, body: text, .. } = answered;
+    let HttpAnswer { status, body: text, .. } = answered;
     if !(200..300).contains(&status) {
         let text = text.chars().take(200).collect();
         return Err(JudgeError::Status { base, status, text });

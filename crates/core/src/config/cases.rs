@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::diagnose::{self, ConfigError, InvalidFile};
-use super::reading::is_free_key;
+use super::parse::is_free_key;
 use super::shapes::{Either, Entries, ReadFrom, Shorthand, TextOr, ValueKind};
 use super::{Bounded, NonBlank};
 use crate::event::{self, EventKind};
@@ -249,7 +249,7 @@ mod tests {
         }
         assert!(
             text == schema_text(),
-            "the structs have changed: UPDATE_SCHEMA=1 cargo test schema, and build again"
+            "the structs have changed: UPDATE_SCHEMA=1 cargo test -p conclaude-core schema, and build again"
         );
         assert!(schema().is_object());
     }

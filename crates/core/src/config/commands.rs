@@ -209,7 +209,7 @@ impl EventConfig {
         }
         let unwatched = file_matcher::paths(pattern.as_str()).into_iter().find_map(Result::err)?;
         let why = "Claude Code watches files and folders by name, and no pattern without one";
-        Some((format!("`{unwatched}` is not watched"), why))
+        Some((unwatched.to_string(), why))
     }
 
     pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<Remark>) {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::reading::tree;
+use super::parse::tree;
 use super::salvage::{UnusableRules, calls_in_text, salvage};
 use super::{ConclaudeConfig, ConfigError, Patterns};
 use crate::yaml::{Node, Spanned};
 
-mod merging;
 mod origins;
+mod tree_merger;
 
 pub use origins::Origins;
 

@@ -80,15 +80,15 @@ impl<A: ReadFrom, B: ReadFrom> EitherVisitor<A, B> {
         } else if B::reads(kind) {
             B::deserialize(value).map(Either::Second)
         } else {
-            Err(de::Error::custom(format!("expected {}", Accepted::<A, B>(PhantomData))))
+            Err(de::Error::custom(format!("expected {}", ExpectedShapes::<A, B>(PhantomData))))
         }
     }
 }
 
 /// The kinds that one of two types accepts, in words.
-struct Accepted<A, B>(PhantomData<(A, B)>);
+struct ExpectedShapes<A, B>(PhantomData<(A, B)>);
 
-impl<A: ReadFrom, B: ReadFrom> fmt::Display for Accepted<A, B> {
+impl<A: ReadFrom, B: ReadFrom> fmt::Display for ExpectedShapes<A, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
             (ValueKind::Flag, "`true` or `false`"),
@@ -116,7 +116,7 @@ where
     type Value = Either<A, B>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Accepted::<A, B>(PhantomData))
+        write!(f, "{}", ExpectedShapes::<A, B>(PhantomData))
     }
 
     fn visit_bool<E: de::Error>(self, flag: bool) -> Result<Self::Value, E> {

@@ -23,7 +23,7 @@ pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 pub(super) const MAX_COMPARED: usize = 64 << 10;
 
 /// A command that concerns the event.
-pub(super) struct Wanted<'a> {
+pub(super) struct SelectedCommand<'a> {
     pattern: &'a Pattern,
     /// Among the commands of the pattern.
     index: usize,
@@ -54,19 +54,28 @@ pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands
     let (subject, selected) = select(facts, section)?;
     let mut unmatched = not_selected(section, &selected);
     let wanted = wanted(facts, section, selected, &mut unmatched);
-    let section = facts.event.kind.row().section;
-    let (steps, warnings) = planned(facts, is_gated, wanted, &[section, "commands"], &subject);
+    let keys = [facts.event.kind.row().section, "commands"];
+    let place = CommandPlace { keys: &keys, subject: &subject, is_gated };
+    let (steps, warnings) = planned(facts, wanted, &place);
     Ok(Commands { steps, warnings, subject, unmatched })
 }
 
-/// Commands below these keys of the config as steps, and values that do not fit into their environment.
+/// Where commands come from, and what for.
+pub(super) struct CommandPlace<'a> {
+    /// The keys of the config below which they are.
+    pub(super) keys: &'a [&'a str],
+    /// What their patterns are compared with.
+    pub(super) subject: &'a str,
+    pub(super) is_gated: bool,
+}
+
+/// Commands as steps, and values that do not fit into their environment.
 pub(super) fn planned<'a>(
     facts: &Facts<'a>,
-    is_gated: bool,
-    wanted: Vec<Wanted<'_>>,
-    keys: &[&str],
-    subject: &str,
+    wanted: Vec<SelectedCommand<'_>>,
+    place: &CommandPlace<'_>,
 ) -> (Vec<Planned<'a>>, Vec<String>) {
+    let CommandPlace { keys, subject, is_gated } = *place;
     if wanted.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -75,7 +84,7 @@ pub(super) fn planned<'a>(
         None => Default::default(),
     };
     let mut steps = Vec::new();
-    for Wanted { pattern, index, config, files } in wanted {
+    for SelectedCommand { pattern, index, config, files } in wanted {
         let (pattern, index) = (pattern.as_str(), index.to_string());
         let rule = Rule::key(keys.join(".")).pattern(pattern);
         let keys = [keys, &[pattern, &index]].concat();
@@ -120,7 +129,7 @@ pub(super) fn wanted<'a>(
     section: &EventConfig,
     selected: Vec<&'a Entry>,
     unmatched: &mut Vec<UnmatchedCommand>,
-) -> Vec<Wanted<'a>> {
+) -> Vec<SelectedCommand<'a>> {
     let mut wanted = Vec::new();
     for entry in selected {
         let (pattern, commands) = entry;
@@ -134,7 +143,7 @@ pub(super) fn wanted<'a>(
             } else if !is_for_prompt(facts, config) {
                 leave_out(SkipReason::Prompt);
             } else if let Some(files) = files::concerned(facts.changed, config) {
-                wanted.push(Wanted { pattern, index, config, files });
+                wanted.push(SelectedCommand { pattern, index, config, files });
             } else {
                 leave_out(SkipReason::Files);
             }
@@ -207,7 +216,7 @@ pub(super) fn compared(prompt: &str) -> &str {
     prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt)
 }
 
-/// What an agent in the background reports is no wish of the user, which a pattern could be about.
+/// The report of a background agent is not a prompt of the user, which a pattern could be about.
 fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     match (facts.select, &facts.event.payload) {
         _ if config.pattern.is_none() => true,

@@ -10,7 +10,7 @@ use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::rule::Rule;
 
-/// A command of the event's section that does not run. Where it is in the section is enough: what it says is for whoever asks.
+/// A command of the event's section that does not run, by its position there. `explain` and the audit trail look up the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedCommand {
     /// The pattern, in the order of the section.
@@ -109,7 +109,7 @@ pub enum Action {
     Command(Command),
     /// Something that is shown to the user.
     Note(String),
-    /// Something that only whoever explains the plan is shown.
+    /// Something that only `explain` shows.
     Remark(String),
     Wait(PendingStop),
     /// Claude is asked to go on, with these words.
@@ -159,7 +159,10 @@ impl StateChange {
 
     /// When everything else has let it pass.
     pub(super) fn last(gate: &Gate) -> Option<StateChange> {
-        matches!(gate, Gate::Call { .. } | Gate::Helper { .. }).then_some(StateChange::Call)
+        match gate {
+            Gate::Call { .. } | Gate::Helper { .. } => Some(StateChange::Call),
+            Gate::Write { .. } | Gate::Stop { .. } | Gate::MissingState { .. } => None,
+        }
     }
 }
 
@@ -171,7 +174,7 @@ impl fmt::Display for Action {
             Action::Permissions(_) => f.write_str("the rules for permissions"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
-            Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) | Action::UnknownGate(_) => {
+            Action::Gate(Gate::Stop { .. } | Gate::MissingState { .. }) | Action::UnknownGate(_) => {
                 f.write_str("Gate 3")
             }
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
@@ -237,7 +240,7 @@ pub enum Gate {
     /// Gate 3: a gated agent wants to stop.
     Stop { step_file: Option<String> },
     /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
-    Lost { step_file: String },
+    MissingState { step_file: String },
 }
 
 /// What Gate 2 looks at.
@@ -255,7 +258,7 @@ impl Gate {
             Gate::Call { step_file } | Gate::Stop { step_file } => {
                 Reason::Markers { step_file: step_file.clone().unwrap_or_default() }
             }
-            Gate::Write { step_file, .. } | Gate::Lost { step_file } => {
+            Gate::Write { step_file, .. } | Gate::MissingState { step_file } => {
                 Reason::Markers { step_file: step_file.clone() }
             }
             Gate::Helper { step_file } => Reason::GatedCaller { step_file: step_file.clone() },

@@ -23,13 +23,13 @@ pub struct Located<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(NAME, InParts(PhantomData))
+        deserializer.deserialize_newtype_struct(NAME, LocatedVisitor(PhantomData))
     }
 }
 
-struct InParts<T>(PhantomData<T>);
+struct LocatedVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for InParts<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LocatedVisitor<T> {
     type Value = Located<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

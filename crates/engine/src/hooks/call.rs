@@ -4,6 +4,7 @@ use super::{Environment, HandledCall, handle_read, handle_stdin, panics, stdio, 
 use crate::install::registration;
 use conclaude_core::decide::HookResult;
 use conclaude_core::dialect::claude;
+use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_os::log;
@@ -56,7 +57,7 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
 /// Whether the project registers the event itself, so that its own call handles it.
 fn is_left_to_project(
     event: EventKind,
-    payload: &Result<Vec<u8>, String>,
+    payload: &Result<Vec<u8>, InputError>,
     environment: &Environment,
 ) -> bool {
     let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));

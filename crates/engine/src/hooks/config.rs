@@ -9,7 +9,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::rule::Rule;
 use conclaude_os::log;
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use conclaude_store::store::{self, Session};
 
@@ -22,7 +22,7 @@ pub(super) struct Config {
     /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
     /// Rules that are written in them and cannot be used.
-    pub(super) lost: Vec<UnusableRules>,
+    pub(super) unusable: Vec<UnusableRules>,
     /// What its files extend, also where that is not used.
     pub(super) extended: Vec<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl Config {
             EventKind::SessionStart => Patterns::All,
             event => Patterns::Of(event),
         };
-        let Loaded { config: settings, mut origins, errors, lost, extended } = match &root.config {
+        let LoadedConfig { config: settings, mut origins, errors, unusable, extended } = match &root.config {
             Some(path) if environment.only_project => load::one(path, root),
             _ => load::all(root, patterns),
         };
@@ -43,7 +43,7 @@ impl Config {
         if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
         }
-        Config { settings, origins, error, lost, extended }
+        Config { settings, origins, error, unusable, extended }
     }
 
     /// The value below these keys; without a position where the default counts.

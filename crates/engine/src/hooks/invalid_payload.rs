@@ -16,7 +16,7 @@ use conclaude_checks::des::markers::Markers;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::DesConfig;
 use conclaude_core::decide::{self, HookResult};
-use conclaude_core::dialect::{claude, others};
+use conclaude_core::dialect::{claude, other_clients};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
@@ -77,8 +77,8 @@ impl InvalidPayload<'_> {
         let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
         let record = Record {
             event: event.name().into(),
-            session: others::session_id(fields).map(str::to_owned),
-            agent_id: others::agent_id(fields).map(str::to_owned),
+            session: other_clients::session_id(fields).map(str::to_owned),
+            agent_id: other_clients::agent_id(fields).map(str::to_owned),
             decision: decided.word.as_str().into(),
             findings: record::finding(&outcome, rule).into_iter().collect(),
             ..Record::default()
@@ -98,19 +98,19 @@ impl InvalidPayload<'_> {
         if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
             return None;
         }
-        let calls_gated = others::prompts(fields).map(Markers::of).any(|markers| markers.apply());
-        let agent = others::agent_id(fields);
+        let calls_gated = other_clients::prompts(fields).map(Markers::of).any(|markers| markers.apply());
+        let agent = other_clients::agent_id(fields);
         if !calls_gated && agent.is_none() {
             return None;
         }
         let cwd = fields.get("cwd").and_then(Value::as_str).map(Path::new).filter(|cwd| cwd.is_absolute());
         let Some(start) = environment.project_dir.as_deref().or(cwd) else {
-            return calls_gated.then(Project::default);
+            return if calls_gated { Some(Project::default()) } else { None };
         };
         let root = Root::find(environment.project_dir.as_deref(), cwd.unwrap_or(start));
         let applies = || {
-            let session =
-                Session::new(&root.folder, others::session_id(fields).unwrap_or_default()).within(budget);
+            let session = Session::new(&root.folder, other_clients::session_id(fields).unwrap_or_default())
+                .within(budget);
             let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
             remembered(&paths, &session).as_ref().is_some_and(GatedCall::is_open)
         };
@@ -119,11 +119,11 @@ impl InvalidPayload<'_> {
         }
         let config = Config::load(&root, event, environment);
         let is_on = !calls_gated || config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-        is_on.then_some(Project { root: Some(root.folder), config })
+        if is_on { Some(Project { root: Some(root.folder), config }) } else { None }
     }
 }
 
-/// The answer to an event of which it is not known whose it is, for this reason.
+/// The answer to an event whose sender is not known, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
     if event.is_quiet() {
         log::info(|| error.to_string());

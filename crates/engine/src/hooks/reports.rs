@@ -41,12 +41,14 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
             Scope::Local => settings.clone(),
         });
     // Registered in the project, its commands run without `conclaude trust`: that comes first.
-    let out_of_sync = (untrusted.is_none() && !problems.is_empty()).then(|| out_of_sync(&problems));
-    let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
-    parts.map(Outcome::note).collect()
+    let first = match untrusted {
+        None if !problems.is_empty() => Some(out_of_sync(&problems)),
+        untrusted => untrusted,
+    };
+    first.into_iter().chain(not_sent(context)).map(Outcome::note).collect()
 }
 
-/// A collector that has got nothing for so long is reported.
+/// A collector that has received nothing for longer than this is reported.
 const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What went wrong in the background, where nobody sees it.
@@ -69,10 +71,13 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
         .since
         .parse::<Timestamp>()
         .is_ok_and(|since| context.started.duration_since(since) > MAX_SILENCE);
-    (failure.is_permanent || is_old).then(|| {
-        let (what, since) = (clean_line(&failure.what), clean_line(&failure.since));
-        format!("⚠ decisions are not sent since {since}: {what}\nNothing is lost. To see more: `conclaude audit export --otlp`")
-    })
+    if !failure.is_permanent && !is_old {
+        return None;
+    }
+    let (what, since) = (clean_line(&failure.what), clean_line(&failure.since));
+    Some(format!(
+        "⚠ decisions are not sent since {since}: {what}\nNothing is lost. To see more: `conclaude audit export --otlp`"
+    ))
 }
 
 fn out_of_sync(problems: &[Problem]) -> String {

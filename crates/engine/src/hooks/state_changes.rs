@@ -160,7 +160,7 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
     let mut problems = Vec::new();
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,
-        // Whoever fills the tree must not get the next agent out of its scope.
+        // An agent that fills the tree must not get the next one out of its scope.
         Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
             let what = format!(
                 "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
@@ -256,7 +256,7 @@ pub(super) fn recorded_step(plan: &Plan, context: &Context<'_>) -> Option<String
         Gate::Call { step_file } | Gate::Stop { step_file } => {
             step_file.as_deref().map(|named| gates::step_name(&context.root.work, named))
         }
-        Gate::Write { step_file, .. } | Gate::Helper { step_file } | Gate::Lost { step_file } => {
+        Gate::Write { step_file, .. } | Gate::Helper { step_file } | Gate::MissingState { step_file } => {
             Some(step_file.clone())
         }
     }

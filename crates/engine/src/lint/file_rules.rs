@@ -8,11 +8,11 @@ use conclaude_core::config::{FileRuleConfig, Layer, NameGlob, Remark};
 use conclaude_core::yaml::Located;
 use conclaude_os::budget::Budget;
 use conclaude_os::git;
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 type FileRule = Located<FileRuleConfig>;
 
-pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Remark>) {
+pub(super) fn check(loaded: &LoadedConfig, context: &LintContext, found: &mut Vec<Remark>) {
     let guards = &loaded.config.guards;
     for (key, list) in [
         ("uneditableFiles", &guards.uneditable_files),
@@ -34,7 +34,7 @@ pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Rema
 
 struct FileRuleList<'a> {
     key: &'static str,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedConfig,
     rules: &'a [FileRule],
     root: &'a Path,
 }

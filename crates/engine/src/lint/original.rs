@@ -10,7 +10,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
 use conclaude_core::text::count;
 use conclaude_core::yaml::{self, Node, Spanned};
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 use shell_effects::placeholder::needs_bash;
 
 /// The schema that configs of 0.2 name.
@@ -20,7 +20,7 @@ const SCHEMA: &str = "conclaude-schema.json";
 const BLOCKED: [EventKind; 3] = [EventKind::TaskCompleted, EventKind::TeammateIdle, EventKind::ConfigChange];
 
 /// The keys that are read as others, and what means something else in such a file.
-pub(super) fn remarks(loaded: &Loaded) -> Vec<Remark> {
+pub(super) fn remarks(loaded: &LoadedConfig) -> Vec<Remark> {
     let mut found = Vec::new();
     let mut is_original = false;
     for (index, source) in loaded.origins.sources().iter().enumerate() {

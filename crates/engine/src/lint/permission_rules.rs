@@ -3,7 +3,7 @@
 use super::coverage::{covers, covers_command};
 use conclaude_core::config::{Layer, NameGlob, PermissionDefault, Remark};
 use conclaude_core::dialect::claude::notation::{ToolInputPattern, ToolPattern};
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 const SECTION: &str = "permissionRequest";
 
@@ -20,7 +20,7 @@ struct PermissionRule<'a> {
     source: usize,
 }
 
-pub(super) fn check(loaded: &Loaded, found: &mut Vec<Remark>) {
+pub(super) fn check(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     let rules = rules(loaded);
     for rule in &rules {
         let remark = denied_by_default(rule, loaded)
@@ -31,7 +31,7 @@ pub(super) fn check(loaded: &Loaded, found: &mut Vec<Remark>) {
     }
 }
 
-fn rules(loaded: &Loaded) -> Vec<PermissionRule<'_>> {
+fn rules(loaded: &LoadedConfig) -> Vec<PermissionRule<'_>> {
     let permissions = &loaded.config.permissions;
     let layer =
         |source: usize| loaded.origins.sources().get(source).map_or(Layer::default(), |one| one.layer);
@@ -74,7 +74,7 @@ impl PermissionRule<'_> {
 }
 
 /// If an outer layer denies by default and is not overridable, inner layers cannot allow anything.
-fn denied_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
+fn denied_by_default(rule: &PermissionRule<'_>, loaded: &LoadedConfig) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let source = loaded.origins.sources().get(default.source)?;
     let is_held =
@@ -89,7 +89,7 @@ fn denied_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remar
 }
 
 /// With `default: allow`, an `allow` rule of the same file has no effect.
-fn allowed_by_default(rule: &PermissionRule<'_>, loaded: &Loaded) -> Option<Remark> {
+fn allowed_by_default(rule: &PermissionRule<'_>, loaded: &LoadedConfig) -> Option<Remark> {
     let default = loaded.config.permissions.default.as_ref()?;
     let is_allowing = default.value.0.answer == PermissionDefault::Allow && default.source == rule.source;
     if rule.list != "allow" || !is_allowing {
@@ -111,7 +111,11 @@ fn denied(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>]) -> Option<Rem
 }
 
 /// Another rule of the same list covers this one.
-fn repeated(rule: &PermissionRule<'_>, rules: &[PermissionRule<'_>], loaded: &Loaded) -> Option<Remark> {
+fn repeated(
+    rule: &PermissionRule<'_>,
+    rules: &[PermissionRule<'_>],
+    loaded: &LoadedConfig,
+) -> Option<Remark> {
     let is_other = |one: &&PermissionRule<'_>| one.list == rule.list && one.index != rule.index;
     // Of two equal rules the later one is superfluous. Rules that differ in `agent` or `overridable` are not equal.
     let says_it = |one: &&PermissionRule<'_>| {

@@ -5,7 +5,7 @@ use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
 use conclaude_core::yaml::{self, Node, Spanned};
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     let first = config.sections.iter().filter(|(_, section)| section.mode == Some(MatchMode::First));
@@ -25,7 +25,7 @@ pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
 }
 
 /// `match: first` in an inner layer has no effect if an outer layer has commands: all of them run.
-pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
+pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
         let Node::Map(sections) = &tree.value else { continue };
@@ -50,7 +50,7 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
 }
 
 /// Values of an inner layer that would relax an outer one, which is not overridable.
-pub(super) fn held_switches(loaded: &Loaded, found: &mut Vec<Remark>) {
+pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
         for keys in HELD {

@@ -10,12 +10,12 @@ use conclaude_core::config::{
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::yaml::Located;
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 use shell_effects::glob::{Glob, Kind};
 
 const KEY: &str = "toolUsageValidation";
 
-pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Remark>) {
+pub(super) fn check(loaded: &LoadedConfig, context: &LintContext, found: &mut Vec<Remark>) {
     let rules: Vec<&Located<ToolRuleConfig>> =
         loaded.config.guards.tool_usage_validation.iter().flatten().collect();
     for (index, rule) in rules.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn check(loaded: &Loaded, context: &LintContext, found: &mut Vec<Rema
     }
 }
 
-fn layer(rule: &Located<ToolRuleConfig>, loaded: &Loaded) -> Layer {
+fn layer(rule: &Located<ToolRuleConfig>, loaded: &LoadedConfig) -> Layer {
     loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
 }
 
@@ -61,7 +61,12 @@ impl RulePosition<'_> {
     }
 
     /// A rule that would only relax an outer layer, which is not overridable.
-    fn held(&self, index: usize, rules: &[&Located<ToolRuleConfig>], loaded: &Loaded) -> Option<Remark> {
+    fn held(
+        &self,
+        index: usize,
+        rules: &[&Located<ToolRuleConfig>],
+        loaded: &LoadedConfig,
+    ) -> Option<Remark> {
         let rule = *rules.get(index)?;
         let is_outer = |one: &&&Located<ToolRuleConfig>| layer(one, loaded) < layer(rule, loaded);
         let outer = || rules.iter().filter(is_outer);

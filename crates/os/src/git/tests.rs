@@ -1,4 +1,4 @@
-mod hidden;
+mod hidden_writes;
 
 use std::process::Command;
 

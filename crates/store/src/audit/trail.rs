@@ -47,7 +47,7 @@ pub struct Trail {
     pub(super) max_file_bytes: u64,
     /// `None` without a home folder.
     pub(super) outside: Option<ExternalPaths>,
-    /// How long whoever writes may wait for others.
+    /// How long a writer may wait for other processes.
     pub(super) budget: Budget,
 }
 

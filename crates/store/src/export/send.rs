@@ -8,7 +8,7 @@ use thiserror::Error;
 use conclaude_core::config::{Endpoint, Headers, Signal, TelemetryConfig};
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
-use conclaude_os::http::{self, Answered};
+use conclaude_os::http::{self, HttpAnswer};
 use conclaude_os::process;
 
 /// No request takes longer, and none is cut so short that it cannot succeed.
@@ -112,8 +112,8 @@ fn attempt(target: &Target, signal: Signal, body: &str, timeout: Duration) -> Re
     }
 }
 
-fn judge(url: &str, answered: Answered) -> Result<String, SendError> {
-    let Answered { status, retry_after, location, body } = answered;
+fn judge(url: &str, answered: HttpAnswer) -> Result<String, SendError> {
+    let HttpAnswer { status, retry_after, location, body } = answered;
     if (200..300).contains(&status) {
         return Ok(body);
     }
@@ -269,10 +269,10 @@ fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, 
     let mut found = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let (name, behind) = after.split_once('}').ok_or(VariableError::Unclosed)?;
+        let (name, tail) = after.split_once('}').ok_or(VariableError::Unclosed)?;
         found.push_str(before);
         found.push_str(&get(name).ok_or_else(|| VariableError::NotSet(name.to_owned()))?);
-        rest = behind;
+        rest = tail;
     }
     Ok(found + rest)
 }
@@ -320,11 +320,11 @@ mod tests {
         for (status, is_transient) in
             [(400, false), (401, false), (404, false), (429, true), (500, false), (503, true)]
         {
-            let error = judge("u", Answered { status, ..Answered::default() }).unwrap_err();
+            let error = judge("u", HttpAnswer { status, ..HttpAnswer::default() }).unwrap_err();
             assert_eq!(error.is_transient, is_transient, "{status}");
         }
         let answered =
-            Answered { status: 307, location: Some("http://b\u{1b}[2J".into()), ..Answered::default() };
+            HttpAnswer { status: 307, location: Some("http://b\u{1b}[2J".into()), ..HttpAnswer::default() };
         assert_eq!(
             judge("u", answered).unwrap_err().what,
             "u answered 307; redirects are not followed: if http://b is right, use that"

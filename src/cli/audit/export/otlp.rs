@@ -17,7 +17,7 @@ use conclaude_os::budget::Budget;
 use conclaude_os::process;
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, SendCounts, Target, Transfer, TransferReport, background, sleep};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 
 /// Between two looks for new records.
@@ -83,7 +83,7 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
 
 /// The endpoint, with its headers.
 fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Target> {
-    let Loaded { config, mut origins, errors, .. } = load::all(root, Patterns::All);
+    let LoadedConfig { config, mut origins, errors, .. } = load::all(root, Patterns::All);
     let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
     let is_configured = match (&named, config.endpoint()) {
         (Some(named), Some(configured)) => named == configured,

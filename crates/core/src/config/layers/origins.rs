@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use super::merging::Merging;
+use super::tree_merger::TreeMerger;
 use super::{Layer, Source, file_name};
 use crate::config::{ConclaudeConfig, EventConfig, Patterns};
 use crate::yaml::{Node, Span, Spanned};
@@ -54,7 +54,7 @@ impl Origins {
         self.sources.push(source);
         let layers: Vec<Layer> = self.sources.iter().map(|source| source.layer).collect();
         let outer = std::mem::take(&mut self.tree);
-        self.tree = Merging { layers: &layers, keys: Vec::new() }.values(outer, tree);
+        self.tree = TreeMerger { layers: &layers, keys: Vec::new() }.values(outer, tree);
     }
 
     /// Decides for each file whether anything of it may run.

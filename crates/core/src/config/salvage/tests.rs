@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::reading::tree;
+use crate::config::parse::tree;
 use crate::config::{Layer, Part, Patterns, Source};
 
 fn kept(text: &str) -> (String, Vec<usize>) {

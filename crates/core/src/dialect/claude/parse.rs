@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::dialect::others;
+use crate::dialect::other_clients;
 use crate::event::{EventKind, Subject};
 
 /// What Claude Code compares with the matcher of a registration, for the events that we register with one.
@@ -45,7 +45,7 @@ pub fn is_own(fields: &Map<String, Value>) -> bool {
     match (has("hook_event_name"), has("session_id")) {
         (true, true) => true,
         (false, false) => false,
-        _ => !others::is_named_otherwise(fields),
+        _ => !other_clients::is_named_otherwise(fields),
     }
 }
 

@@ -8,7 +8,7 @@ use conclaude_checks::permission;
 use conclaude_core::config::EventConfig;
 use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
-use conclaude_store::load::Loaded;
+use conclaude_store::load::LoadedConfig;
 
 /// The events that a transcript shows.
 pub(super) const EVENTS: [EventKind; 5] = [
@@ -20,7 +20,7 @@ pub(super) const EVENTS: [EventKind; 5] = [
 ];
 
 pub(super) fn all(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     guards: &guard::GuardRules,
     permissions: &permission::PermissionRules,
     base: &Path,
@@ -49,7 +49,7 @@ pub(super) fn all(
     found
 }
 
-fn commands(loaded: &Loaded, base: &Path, keys: &[&str], section: &EventConfig) -> Vec<Rule> {
+fn commands(loaded: &LoadedConfig, base: &Path, keys: &[&str], section: &EventConfig) -> Vec<Rule> {
     let mut found = Vec::new();
     for (pattern, commands) in section.entries() {
         for index in 0..commands.len() {
@@ -61,11 +61,11 @@ fn commands(loaded: &Loaded, base: &Path, keys: &[&str], section: &EventConfig) 
     found
 }
 
-pub(super) fn infinite(loaded: &Loaded, base: &Path) -> Rule {
+pub(super) fn infinite(loaded: &LoadedConfig, base: &Path) -> Rule {
     located(loaded, base, &["stop", "infinite"], Rule::key("stop.infinite"))
 }
 
 /// A rule with the file and the line of the value below these keys.
-pub(super) fn located(loaded: &Loaded, base: &Path, keys: &[&str], rule: Rule) -> Rule {
+pub(super) fn located(loaded: &LoadedConfig, base: &Path, keys: &[&str], rule: Rule) -> Rule {
     rule.located(&loaded.origins, keys, base)
 }

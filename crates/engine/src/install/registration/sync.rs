@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use super::current::{ScopeSettings, covers, locations, satisfies};
-use super::needed::needed;
+use super::requirements::needed;
 use crate::install::scope::Scope;
 use crate::install::settings::{self, CommandLine, IF_TRUSTED, Registration};
 use conclaude_core::config::ConclaudeConfig;

@@ -91,7 +91,7 @@ fn symlinks_instead_of_our_folders_are_rejected() {
     std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
     assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1, &BlockCause::default()).is_err());
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
-    // Nor is anything written or removed behind it.
+    // Nor is anything written or removed through it.
     let old = elsewhere.path().join("state").join("0".repeat(64));
     fs::create_dir_all(&old).unwrap();
     fs::create_dir_all(elsewhere.path().join("state/last")).unwrap();

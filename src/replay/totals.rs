@@ -1,4 +1,4 @@
-//! What a replay saw: counts, and the events about which the config has something to say.
+//! The results of a replay: counts, and the events that the config decides about.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ const MAX_PROBLEMS: usize = 20;
 
 /// What happened at that time, as far as the transcript says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Happened {
+pub(crate) enum PastOutcome {
     Ran,
     Failed,
     DeniedByHook,
@@ -29,29 +29,29 @@ pub(crate) enum Happened {
     BlockedByHook,
 }
 
-impl Happened {
+impl PastOutcome {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Happened::Ran => "ran",
-            Happened::Failed => "failed",
-            Happened::DeniedByHook => "denied by a hook",
-            Happened::RejectedByUser => "rejected by the user",
-            Happened::NotPermitted => "not permitted",
-            Happened::NoResult => "no result",
-            Happened::Submitted => "submitted",
-            Happened::Stopped => "stopped",
-            Happened::BlockedByHook => "blocked by a hook",
+            PastOutcome::Ran => "ran",
+            PastOutcome::Failed => "failed",
+            PastOutcome::DeniedByHook => "denied by a hook",
+            PastOutcome::RejectedByUser => "rejected by the user",
+            PastOutcome::NotPermitted => "not permitted",
+            PastOutcome::NoResult => "no result",
+            PastOutcome::Submitted => "submitted",
+            PastOutcome::Stopped => "stopped",
+            PastOutcome::BlockedByHook => "blocked by a hook",
         }
     }
 
     fn was_used(self) -> bool {
-        matches!(self, Happened::Ran | Happened::Failed)
+        matches!(self, PastOutcome::Ran | PastOutcome::Failed)
     }
 }
 
 /// Where in the past an event was.
 #[derive(Clone, Debug)]
-pub(crate) struct At {
+pub(crate) struct EventPosition {
     pub(crate) time: Option<String>,
     pub(crate) event: EventKind,
     pub(crate) tool: Option<String>,
@@ -64,24 +64,24 @@ pub(crate) struct At {
 pub(crate) struct Hit {
     pub(crate) session: String,
     pub(crate) agent: String,
-    pub(crate) at: At,
+    pub(crate) at: EventPosition,
     pub(crate) would: Prediction,
     pub(crate) because: Vec<DecidingRule>,
-    pub(crate) happened: Happened,
+    pub(crate) happened: PastOutcome,
     pub(crate) differs: bool,
 }
 
 /// Whether the config decides otherwise than it went. `asked`: whether the user was asked at that time, where that is known.
-pub(crate) fn differs(would: Prediction, happened: Happened, asked: Option<bool>) -> bool {
+pub(crate) fn differs(would: Prediction, happened: PastOutcome, asked: Option<bool>) -> bool {
     match would {
         Prediction::Denied => happened.was_used(),
         Prediction::Asked => {
-            happened == Happened::DeniedByHook || (happened.was_used() && asked == Some(false))
+            happened == PastOutcome::DeniedByHook || (happened.was_used() && asked == Some(false))
         }
-        Prediction::Blocked => matches!(happened, Happened::Stopped | Happened::Submitted),
-        Prediction::Permitted => !happened.was_used() && happened != Happened::NoResult,
+        Prediction::Blocked => matches!(happened, PastOutcome::Stopped | PastOutcome::Submitted),
+        Prediction::Permitted => !happened.was_used() && happened != PastOutcome::NoResult,
         Prediction::Depends | Prediction::Unknown => false,
-        Prediction::Allowed => matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook),
+        Prediction::Allowed => matches!(happened, PastOutcome::DeniedByHook | PastOutcome::BlockedByHook),
     }
 }
 
@@ -117,25 +117,25 @@ impl Tally {
 
 /// What of the events could not be replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NotReplayed {
+pub(crate) struct ReplayGaps {
     /// Calls of agents with a step: the step file.
     pub(crate) step_files: u64,
     /// Calls of agents with a step that write: Gate 2.
     pub(crate) scopes: u64,
     /// Stops of agents with a step: Gate 3.
     pub(crate) gated_stops: u64,
-    /// Calls of which the transcript does not say whether the user was asked: PermissionRequest.
+    /// Calls for which the transcript does not say whether the user was asked: PermissionRequest.
     pub(crate) requests: u64,
     /// Lines of subagents in the transcript of a main thread, where older versions wrote them.
     pub(crate) sidechain_lines: u64,
-    /// Agents of which nothing says what they are: their id is their name.
+    /// Agents without a type: their id is their name.
     pub(crate) unknown_agents: u64,
     /// Transcripts that were last written before the time that is asked for.
     pub(crate) old_files: u64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReplayTotals {
     pub(crate) tool_calls: u64,
     pub(crate) requests: u64,
     pub(crate) prompts: u64,
@@ -148,7 +148,7 @@ pub(crate) struct Seen {
     pub(crate) rules: HashMap<Rule, Tally>,
     /// How often each command would run.
     pub(crate) commands: HashMap<PlannedCommand, u64>,
-    pub(crate) not_replayed: NotReplayed,
+    pub(crate) not_replayed: ReplayGaps,
     /// The main transcripts of sessions with something of the time that is asked for.
     pub(crate) sessions: BTreeSet<String>,
     /// Events that could not be judged.
@@ -163,7 +163,7 @@ pub(crate) struct Seen {
     more_problems: u64,
 }
 
-impl Seen {
+impl ReplayTotals {
     pub(crate) fn of(&self, would: Prediction) -> u64 {
         self.would.get(&would).copied().unwrap_or(0)
     }
@@ -189,11 +189,15 @@ impl Seen {
 
     /// All that went wrong, in sentences.
     pub(crate) fn all_problems(&self) -> Vec<String> {
-        let more = (self.more_problems > 0).then(|| format!("and {} more problems", self.more_problems));
-        let unjudged =
-            (self.unjudged > 0).then(|| format!("{} could not be judged", count(self.unjudged, "event")));
-        let own = self.problems.iter().cloned().chain(more).chain(unjudged);
-        own.chain(self.counts.problems()).collect()
+        let mut all = self.problems.clone();
+        if self.more_problems > 0 {
+            all.push(format!("and {} more problems", self.more_problems));
+        }
+        if self.unjudged > 0 {
+            all.push(format!("{} could not be judged", count(self.unjudged, "event")));
+        }
+        all.extend(self.counts.problems());
+        all
     }
 
     /// Everything that is only counted.
@@ -226,7 +230,7 @@ impl Seen {
         add(self.rules.entry(rule).or_default().numbers(), tally.numbers());
     }
 
-    pub(crate) fn add(&mut self, mut other: Seen) {
+    pub(crate) fn add(&mut self, mut other: ReplayTotals) {
         add(self.numbers(), other.numbers());
         other.would.into_iter().for_each(|(would, n)| *self.would.entry(would).or_default() += n);
         other.hits.into_iter().for_each(|(key, hit)| self.keep(key, hit));
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_decision_differs_where_something_else_came_of_it() {
-        use Happened::{
+        use PastOutcome::{
             BlockedByHook, DeniedByHook, Failed, NoResult, NotPermitted, Ran, RejectedByUser, Stopped,
         };
         for (would, happened, asked, expected) in [
@@ -282,17 +286,17 @@ mod tests {
         let hit = |number: u64| Hit {
             session: number.to_string(),
             agent: String::new(),
-            at: At { time: None, event: EventKind::Stop, tool: None, what: String::new() },
+            at: EventPosition { time: None, event: EventKind::Stop, tool: None, what: String::new() },
             would: Prediction::Blocked,
             because: Vec::new(),
-            happened: Happened::Stopped,
+            happened: PastOutcome::Stopped,
             differs: true,
         };
-        let mut all = Seen::default();
+        let mut all = ReplayTotals::default();
         for file in (0..3).rev() {
-            let mut seen = Seen::default();
-            (0..MAX_HITS as u64 / 2).for_each(|number| seen.keep((file, number), hit(number)));
-            all.add(seen);
+            let mut totals = ReplayTotals::default();
+            (0..MAX_HITS as u64 / 2).for_each(|number| totals.keep((file, number), hit(number)));
+            all.add(totals);
         }
         assert_eq!((all.hits.len(), all.left_out), (MAX_HITS, MAX_HITS as u64 / 2));
         assert!(all.hits.keys().all(|(file, _)| *file < 2));

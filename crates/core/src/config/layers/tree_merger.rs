@@ -6,14 +6,14 @@ use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 /// Guards that are on or off.
 const SWITCHES: [&str; 3] = ["preventRootAdditions", "preventUpdateGitIgnored", "worktreeFence"];
 
-pub(super) struct Merging<'a> {
+pub(super) struct TreeMerger<'a> {
     /// Of each file.
     pub(super) layers: &'a [Layer],
     /// Of the current values.
     pub(super) keys: Vec<Text>,
 }
 
-impl Merging<'_> {
+impl TreeMerger<'_> {
     /// `null` equals absent.
     pub(super) fn values(&mut self, outer: Spanned<Node>, inner: Spanned<Node>) -> Spanned<Node> {
         if self.is_locked_on(&outer, &inner) || self.is_stricter(&outer, &inner) {

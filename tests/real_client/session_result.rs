@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::mock::{Asked, messages, text_of};
 
 /// A session that is over. A test that fails while one is at hand prints it.
-pub(crate) struct Seen {
+pub(crate) struct SessionResult {
     /// Nothing if the client had to be killed.
     exit: Option<i32>,
     /// The client's messages, in order.
@@ -14,10 +14,10 @@ pub(crate) struct Seen {
     asked: Vec<Asked>,
 }
 
-impl Seen {
-    pub(crate) fn new(exit: Option<i32>, stdout: &str, stderr: String, asked: Vec<Asked>) -> Seen {
+impl SessionResult {
+    pub(crate) fn new(exit: Option<i32>, stdout: &str, stderr: String, asked: Vec<Asked>) -> SessionResult {
         let stream = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        Seen { exit, stream, stderr, asked }
+        SessionResult { exit, stream, stderr, asked }
     }
 
     /// Expects what holds for every session: it ended by itself and well, and the script had an answer to everything.
@@ -106,7 +106,7 @@ impl Seen {
     }
 }
 
-impl Drop for Seen {
+impl Drop for SessionResult {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.print();

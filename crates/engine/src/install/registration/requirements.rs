@@ -6,12 +6,12 @@ use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventCon
 use conclaude_core::dialect::claude::{file_matcher, mcp, tools};
 use conclaude_core::event::{self, EventKind, RegistrationRule, Subject};
 use conclaude_core::pattern::{MatchMode, Pattern};
-use conclaude_store::load::{self, Loaded};
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 
 /// The part of the config that the settings of a scope register for: the user's config for all projects, the project's config for
 /// shared settings, and all of it for local settings.
-pub fn config_for(scope: Scope, root: &Root) -> Loaded {
+pub fn config_for(scope: Scope, root: &Root) -> LoadedConfig {
     match scope {
         Scope::User => load::of_user(root, Patterns::All),
         Scope::Project => load::of_project(root, Patterns::All),
