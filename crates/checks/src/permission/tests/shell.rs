@@ -388,7 +388,7 @@ fn what_cannot_be_parsed_is_never_allowed() {
 
 #[test]
 fn unknown_code_of_any_shell_may_be_any_command() {
-    let rules = rules(r#"{allow: ["Bash(*)"]}"#);
+    let rules = rules(r#"{allow: ["Bash(* *)", "Bash(rbash)", "Bash(ls)"]}"#);
     for command in [
         "bash -c \"$X\"",
         "rbash -c \"$X\"",
