@@ -20,7 +20,7 @@ fn validator() -> &'static Validator {
 fn full() -> Value {
     let command = json!({
         "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
-        "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh",
+        "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh", "env": { "CI": "1", "A_B": null },
         "agent": "c*", "files": ["src/**", "!*.md"], "context": true, "showCommand": false, "notifyPerCommand": true,
         "pattern": "x", "caseInsensitive": true,
     });
