@@ -1,7 +1,7 @@
 //! `conclaude des run`: what a run records, and what counts as proof at the stop.
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::des::{STEP, des, ok, phase, project, refused, shows};
 use crate::common::snapshot::{pretty, steady};
@@ -248,4 +248,45 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
+}
+
+/// The agents that records of this event name, with their sessions.
+fn named_by(test: &Test, event: &str) -> Vec<(Value, Value)> {
+    let trail = std::fs::read_to_string(test.root().join(".conclaude/audit/audit-0000000001.jsonl")).unwrap();
+    let records = trail.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_event = records.filter(|record| record["event"] == event);
+    of_event.map(|record| (record["agent"].clone(), record["session"].clone())).collect()
+}
+
+#[test]
+fn a_run_names_the_agent_at_work_also_without_a_session_where_there_is_only_one() {
+    let test = project().call_agent(MARKERS).run().again();
+    assert!(des(&test, &["run", STEP, "PREPARE", "--", "true"]).status.success());
+    assert_eq!(named_by(&test, "des run"), [(json!("coder"), json!("session-1"))]);
+    // With a second one at work, nobody knows which of them it was.
+    let second = test.payload("session_id", "session-2").payload("tool_use_id", "toolu_2");
+    let test = second.call_agent(MARKERS).run().again();
+    let _ = des(&test, &["run", STEP, "RED_ACCEPTANCE", "--", "false"]);
+    assert_eq!(named_by(&test, "des run")[1], (Value::Null, Value::Null));
+}
+
+#[test]
+fn a_run_that_expects_a_failure_proves_nothing_outside_of_red_phases() {
+    let config = "des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}";
+    let test = Test::stop().config(config);
+    assert!(des(&test, &["new", STEP]).status.success());
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    assert_eq!(des(&test, &["run", STEP, "RED", "--", "false"]).status.code(), Some(1));
+    assert_snapshot!(shows(&test, &["run", STEP, "GREEN", "--expect", "fail", "--", "false"]), @"");
+    assert_eq!(phase(&test, "GREEN")["status"], "NOT_EXECUTED");
+    // One from the time before the config asked for proof.
+    let test = test.config("des: {scope: off, phases: tdd-3}");
+    let _ = des(&test, &["run", STEP, "GREEN", "--expect", "fail", "--", "false"]);
+    assert!(des(&test, &["run", STEP, "COMMIT", "--", "true"]).status.success());
+    let test = test.config(config).stops();
+    let stopped = test.run();
+    assert_snapshot!(stopped.blocked(), @"");
+    let test = stopped.again();
+    assert!(des(&test, &["run", STEP, "GREEN", "--", "true"]).status.success());
+    test.run().silent();
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::blocked;
 use crate::common::snapshot::same;
-use crate::common::workflow::{MARKERS, done, todo, with};
+use crate::common::workflow::{MARKERS, codes, done, todo, with};
 use crate::common::{Test, capture};
 
 #[test]
@@ -97,12 +97,6 @@ fn every_finding_of_a_step_file_blocks_with_its_phase_and_fix() {
 #[test]
 fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     let stop = |prompt: &str| Test::stop().step(&done()).agent_files(prompt).stops();
-    assert_snapshot!(stop(&MARKERS.replace("required", "requird")).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
-    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
     assert_snapshot!(stop("<!-- DES-VALIDATION: required -->").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
@@ -131,6 +125,24 @@ fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     ✗ STEP_FILE_OUTSIDE_PROJECT: ../x.json lies outside the project [ROOT] → name a step file inside the project, relative to its root
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
+}
+
+// Scenario: a value of DES-VALIDATION other than `required`
+#[test]
+fn validation_that_is_off_is_an_ad_hoc_task_and_what_is_unclear_is_only_reported() {
+    let stop = |prompt: &str| Test::stop().step(&todo()).agent_files(prompt).stops();
+    for word in ["false", "no", "off", "none", "optional"] {
+        stop(&MARKERS.replace("required", word)).run().silent();
+        Test::stop().step(&todo()).call_agent(&MARKERS.replace("required", word)).run().silent();
+    }
+    // The agent cannot change its prompt, and nobody knows whether a gate was meant.
+    let reported = stop(&MARKERS.replace("required", "requird")).run();
+    assert_snapshot!(reported.message(), @"");
+    assert_eq!(reported.audit().pop().unwrap()["decision"], "warned");
+    let near = stop(&MARKERS.replace("DES-VALIDATION", "DES_VALIDATION")).run();
+    assert_eq!(near.code, Some(0), "{}", near.stderr);
+    let called = Test::stop().step(&todo()).call_agent(&MARKERS.replace("required", "requird")).run();
+    assert_eq!(codes(&called.denied()), ["MARKER_INVALID"]);
 }
 
 #[test]

@@ -71,6 +71,27 @@ impl Session {
         Session { budget: budget.clone(), ..self }
     }
 
+    /// The sessions of which something is kept outside of projects, or in this one. They are only read.
+    #[must_use]
+    pub fn all(root: &Path) -> Vec<Session> {
+        let inside = fs::read_dir(root.join(FOLDER).join("state")).into_iter().flatten().flatten();
+        let inside = inside.map(|entry| entry.path()).filter(|path| files::is_real_folder(path));
+        let names: BTreeSet<std::ffi::OsString> = folders()
+            .iter()
+            .chain(&inside.collect::<Vec<_>>())
+            .filter_map(|path| path.file_name().map(std::ffi::OsStr::to_owned))
+            .filter(|name| name.len() == 64)
+            .collect();
+        let named = |name: std::ffi::OsString| Session {
+            root: root.to_owned(),
+            outside: outside().map(|folder| folder.join(SESSIONS).join(&name)),
+            folder: root.join(FOLDER).join("state").join(name),
+            is_read_only: true,
+            budget: Budget::unlimited(),
+        };
+        names.into_iter().map(named).collect()
+    }
+
     /// How long its user may wait.
     #[must_use]
     pub fn budget(&self) -> &Budget {
