@@ -121,7 +121,7 @@ fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() 
     };
     let before = test.step(&done).stops().run();
     assert_snapshot!(before.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -149,7 +149,7 @@ fn a_record_of_a_run_that_was_edited_proves_nothing_and_others_do_not_matter() {
     std::fs::write(trail(&test), format!("{before}\n{forged}\n")).unwrap();
     let reason = test.stops().run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run: record 4 of the audit trail was changed or removed: `conclaude audit verify` says more → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -199,7 +199,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let config = "des: {scope: off, evidence: [GREEN_UNIT]}";
     let reason = Test::gated_stop(&done()).config(config).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -218,7 +218,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     );
     std::fs::write(&trail, std::fs::read_to_string(&trail).unwrap() + &forged).unwrap();
     assert_snapshot!(test.agent_files(MARKERS).stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -228,7 +228,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     };
     let reason = Test::gated_stop(&skipped("NOT_APPLICABLE: x")).config(config).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: it was skipped, though it needs the record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -244,7 +244,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let test = test.step(&done()).agent_files(MARKERS).stops();
     let reason = test.run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -277,7 +277,11 @@ fn a_run_that_expects_a_failure_proves_nothing_outside_of_red_phases() {
     assert!(des(&test, &["new", STEP]).status.success());
     let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
     assert_eq!(des(&test, &["run", STEP, "RED", "--", "false"]).status.code(), Some(1));
-    assert_snapshot!(shows(&test, &["run", STEP, "GREEN", "--expect", "fail", "--", "false"]), @"");
+    assert_snapshot!(shows(&test, &["run", STEP, "GREEN", "--expect", "fail", "--", "false"]), @"
+    exit 1
+    ----- stderr
+    conclaude: GREEN counts only with proof (des.evidence), and a command that is expected to fail proves nothing outside of RED phases: leave `--expect fail` out
+    ");
     assert_eq!(phase(&test, "GREEN")["status"], "NOT_EXECUTED");
     // One from the time before the config asked for proof.
     let test = test.config("des: {scope: off, phases: tdd-3}");

@@ -145,7 +145,7 @@ fn a_missing_object_is_not_fetched_with_the_program_of_the_repository() {
     let test = test.file(&branch, format!("{}\n", "1".repeat(40)));
     let stopped = test.stops().run();
     assert_snapshot!(stopped.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: git diff-tree: bad object 1111111111111111111111111111111111111111 → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -157,7 +157,7 @@ fn a_deleted_repository_is_named_in_one_line() {
     let test = called(|test| test);
     std::fs::remove_dir_all(test.root().join(".git")).unwrap();
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: the git repository is gone: .git was deleted or moved after the agent was called → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -221,7 +221,11 @@ fn what_git_was_configured_to_ignore_at_the_call_is_hidden() {
     let everything = "*\n";
     let late = with_editor_files(called(prepare)).file(".git/info/exclude", everything);
     let late = late.file(".home/.config/git/ignore", everything);
-    assert_eq!(named(late), ["✗ .git/info/exclude", "✗ seen"], "written since the call");
+    assert_eq!(
+        named(late),
+        ["✗ .git/info/exclude", "✗ .home/.config/git/ignore", "✗ seen"],
+        "written since the call"
+    );
 }
 
 #[test]
@@ -320,7 +324,7 @@ fn a_baseline_that_was_deleted_blocks() {
     let found = test.program("find").arg(&state).args(["-name", "tree-*", "-delete"]).status().unwrap();
     assert!(found.success());
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: the baseline that Gate 1 took is gone → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

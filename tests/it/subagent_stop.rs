@@ -189,7 +189,10 @@ fn a_malformed_line_is_a_warning_also_where_it_is_older_than_the_call() {
         let warnings: Vec<&str> = done.stderr.lines().filter(|line| line.contains("warn: ")).collect();
         shown.push(done.steady(&warnings.join("\n")));
     }
-    assert_snapshot!(shown.join("\n"), @"");
+    assert_snapshot!(shown.join("\n"), @"
+    conclaude: warn: malformed transcript [ROOT]/main.jsonl: a line is not JSON
+    conclaude: warn: malformed transcript [ROOT]/main.jsonl: a line is not JSON
+    ");
     // A payload that names its agent costs no reading.
     let test =
         Test::stop().config(&config_of(&["coder"])).file("main.jsonl", format!("{{broken}}\n{call}\n"));

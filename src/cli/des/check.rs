@@ -123,7 +123,11 @@ fn for_hook(
     let origin = offline::origin(transcript).map_err(anyhow::Error::msg)?;
     let markers = Markers::of(&origin.prompt);
     let gate = GateConfig::of(&project.config);
-    if !gate.des.is_enabled() || !markers.apply() {
+    if !gate.des.is_enabled() {
+        writeln!(out, "nothing was checked: the config switches the gates off (des.enabled)")?;
+        return Ok(Exit::Success);
+    }
+    if !markers.apply() {
         let report = StepReport { is_ad_hoc: true, ..of_step(step_file.trim().to_owned(), Vec::new()) };
         print(&report, out)?;
         return Ok(Exit::Success);

@@ -32,7 +32,7 @@ fn plain(prompt: &str) -> String {
 fn a_payload_of_six_fields_is_gated_and_recorded_with_its_start_time() {
     let done = six_fields(&todo(), &plain(MARKERS)).run();
     assert_snapshot!(done.blocked(), @"
-    conclaude: coder may not stop yet (block 1 of 3):
+    Validation failed: coder may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

@@ -9,8 +9,8 @@ use crate::files;
 /// No config file of git is larger.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// How deep config files may include each other, as in git.
-const MAX_INCLUDES: u32 = 10;
+/// How many files are included together: a repository may include its own config again and again.
+const MAX_INCLUDES: u32 = 32;
 
 /// The file that `core.excludesFile` names for this repository, else `$XDG_CONFIG_HOME/git/ignore`. It need not exist.
 pub(super) fn file_of_user(repository: &Repository) -> Option<PathBuf> {
@@ -22,11 +22,11 @@ pub(super) fn file_of_user(repository: &Repository) -> Option<PathBuf> {
         Some(repository.common_dir.join("config")),
     ];
     // Of several the last counts, which is the one nearest to the repository.
-    let mut named = None;
+    let mut search = Search::default();
     for file in files.into_iter().flatten() {
-        read(&file, MAX_INCLUDES, &mut named);
+        search.read(&file);
     }
-    match named {
+    match search.named {
         // Switched off.
         Some(value) if value.is_empty() => None,
         Some(value) => Some(repository.top.join(files::expand_home(&value))),
@@ -41,18 +41,28 @@ fn git_folder() -> Option<PathBuf> {
     Some(base.join("git"))
 }
 
-/// Reads `core.excludesFile` from a config file and from those that it includes. Includes with a condition are left out: what
-/// they would hide is seen then, which is the safe side.
-fn read(file: &Path, includes: u32, named: &mut Option<String>) {
-    let Ok(text) = files::read_text(file, MAX_CONFIG_BYTES) else { return };
-    for (section, key, value) in Settings::of(&text) {
-        match (section.as_str(), key.as_str()) {
-            ("core", "excludesfile") => *named = Some(value),
-            ("include", "path") if includes > 0 => {
-                let folder = file.parent().unwrap_or(file);
-                read(&folder.join(files::expand_home(&value)), includes - 1, named);
+/// `core.excludesFile`, as the files that were read so far name it.
+#[derive(Default)]
+struct Search {
+    named: Option<String>,
+    includes: u32,
+}
+
+impl Search {
+    /// Reads a config file and those that it includes. Includes with a condition are left out: what they would hide is seen
+    /// then, which is the safe side.
+    fn read(&mut self, file: &Path) {
+        let Ok(text) = files::read_text(file, MAX_CONFIG_BYTES) else { return };
+        for (section, key, value) in Settings::of(&text) {
+            match (section.as_str(), key.as_str()) {
+                ("core", "excludesfile") => self.named = Some(value),
+                ("include", "path") if self.includes < MAX_INCLUDES => {
+                    self.includes += 1;
+                    let folder = file.parent().unwrap_or(file);
+                    self.read(&folder.join(files::expand_home(&value)));
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 }
@@ -127,12 +137,17 @@ mod tests {
 
     use super::*;
 
+    fn read(file: &Path) -> Option<String> {
+        let mut search = Search::default();
+        search.read(file);
+        search.named
+    }
+
     fn of(text: &str) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config");
         std::fs::write(&file, text).unwrap();
-        let mut named = None;
-        read(&file, MAX_INCLUDES, &mut named);
+        let named = read(&file);
         // What git itself says.
         let mut git = Command::new("git");
         git.args(["config", "--includes", "--file"]).arg(&file).args(["--get", "core.excludesFile"]);
@@ -158,18 +173,15 @@ mod tests {
         ] {
             assert_eq!(of(text).as_deref(), value, "{text:?}");
         }
-        let mut named = None;
-        read(Path::new("/does/not/exist"), MAX_INCLUDES, &mut named);
-        assert_eq!(named, None);
+        assert_eq!(read(Path::new("/does/not/exist")), None);
     }
 
     #[test]
     fn files_that_include_each_other_end() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config");
-        std::fs::write(&file, "[include]\n\tpath = config\n[core]\n\texcludesFile = /x\n").unwrap();
-        let mut named = None;
-        read(&file, MAX_INCLUDES, &mut named);
-        assert_eq!(named.as_deref(), Some("/x"));
+        let again = "[include]\n\tpath = config\n".repeat(1_000);
+        std::fs::write(&file, format!("{again}[core]\n\texcludesFile = /x\n")).unwrap();
+        assert_eq!(read(&file).as_deref(), Some("/x"));
     }
 }
