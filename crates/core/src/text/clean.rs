@@ -26,8 +26,8 @@ pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
-/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which mean
-/// nothing to whoever is no model.
+/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which only a
+/// model takes for instructions.
 #[must_use]
 pub fn printable(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { seen(text) }

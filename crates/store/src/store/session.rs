@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, open_new, outside};
+use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, open_new, user_state_folder};
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_os::budget::Budget;
@@ -54,11 +54,14 @@ impl Session {
     /// Nothing is created until something is written.
     #[must_use]
     pub fn new(root: &Path, session_id: &str) -> Session {
-        let name = hash(session_id);
+        Session::named(root, &hash(session_id))
+    }
+
+    fn named(root: &Path, name: &str) -> Session {
         Session {
             root: root.to_owned(),
             // By the session alone: a config that appears or disappears moves the root.
-            outside: outside().map(|folder| folder.join(SESSIONS).join(&name)),
+            outside: user_state_folder().map(|folder| folder.join(SESSIONS).join(name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
             budget: Budget::unlimited(),
@@ -75,21 +78,12 @@ impl Session {
     #[must_use]
     pub fn all(root: &Path) -> Vec<Session> {
         let inside = fs::read_dir(root.join(FOLDER).join("state")).into_iter().flatten().flatten();
-        let inside = inside.map(|entry| entry.path()).filter(|path| files::is_real_folder(path));
-        let names: BTreeSet<std::ffi::OsString> = folders()
-            .iter()
-            .chain(&inside.collect::<Vec<_>>())
-            .filter_map(|path| path.file_name().map(std::ffi::OsStr::to_owned))
-            .filter(|name| name.len() == 64)
-            .collect();
-        let named = |name: std::ffi::OsString| Session {
-            root: root.to_owned(),
-            outside: outside().map(|folder| folder.join(SESSIONS).join(&name)),
-            folder: root.join(FOLDER).join("state").join(name),
-            is_read_only: true,
-            budget: Budget::unlimited(),
-        };
-        names.into_iter().map(named).collect()
+        let paths = folders().into_iter().chain(inside.map(|entry| entry.path()));
+        let names: BTreeSet<String> =
+            paths.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect();
+        // Other folders have other names than hashes.
+        let names = names.into_iter().filter(|name| name.len() == 64);
+        names.map(|name| Session::named(root, &name).read_only()).collect()
     }
 
     /// How long its user may wait.
@@ -352,7 +346,9 @@ pub fn folders_of_project(root: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let base = outside().map(|folder| folder.join(SESSIONS)).filter(|folder| files::is_real_folder(folder));
+    let base = user_state_folder()
+        .map(|folder| folder.join(SESSIONS))
+        .filter(|folder| files::is_real_folder(folder));
     let entries = base.and_then(|base| fs::read_dir(base).ok()).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| files::is_real_folder(path)).collect()
 }
