@@ -289,8 +289,12 @@ fn a_run_that_expects_a_failure_proves_nothing_outside_of_red_phases() {
     assert!(des(&test, &["run", STEP, "COMMIT", "--", "true"]).status.success());
     let test = test.config(config).stops();
     let stopped = test.run();
-    assert_snapshot!(stopped.blocked(), @"");
+    assert_snapshot!(stopped.blocked(), @"
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN: the last run, `false`, was expected to fail, which proves nothing outside of RED phases → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
     let test = stopped.again();
     assert!(des(&test, &["run", STEP, "GREEN", "--", "true"]).status.success());
-    test.run().silent();
+    assert_eq!(test.run().code, Some(0));
 }
