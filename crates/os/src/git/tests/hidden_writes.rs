@@ -29,12 +29,12 @@ fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index()
 fn rules_outside_of_the_tree_hide_what_they_hid_at_the_call() {
     let repository = TestRepository::new();
     repository.write("a", "1");
+    repository.commit();
     repository.git(&["init", "-q", "nested"]);
     repository.write(".git/info/exclude", "/top\n.idea/\n");
     repository.write("nested/.git/info/exclude", "/inner\n");
     repository.write(".git/rules", "*.swp\n");
     repository.git(&["config", "core.excludesFile", ".git/rules"]);
-    repository.commit();
     let baseline = repository.baseline();
     for hidden in ["top", ".idea/x", "nested/.idea/x", "nested/inner", "deep/er/a.swp", "nested/a.swp"] {
         repository.write(hidden, "2");
