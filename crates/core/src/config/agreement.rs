@@ -73,8 +73,9 @@ fn keys_for_anchors_are_free_at_every_level_and_names_are_names() {
         let Some(map) = config.pointer_mut(&pointer).unwrap().as_object_mut() else { continue };
         map.insert("x-any".into(), json!([{"thing": 1}]));
         check(&config).unwrap();
-        let is_named =
-            ["/commands", "/evidence", "/headers", "/prices"].iter().any(|names| pointer.ends_with(names));
+        let is_named = ["/commands", "/env", "/evidence", "/headers", "/prices"]
+            .iter()
+            .any(|names| pointer.ends_with(names));
         let loaded = ConclaudeConfig::parse(&config.to_string(), Path::new("x"));
         assert_eq!(loaded.is_ok(), !is_named, "{pointer}");
         free += usize::from(!is_named);
