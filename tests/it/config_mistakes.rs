@@ -58,9 +58,9 @@ fn mistakes_in_an_unknown_section_are_found_at_once() {
 
 #[test]
 fn a_command_has_the_variables_of_its_config() {
-    let config = "stop:\n  commands:\n    - run: 'echo \"$GREETING to $CONCLAUDE_EVENT\" >&2; exit 1'\n      env: {GREETING: hello, CONCLAUDE_EVENT: x}\n";
+    let config = "stop:\n  commands:\n    - run: 'echo \"$GREETING to $CONCLAUDE_SESSION_ID\" >&2; exit 1'\n      env: {GREETING: hello, CONCLAUDE_SESSION_ID: x}\n";
     let done = Test::event("Stop").config(config).run();
-    assert!(done.stdout.contains("hello to Stop"), "{}", done.stdout);
+    assert!(done.stdout.contains("  hello to ") && !done.stdout.contains("hello to x"), "{}", done.stdout);
     let shown = validated("stop: {commands: [{run: x, env: {\"A B\": c}}]}\n");
     assert!(shown.contains("is not the name of a variable"), "{shown}");
     let shown = validated("stop: {commands: [{run: x, env: {CI: 1}}]}\n");

@@ -115,11 +115,18 @@ pub(super) fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
     Ok(tree)
 }
 
-/// The section of an event may be its list of commands: `stop: [{run: x}]` is `stop: {commands: [{run: x}]}`.
+/// Whether the section of an event may be its list of commands. A list in the section of guards or permissions may be one of rules,
+/// which must not be taken for something else.
+pub(super) fn may_be_list(event: EventKind) -> bool {
+    !matches!(event, EventKind::PreToolUse | EventKind::PermissionRequest)
+}
+
+/// `stop: [{run: x}]` is `stop: {commands: [{run: x}]}`.
 fn expand_lists(tree: &mut Spanned<Node>) {
     let Node::Map(sections) = &mut tree.value else { return };
     for (key, section) in sections {
-        if matches!(section.value, Node::List(_)) && EventKind::of_section(&key.value).is_some() {
+        let event = EventKind::of_section(&key.value);
+        if matches!(section.value, Node::List(_)) && event.is_some_and(may_be_list) {
             let span = section.span;
             let list = Spanned { value: std::mem::replace(&mut section.value, Node::Null), span };
             let commands = Spanned { value: Text::from("commands"), span: key.span };
