@@ -38,7 +38,10 @@ pub use des::{
 };
 pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, warning};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
-pub use guards::{CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig};
+pub use guards::{
+    CommandMatch, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig, SwitchConfig,
+    ToolAction, ToolRuleConfig,
+};
 pub use layers::{Layer, MergedConfig, Origins, PACK, Part, Source, file_name, merge};
 pub use notifications::{HookName, NotificationsConfig};
 pub use patterns::{CommandGlob, FileGlob, NameGlob, OptionNames, RegexError, ToolPatternText};

@@ -2,12 +2,9 @@
 
 use crate::config::PACK;
 use crate::text::nearest;
-use crate::yaml::{Node, Spanned};
+use crate::yaml::{Node, Span, Spanned};
 
 mod trees;
-mod value;
-
-use value::PackValue;
 
 /// A pack: an ordinary config file, whose first line says what it is for.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +34,40 @@ impl Pack {
     pub fn purpose(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
     }
+}
+
+/// Where a value is in the text of its pack: its first byte, the end, and the line.
+type TextRange = (usize, usize, usize);
+
+/// A value of a pack, read when the program was written: reading the YAML of all packs took longer than everything else that an
+/// event does.
+#[derive(Debug, PartialEq, Eq)]
+enum PackValue {
+    Flag(TextRange, bool),
+    Text(TextRange, &'static str),
+    List(TextRange, &'static [PackValue]),
+    Map(TextRange, &'static [(TextRange, &'static str, PackValue)]),
+}
+
+impl PackValue {
+    fn tree(&self) -> Spanned<Node> {
+        let (at, value) = match self {
+            PackValue::Flag(at, flag) => (at, Node::Bool(*flag)),
+            PackValue::Text(at, text) => (at, Node::Text((*text).into())),
+            PackValue::List(at, items) => (at, Node::List(items.iter().map(PackValue::tree).collect())),
+            PackValue::Map(at, entries) => {
+                let entry = |(at, key, value): &(TextRange, &'static str, PackValue)| {
+                    (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
+                };
+                (at, Node::Map(entries.iter().map(entry).collect()))
+            }
+        };
+        Spanned { value, span: span(*at) }
+    }
+}
+
+fn span((start, end, line): TextRange) -> Span {
+    Span { start, end, line, source: 0 }
 }
 
 /// There is no pack of a name.

@@ -60,7 +60,7 @@ impl From<StoreError> for io::Error {
 /// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. `None` without a home.
 #[cfg(not(test))]
 #[must_use]
-pub fn outside() -> Option<PathBuf> {
+pub fn user_state_folder() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
     home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
@@ -69,7 +69,7 @@ pub fn outside() -> Option<PathBuf> {
 /// Unit tests never see the state of the user who runs them: each thread, and so each test, has its own folder.
 #[cfg(test)]
 #[must_use]
-pub fn outside() -> Option<PathBuf> {
+pub fn user_state_folder() -> Option<PathBuf> {
     thread_local! {
         static STATE: tempfile::TempDir = tempfile::tempdir().expect("a folder for the state of a test");
     }
@@ -80,7 +80,7 @@ pub fn outside() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it cannot be created.
-pub fn make_outside_folder(folder: &Path) -> io::Result<()> {
+pub fn make_state_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

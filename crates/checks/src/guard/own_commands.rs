@@ -23,10 +23,10 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
 }
 
 /// What registers and trusts, and what starts the audit trail again.
-const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"]];
+pub const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"]];
 
 /// With one of these nothing is changed.
-const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
+pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     for command in effects.commands.iter().filter(|command| changes_us(&command.words)) {

@@ -171,7 +171,7 @@ fn notify_user(command: &Command, context: &Context<'_>, run: Option<&CommandRun
     if command.is_notified && notify::is_wanted_of_command(config, context.kind(), outcome) {
         let what = run.map_or("runs", |run| &run.status);
         let title = format!("conclaude: {}", context.kind());
-        notify::send(&title, &format!("{} {what}", messages::command_name(command)));
+        notify::send(&title, &format!("{} {what}", messages::command_name(command)), &context.budget);
     }
 }
 

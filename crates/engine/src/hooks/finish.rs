@@ -137,7 +137,7 @@ fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], end: Re
             Some((error, agent)) => format!("{}: {error}", messages::agent_name(agent)),
             None => messages::notification_body(plan, outcomes, context.payload().session_id()),
         };
-        notify::send(&format!("conclaude: {}", plan.event), &body);
+        notify::send(&format!("conclaude: {}", plan.event), &body, &context.budget);
     }
 }
 

@@ -18,13 +18,11 @@ use conclaude_core::plan::{Action, Gate, Plan, SkipReason, Step};
 use conclaude_core::rule::{self, Rule};
 use conclaude_core::text::{Excerpt, count, head_and_tail};
 use conclaude_os::{files, notify};
+use conclaude_store::audit::words::INTERRUPTED;
 use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, Skip, ToolRecord};
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
-
-/// What a record has instead of a decision where we were asked to stop.
-const INTERRUPTED: &str = "interrupted";
 
 /// Records a decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is one more
 /// outcome: a call of an agent is not let in then, since an error alone would not keep Claude Code from making it.

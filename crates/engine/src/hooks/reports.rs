@@ -18,7 +18,7 @@ use conclaude_core::text::clean_line;
 use conclaude_core::types::HookPayload;
 use conclaude_os::files::expand_home;
 use conclaude_os::log;
-use conclaude_store::audit::{Record, Trail};
+use conclaude_store::audit::{Record, Trail, words};
 use conclaude_store::export::{self, Target};
 
 pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
@@ -119,7 +119,7 @@ fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outco
         agent_id: Some(agent.agent_id),
         agent: Some(call.subagent_type.clone()),
         step: Some(call.step_file.clone()),
-        decision: "unfinished".into(),
+        decision: words::UNFINISHED.into(),
         findings: record::finding(&found, |finding| finding.code.written().rule(origins, root))
             .into_iter()
             .collect(),

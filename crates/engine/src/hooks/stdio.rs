@@ -39,6 +39,7 @@ fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
 /// Says why there is none, for the user.
 pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, InputError> {
     // Half of the time that Claude Code gives a hook by itself, so that the answer is ours.
+    // The budget of a hook starts when the payload is there, so there is none to wait within.
     let given = Duration::from_secs(event.row().default_timeout);
     read(Budget::unlimited().at_least((given / 2).min(Duration::from_secs(5))))
 }

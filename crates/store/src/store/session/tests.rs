@@ -127,10 +127,10 @@ fn sessions_that_ended_long_ago_are_removed_and_others_stay() {
 
 #[test]
 fn a_test_has_a_state_of_its_own() {
-    let state = outside().unwrap();
+    let state = user_state_folder().unwrap();
     assert!(state.starts_with(std::env::temp_dir()), "{}", state.display());
-    assert_eq!(outside().unwrap(), state);
-    assert_ne!(std::thread::spawn(outside).join().unwrap().unwrap(), state);
+    assert_eq!(user_state_folder().unwrap(), state);
+    assert_ne!(std::thread::spawn(user_state_folder).join().unwrap().unwrap(), state);
     let root = tempfile::tempdir().unwrap();
     assert!(Session::new(root.path(), "s").outside.unwrap().starts_with(state));
 }
