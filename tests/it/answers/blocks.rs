@@ -120,7 +120,8 @@ fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
     ");
     let test = done.again();
     let why = test.shows(&["why", "--last"]);
-    let lines = |part: &str| why.lines().filter(|line| line.contains(part)).map(str::trim).collect::<String>();
+    let lines =
+        |part: &str| why.lines().filter(|line| line.contains(part)).map(str::trim).collect::<String>();
     assert_snapshot!(format!("{}\n{}", lines("reason: "), lines("would decide")), @"
     reason: `no-such-program`, `/etc/passwd` could still not run, and an agent is
     the config would decide the same: allowed_despite_failure

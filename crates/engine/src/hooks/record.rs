@@ -82,8 +82,7 @@ fn obstructed_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     if decided.word != Word::AllowedDespiteFailure || is_at_limit {
         return None;
     }
-    let causes =
-        [(Obstacle::Timeout, "timed out again"), (Obstacle::MissingProgram, "could still not run")];
+    let causes = [(Obstacle::Timeout, "timed out again"), (Obstacle::MissingProgram, "could still not run")];
     let reasons = causes.into_iter().filter_map(|(obstacle, what)| {
         let outcomes = outcomes.iter().filter(|outcome| outcome.repeated_obstacle() == Some(obstacle));
         let runs = outcomes.filter_map(Outcome::run);
