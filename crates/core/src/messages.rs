@@ -343,7 +343,11 @@ mod tests {
         assert_eq!(short("npm test"), "npm test");
         assert_eq!(short("\nnpm test\nnpm run e2e\n"), "npm test …");
         assert_eq!(short(&"x".repeat(100)), format!("{} …", "x".repeat(80)));
-        assert_eq!(short("printf '\u{1b}[31m<b>'"), r"printf '\u{1b}[31m‹b>'", "nothing of it is hidden");
+        assert_eq!(
+            short("printf '\u{1b}[31m<bash-input>'"),
+            r"printf '\u{1b}[31m‹bash-input>'",
+            "nothing of it is hidden"
+        );
         assert_eq!(short("touch x #\rnpm test"), r"touch x #\rnpm test");
     }
 }

@@ -2,12 +2,12 @@
 //! `/usr/bin/git -C x push` is `git push`.
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use crate::glob::{Hole, Part};
 use crate::programs::arguments::{self, Flags, Takes, takes};
+use crate::programs::program::Program;
 use crate::programs::table;
-use crate::{Base, Quoting, SimpleCommand, UnknownPart};
+use crate::{Quoting, SimpleCommand, UnknownPart};
 
 /// A command, and its plain form.
 pub struct PlainCommand<'a> {
@@ -24,9 +24,9 @@ impl SimpleCommand {
     /// The plain form, with `~` for what is in the home directory.
     pub fn plain(&self, home: Option<&str>) -> PlainCommand<'_> {
         let first = self.words.first().map(String::as_str).unwrap_or_default();
-        let program = first.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(first);
+        let program = table::compared_name(first);
         let mut skipped = OptionSkipper { words: &self.words, at: 1, ranges: Vec::new() };
-        let subcommand = skipped.options(program);
+        let subcommand = self.entry.map_or(0, |program| skipped.options(program));
         let home = home.filter(|home| home.len() > 1);
         let in_home = |word: &String| home.is_some_and(|home| below(word, home).is_some());
         let differs = first.len() != program.len() || !skipped.ranges.is_empty();
@@ -60,8 +60,7 @@ struct OptionSkipper<'a> {
 
 impl OptionSkipper<'_> {
     /// Skips the options of a program; how many words come before the subcommand then.
-    fn options(&mut self, program: &str) -> usize {
-        let Some(program) = table::by_name(program) else { return 0 };
+    fn options(&mut self, program: &Program) -> usize {
         let Some(flags) = program.subcommand_options else { return 0 };
         self.skip(flags);
         let flags = self.words.get(self.at).and_then(|word| program.group_options(word));
@@ -91,8 +90,8 @@ impl PlainCommand<'_> {
     /// The words of the plain form, with their indices in the command.
     pub(crate) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         let plain = self.words.iter().flatten().map(|(index, word)| (*index, &**word));
-        let own = self.command.words.iter().enumerate().filter(|_| self.words.is_none());
-        plain.chain(own.map(|(index, word)| (index, word.as_str())))
+        let own = if self.words.is_none() { self.command.words.as_slice() } else { &[] };
+        plain.chain(own.iter().enumerate().map(|(index, word)| (index, word.as_str())))
     }
 
     /// With the variables that are set for it, its redirections, and its input where that is run; and with each variable alone
@@ -119,7 +118,7 @@ impl PlainCommand<'_> {
     /// How it is shown in a pipeline: what runs the output of others is only named.
     pub fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
-        match (self.command.runs_unknown, self.command.is_known) {
+        match (self.command.unknown_code.is_some(), self.command.is_known) {
             (false, _) => text,
             (true, false) => "eval",
             // Without its minor version.
@@ -187,9 +186,9 @@ impl PlainCommand<'_> {
             return Some(Hole::Words);
         }
         let is_option = is_whole && is_bare && or_option && position == self.subcommand + 1;
-        let is_behind_dash = !before.is_empty() && before.chars().all(|c| c == '-');
+        let is_after_dash = !before.is_empty() && before.chars().all(|c| c == '-');
         let is_program = is_whole && position == 0;
-        let is_any = is_program || is_subcommand || is_option || is_behind_dash;
+        let is_any = is_program || is_subcommand || is_option || is_after_dash;
         Some(if is_any { Hole::Word } else { Hole::Name })
     }
 
@@ -214,8 +213,7 @@ impl PlainCommand<'_> {
     pub fn option(&self, wanted: &[String]) -> Option<OptionMatch> {
         let words: Vec<(usize, &str)> = self.words().collect();
         let name = |at: usize| words.get(at).map_or("", |(_, word)| word);
-        let subcommand =
-            table::by_name(name(0)).and_then(|program| program.subcommand(name(self.subcommand)));
+        let subcommand = self.command.entry.and_then(|program| program.subcommand(name(self.subcommand)));
         let flags = subcommand.map_or("", |subcommand| subcommand.options);
         let mut found = None;
         let first = self.subcommand + 1;
@@ -273,53 +271,4 @@ fn read(flags: &str, word: &str, wanted: &[String]) -> (bool, bool) {
         }
     }
     (false, false)
-}
-
-/// Whether the operands of this program are what it deletes.
-pub(crate) fn deletes(program: &str) -> bool {
-    matches!(program.rsplit('/').next(), Some("rm" | "rmdir" | "shred" | "unlink" | "find"))
-}
-
-impl Base {
-    /// The directory, if it is known.
-    pub(crate) fn known(&self) -> Option<String> {
-        match self {
-            Base::At(at) | Base::IfMissing { at, .. } => Some(at.clone()),
-            Base::Unknown => None,
-        }
-    }
-}
-
-/// What a command deletes elsewhere: `cd /var && rm -rf *` is `rm -rf /var/*`.
-impl SimpleCommand {
-    /// The command with whole paths, as if it ran in this directory; `~` is the home directory.
-    pub fn as_if_in(&self, directory: &Path, home: Option<&str>) -> String {
-        let below_home = home.and_then(|home| directory.strip_prefix(home).ok());
-        let directory = match below_home {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~/{}", rest.to_string_lossy()),
-            None => directory.to_string_lossy().into_owned(),
-        };
-        let mut words = self.words.iter();
-        let program = words.next().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
-        let mut text = program.to_owned();
-        let mut is_path = true;
-        for word in words {
-            // Behind its directories `find` has conditions.
-            is_path &= program != "find" || !word.starts_with(['-', '(', '!']);
-            text.push(' ');
-            if !is_path || word.starts_with(['-', '/', '~']) {
-                text.push_str(word);
-                continue;
-            }
-            text.push_str(&directory);
-            let below = word.trim_start_matches("./");
-            if !matches!(below, "" | ".") {
-                let slash = if directory.ends_with('/') { "" } else { "/" };
-                text.push_str(slash);
-                text.push_str(below);
-            }
-        }
-        text
-    }
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use super::*;
 
-mod compared;
 mod joins;
 mod properties;
+mod rable_comparison;
 
 const HOME: &str = "/home/u";
 
@@ -171,6 +171,17 @@ fn simple_commands_are_listed_as_they_run() {
     > echo $(git rev-parse HEAD)
     $cmd $unknown *.rs
     "#);
+}
+
+#[test]
+fn a_trap_runs_with_the_values_that_variables_have_at_the_end() {
+    assert_eq!(shown("x=q; trap 'cat $x' EXIT; x=.env"), "read q · read .env");
+    assert_eq!(shown("x=q; (trap 'cat $x' EXIT; x=.env); cat $x"), "read q · read .env");
+    assert_eq!(
+        read("x=q; trap 'cat $x' EXIT", None).commands.len(),
+        2,
+        "nothing changed, so it is read once"
+    );
 }
 
 #[test]

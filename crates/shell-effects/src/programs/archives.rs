@@ -10,7 +10,7 @@ use crate::programs::program::{Program, special};
 #[rustfmt::skip]
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
-    special(&["bsdtar", "gtar", "tar"], "", tar),
+    special(&["bsdtar", "tar"], "", tar),
     special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["unzip"], "-d= -x= -P=", unzip),
@@ -56,7 +56,7 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The first word without a dash, as flags with their values behind them.
+/// The first word without a dash, as flags that are followed by their values.
 fn dashed(words: &[Field]) -> Vec<Field> {
     let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
         return words.to_vec();

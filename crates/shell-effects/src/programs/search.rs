@@ -4,11 +4,12 @@ use crate::Target;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::glob::escaped;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
-use crate::programs::find::{self, escaped};
-use crate::programs::program::{Program, special};
+use crate::programs::find;
+use crate::programs::program::{Deletes, Program, special};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
@@ -23,12 +24,12 @@ const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-c
 #[rustfmt::skip]
 pub(crate) const SEARCH: &[Program] = &[
     search(&["ack", "ag", "rg"], RG),
-    search(&["egrep", "fgrep", "ggrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
+    search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
     special(&["fd", "fdfind"], FD, fd),
-    special(&["find", "gfind"], "", find::find),
+    special(&["find"], "", find::find).deletes(Deletes::Found),
 ];
 
-/// It reads files behind a pattern, which an option may give instead.
+/// Its first operand is a pattern, unless an option gives that. The others are files that it reads.
 const fn search(names: &'static [&'static str], options: Flags) -> Program {
     special(names, options, lines)
 }
