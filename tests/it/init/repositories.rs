@@ -317,61 +317,61 @@ fn a_mixed_repository_gets_all_of_its_parts() {
         agent: general-purpose
         expect: {runs: ["cargo clippy --workspace --all-targets -- -D warnings","go vet ./...","uv run ruff check .","npx eslint .","make lint","npm run typecheck","cargo test --workspace","go test ./...","uv run pytest","npm run test"], allows: true}
 
-      - name: "\"Linting failed\" blocks general-purpose"
+      - name: "a failure of `cargo clippy --workspace --all-targets -- -D warnings` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"cargo clippy --workspace --all-targets -- -D warnings": 1}
         expect: {blocks: "Linting failed"}
 
-      - name: "\"Linting failed in go\" blocks general-purpose"
+      - name: "a failure of `go vet ./...` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"go vet ./...": 1}
         expect: {blocks: "Linting failed in go"}
 
-      - name: "\"Linting failed in py\" blocks general-purpose"
+      - name: "a failure of `uv run ruff check .` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"uv run ruff check .": 1}
         expect: {blocks: "Linting failed in py"}
 
-      - name: "\"Linting failed in web\" blocks general-purpose"
+      - name: "a failure of `npx eslint .` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"npx eslint .": 1}
         expect: {blocks: "Linting failed in web"}
 
-      - name: "\"Linting failed\" blocks general-purpose"
+      - name: "a failure of `make lint` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"make lint": 1}
         expect: {blocks: "Linting failed"}
 
-      - name: "\"Type errors in web\" blocks general-purpose"
+      - name: "a failure of `npm run typecheck` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"npm run typecheck": 1}
         expect: {blocks: "Type errors in web"}
 
-      - name: "\"Tests failed\" blocks general-purpose"
+      - name: "a failure of `cargo test --workspace` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"cargo test --workspace": 1}
         expect: {blocks: "Tests failed"}
 
-      - name: "\"Tests failed in go\" blocks general-purpose"
+      - name: "a failure of `go test ./...` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"go test ./...": 1}
         expect: {blocks: "Tests failed in go"}
 
-      - name: "\"Tests failed in py\" blocks general-purpose"
+      - name: "a failure of `uv run pytest` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"uv run pytest": 1}
         expect: {blocks: "Tests failed in py"}
 
-      - name: "\"Tests failed in web\" blocks general-purpose"
+      - name: "a failure of `npm run test` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"npm run test": 1}

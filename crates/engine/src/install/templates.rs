@@ -57,7 +57,7 @@ fn stop_cases(choices: &Choices, agent: Option<&str>) -> String {
             Reaction::Block => ("blocks", format!("blocks: {message}")),
             Reaction::Warn => ("does not block", format!("blocks: false, shows: {message}")),
         };
-        let name = Value::from(format!("\"{}\" {does} {who}", check.message));
+        let name = Value::from(format!("a failure of `{}` {does} {who}", check.run));
         // The command is not executed: this is its exit code.
         text.push_str(&format!(
             "\n  - name: {name}\n    {event}\n    results: {{{run}: 1}}\n    expect: {{{expected}}}\n"
