@@ -9,7 +9,6 @@ use super::{Check, Installation, short};
 use conclaude_core::config::CommandConfig;
 use conclaude_core::messages;
 use conclaude_core::plan::DEFAULT_SHELL;
-use conclaude_core::text::count;
 use conclaude_engine::install::registration::on_path;
 use conclaude_os::files;
 use shell_effects::{SimpleCommand, is_builtin};
@@ -68,8 +67,7 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     }
     if checks.is_empty() && !search.present.is_empty() {
         let names = search.present.join(", ");
-        let number = count(search.present.len() as u64, "program");
-        checks.push(Check::good("commands", format!("{number} that the commands start: {names}")));
+        checks.push(Check::good("commands", format!("what the commands start is found: {names}")));
     }
     checks
 }
@@ -198,9 +196,14 @@ impl ScriptPlace<'_> {
 
     fn missing(&self, program: &str) -> MissingProgram {
         let Some(manager) = self.manager else {
+            let is_path = program.contains('/');
             return MissingProgram {
                 what: format!("starts `{program}`, which is not found"),
-                fix: format!("install {program}, or change the command"),
+                fix: if is_path {
+                    "change the command, or make that file executable".into()
+                } else {
+                    format!("install {program}, or change the command")
+                },
             };
         };
         let has_packages = self.folder.ancestors().any(|folder| folder.join("node_modules").is_dir());

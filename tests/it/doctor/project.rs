@@ -52,7 +52,7 @@ subagentStop: {commands: {coder: [{run: no-such-linter .}, {run: 'timeout 5 no-s
     insta::assert_snapshot!(checks(&healthy().config(config), "commands"), @"
     exit 0
     warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `no-such-linter`, which is not found → install no-such-linter, or change the command
-    warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `./no/such/script`, which is not found → install ./no/such/script, or change the command
+    warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `./no/such/script`, which is not found → change the command, or make that file executable
     warning: `x` (.conclaude.yaml:6) runs in the shell `no-such-shell`, which is not found → install no-such-shell, or change `shell`
     warning: `no-such-linter .` (.conclaude.yaml:7) starts `no-such-linter`, which is not found → install no-such-linter, or change the command
     warning: `timeout 5 no-such-other` (.conclaude.yaml:7) starts `no-such-other`, which is not found → install no-such-other, or change the command
@@ -60,7 +60,7 @@ subagentStop: {commands: {coder: [{run: no-such-linter .}, {run: 'timeout 5 no-s
     let fine = "stop: {commands: [{run: 'sort x | uniq'}, {run: 'true'}, {run: print(1), shell: env}]}\n";
     insta::assert_snapshot!(checks(&healthy().config(fine), "commands"), @"
     exit 0
-    good: 2 programs that the commands start: sort, uniq
+    good: what the commands start is found: sort, uniq
     ");
 }
 
