@@ -65,9 +65,9 @@ pub struct Starter<'a> {
     pub imported: &'a ImportResult,
 }
 
-/// What a section of commands is, and whether it is commented out.
-struct CommandSection<'a> {
-    checks: &'a [SuggestedCheck],
+/// The commands of a section, and whether they are commented out.
+struct CommandSection {
+    checks: Vec<SuggestedCheck>,
     reaction: Reaction,
     is_live: bool,
 }
@@ -130,28 +130,31 @@ impl Starter<'_> {
     }
 
     /// What is written for the agents, or for Claude itself.
-    fn section(&self, is_for: fn(Audience) -> bool) -> (Vec<SuggestedCheck>, Reaction, bool) {
+    fn section(&self, is_for: fn(Audience) -> bool) -> CommandSection {
         match self.choices {
             Some(choices) if is_for(choices.audience) && !choices.checks.is_empty() => {
-                (choices.checks.clone(), choices.reaction, true)
+                CommandSection { checks: choices.checks.clone(), reaction: choices.reaction, is_live: true }
             }
-            _ => (suggested(self.kinds), Reaction::Block, false),
+            _ => CommandSection { checks: suggested(self.kinds), reaction: Reaction::Block, is_live: false },
         }
+    }
+
+    /// Whether both stops run the same commands, which are then written once.
+    fn is_shared(&self) -> bool {
+        self.section(Audience::has_agents).is_live && self.section(Audience::has_main).is_live
     }
 
     /// The checks, for the agents that can fix what they find.
     fn of_agents(&self) -> String {
-        let (checks, reaction, is_live) = self.section(Audience::has_agents);
-        let is_shared = is_live && self.section(Audience::has_main).2;
-        let anchor = if is_shared { format!(" &{ANCHOR}") } else { String::new() };
+        let section = self.section(Audience::has_agents);
+        let anchor = if self.is_shared() { format!(" &{ANCHOR}") } else { String::new() };
         let mut lines = vec![
             "subagentStop:".to_owned(),
             "  commands:".to_owned(),
             format!("    {}:{anchor}", Value::from(self.pattern())),
         ];
-        let section = CommandSection { checks: &checks, reaction, is_live };
         lines.extend(section.commands("      "));
-        let hint = if checks.is_empty() {
+        let hint = if section.checks.is_empty() {
             "## No lint or test command was found here: write yours instead of this one.\n"
         } else {
             ""
@@ -166,13 +169,13 @@ impl Starter<'_> {
 
     /// The same for Claude itself.
     fn of_main(&self) -> String {
-        let (mut checks, reaction, is_live) = self.section(Audience::has_main);
-        let is_shared = is_live && self.section(Audience::has_agents).2;
-        // One is enough to show how.
-        checks.truncate(if is_live { checks.len() } else { 1 });
-        let section = CommandSection { checks: &checks, reaction, is_live };
+        let mut section = self.section(Audience::has_main);
+        if !section.is_live {
+            // One is enough to show how.
+            section.checks.truncate(1);
+        }
         let mut lines = vec!["stop:".to_owned()];
-        if is_shared {
+        if self.is_shared() {
             lines.push(format!("  commands: *{ANCHOR}"));
         } else {
             lines.push("  commands:".to_owned());
@@ -236,7 +239,7 @@ impl Starter<'_> {
     }
 }
 
-impl CommandSection<'_> {
+impl CommandSection {
     /// The lines of a section, commented out unless it is live.
     fn text(&self, lines: &[String]) -> String {
         let mark = if self.is_live { "" } else { "# " };
@@ -251,36 +254,28 @@ impl CommandSection<'_> {
             message: "Conflict markers or white space at the end of a line".into(),
             folder: String::new(),
         };
-        let checks = if self.checks.is_empty() { std::slice::from_ref(&placeholder) } else { self.checks };
+        let checks = if self.checks.is_empty() { std::slice::from_ref(&placeholder) } else { &self.checks };
+        let (reaction, about) = match self.reaction {
+            Reaction::Block => ("block", "it must be fixed first; `warn` only reports it"),
+            Reaction::Warn => ("warn", "it is only reported; `block`: it must be fixed first"),
+        };
+        let explained = [
+            ("maxOutputLines: 50".to_owned(), "of what it prints, which is shown when it fails"),
+            (format!("timeout: {seconds}"), "seconds; then it is killed with all its children"),
+            (format!("onFailure: {reaction}"), about),
+        ];
         let mut lines = Vec::new();
         for (at, check) in checks.iter().enumerate() {
-            let comments = at == 0;
-            let mut key = |name: &str, value: String, comment: &str| {
-                let line = format!("{indent}  {name}: {value}");
-                let width = indent.len() + 23;
-                lines.push(if comments && !comment.is_empty() {
-                    format!("{line:<width$}# {comment}")
-                } else {
-                    line
-                });
-            };
-            key("run", Value::from(check.run.as_str()).to_string(), "");
+            lines.push(format!("{indent}- run: {}", Value::from(check.run.as_str())));
             if !check.folder.is_empty() {
-                key("cwd", Value::from(check.folder.as_str()).to_string(), "");
+                lines.push(format!("{indent}  cwd: {}", Value::from(check.folder.as_str())));
             }
-            key("message", Value::from(check.message.as_str()).to_string(), "");
-            key("maxOutputLines", "50".into(), "of what it prints, which is shown when it fails");
-            key("timeout", seconds.to_string(), "seconds; then it is killed with all its children");
-            let reaction = match self.reaction {
-                Reaction::Block => ("block", "it must be fixed first; `warn` only reports it"),
-                Reaction::Warn => ("warn", "it is only reported; `block`: it must be fixed first"),
-            };
-            key("onFailure", reaction.0.into(), reaction.1);
-        }
-        for line in &mut lines {
-            if let Some(run) = line.strip_prefix(&format!("{indent}  run: ")) {
-                *line = format!("{indent}- run: {run}");
-            }
+            lines.push(format!("{indent}  message: {}", Value::from(check.message.as_str())));
+            let keys = explained.iter().map(|(key, about)| match at {
+                0 => format!("{indent}  {key:<21}# {about}"),
+                _ => format!("{indent}  {key}"),
+            });
+            lines.extend(keys);
         }
         lines
     }

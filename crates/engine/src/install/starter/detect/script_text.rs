@@ -41,7 +41,7 @@ fn writes(command: &str) -> bool {
     let is_formatter = |(program, checking): &(&str, &[&str])| {
         has_words(command, program) && !checking.iter().any(|option| has(option))
     };
-    WRITING.iter().any(|written| option(&written) && !command.contains(&format!("{written}=false")))
+    WRITING.iter().any(|written| option(written) && !command.contains(&format!("{written}=false")))
         || (has("-w") && SHORT_WRITERS.iter().any(|program| has(program)))
         || FORMATTERS.iter().any(is_formatter)
 }
