@@ -103,11 +103,11 @@ mod tests {
         @@ -1 +0,0 @@
         -a
         ");
-        insta::assert_snapshot!(shown("", "<b>\u{1b}[8m\n"), @r"
+        insta::assert_snapshot!(shown("", "<system-reminder>\u{1b}[8m\n"), @r"
         --- file
         +++ file
         @@ -0,0 +1 @@
-        +‹b>\u{1b}[8m
+        +‹system-reminder>\u{1b}[8m
         note: ‹ stands for the bracket of a tag, \u{…} for a character that cannot be seen
         ");
         insta::assert_snapshot!(shown("a\n", "a\n"), @"

@@ -20,6 +20,7 @@ use probe::{Arrival, ProbeAnswer};
 
 mod health;
 mod probe;
+mod programs;
 mod rules;
 mod settings;
 
@@ -32,6 +33,7 @@ pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     checks.extend(health::switched_off());
     checks.extend(rules::config(&installation));
     checks.extend(rules::patterns(&installation));
+    checks.extend(programs::programs(&installation));
     checks.extend(settings::duplicates(&installation));
     checks.extend(settings::agents(&installation));
     checks.extend(rules::trusted(&installation));

@@ -20,7 +20,7 @@ use conclaude_engine::install::duplicates::duplicates;
 use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::ORIGINAL;
-use conclaude_engine::install::templates::{FIRST_CASES, STEP_COMMAND, STEP_COMMAND_PATH};
+use conclaude_engine::install::templates::{STEP_COMMAND, STEP_COMMAND_PATH};
 use conclaude_engine::install::user_file::UserFile;
 use conclaude_engine::install::{agents, schema_file};
 use conclaude_engine::lint;
@@ -30,12 +30,13 @@ use conclaude_store::{load, store};
 use draft::Draft;
 
 mod draft;
+mod questions;
 
 #[derive(Args)]
 pub(super) struct InitRequest {
     #[command(flatten)]
     which: ScopeArgs,
-    /// Switch the lint and test commands on that were found, instead of commenting them out
+    /// Take the recommended answers instead of asking: the checks that were found block, and packs of guards are on
     #[arg(long, short = 'y')]
     yes: bool,
     /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
@@ -74,14 +75,14 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
-        write_cases(request, &folder, &mut out)?;
+        write_cases(request, &folder, &draft.cases, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, true)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
-        write_cases(request, &folder, &mut out)?;
+        write_cases(request, &folder, &draft.cases, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, false)?;
@@ -91,7 +92,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
         write_step_command(request, &folder, &mut out)?;
     }
     if !request.dry_run {
-        writeln!(out, "next: {}", draft.next(request))?;
+        writeln!(out, "next: {}", draft.next())?;
     }
     Ok(Exit::Success)
 }
@@ -234,17 +235,17 @@ fn free_name(path: &Path) -> PathBuf {
 }
 
 /// Writes the first cases for `conclaude test`. Existing cases are never replaced.
-fn write_cases(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -> anyhow::Result<()> {
+fn write_cases(request: &InitRequest, folder: &Path, cases: &str, out: &mut Out<'_>) -> anyhow::Result<()> {
     let [name, _] = TEST_FILES;
     if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
         return Ok(());
     }
     let file = UserFile { path: folder.join(name) };
     if request.dry_run {
-        diff::print(out, &file.path, "", FIRST_CASES)?;
+        diff::print(out, &file.path, "", cases)?;
         return Ok(());
     }
-    file.write(Some(FIRST_CASES))?;
+    file.write(Some(cases))?;
     writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())?;
     Ok(())
 }

@@ -268,10 +268,10 @@ mod tests {
 
     #[test]
     fn of_a_rendered_text_the_colours_alone_are_kept() {
-        let text = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: <tag> \u{1b}[2J\u{1b}]0;t\u{7}.";
+        let text = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: <system-reminder> \u{1b}[2J\u{1b}]0;t\u{7}.";
         assert_eq!(
             cleaned(format_args!("{}", ColouredText(text))),
-            "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: ‹tag> 2J."
+            "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: ‹system-reminder> 2J."
         );
     }
 }

@@ -28,9 +28,9 @@ mod report;
 
 #[derive(clap::Args, Clone)]
 pub(super) struct RunRequest {
-    /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
+    /// The event whose commands run, as `Stop` or `stop` [default: those of stop and subagentStop]
     event: Option<String>,
-    /// Run what would run for this subagent; without EVENT, at its stop. `main` is the main thread
+    /// Run what would run for this subagent only; without EVENT, at its stop. `main` is the main thread
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
@@ -39,7 +39,7 @@ pub(super) struct RunRequest {
     /// Pretend that all files have changed
     #[arg(long)]
     all_files: bool,
-    /// Fail also if a command fails that only warns
+    /// Fail also if a command fails that only warns, and if there is nothing to run
     #[arg(long)]
     strict: bool,
     /// The main thread alone is meant.

@@ -58,14 +58,14 @@ fn what_cannot_be_started_is_logged_and_the_rest_runs() {
     {
       "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
         ⚠ `x` could not be started: /no/such/shell in [ROOT]: No such file or directory (os error 2)
-        ⚠ `no-such-program` exited with code 127
-        ⚠ `/etc/passwd` exited with code 126"
+        ⚠ `no-such-program` exited with code 127 (a program was not found)
+        ⚠ `/etc/passwd` exited with code 126 (a program cannot be executed)"
     }
     ----- stderr
     conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
     conclaude: warn: pattern "coder": `x` could not be started: /no/such/shell in [ROOT]: No such file or directory (os error 2) in [DURATION]
-    conclaude: warn: pattern "coder": `no-such-program` exited with code 127 in [DURATION]
-    conclaude: warn: pattern "coder": `/etc/passwd` exited with code 126 in [DURATION]
+    conclaude: warn: pattern "coder": `no-such-program` exited with code 127 (a program was not found) in [DURATION]
+    conclaude: warn: pattern "coder": `/etc/passwd` exited with code 126 (a program cannot be executed) in [DURATION]
     conclaude: info: pattern "coder": `touch ran.txt` exited with code 0 in [DURATION]
     "#);
     assert!(done.has("ran.txt"));

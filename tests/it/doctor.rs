@@ -100,6 +100,7 @@ fn all_is_well_in_a_project_that_was_installed() {
     ✓ program      [BIN] is what is registered
     ✓ config       .conclaude.yaml is valid: subagentStop: 1 pattern, 1 command
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
+    ✓ commands     what the commands start is found: touch
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole
     ✓ claude       Claude Code 2.1.325
@@ -162,6 +163,11 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
           "status": "warning",
           "text": "subagentStop: \"coder\" matches no agent that is known here (.conclaude.yaml:1)",
           "fix": "known are: none of your own; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide"
+        },
+        {
+          "about": "commands",
+          "status": "good",
+          "text": "what the commands start is found: touch"
         },
         {
           "about": "state",
@@ -348,6 +354,7 @@ fn before_install_there_is_one_problem() {
                    → conclaude install
     ✓ config       .conclaude.yaml is valid: subagentStop: 1 pattern, 1 command
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
+    ✓ commands     what the commands start is found: touch
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole
     ✓ claude       Claude Code 2.1.325

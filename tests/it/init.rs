@@ -1,6 +1,8 @@
 //! `conclaude init`: a config to start with, never at the cost of one that exists.
 
 mod import;
+mod questions;
+mod repositories;
 mod suggested;
 
 use std::path::Path;
@@ -42,7 +44,7 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"
     # yaml-language-server: $schema=./.conclaude/schema.json
     ##
-    ## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
+    ## What conclaude does in this project. Nothing runs until you uncomment it.
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json, Cargo.toml; agents that can write: coder.
@@ -56,22 +58,40 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     #         message: "Linting failed"
     #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
-    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #         onFailure: block     # it must be fixed first; `warn` only reports it
     #       - run: "cargo clippy --all-targets -- -D warnings"
     #         message: "Linting failed"
-    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
-    #         timeout: 600         # seconds; then it is killed with all its children
-    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #         maxOutputLines: 50
+    #         timeout: 600
+    #         onFailure: block
     #       - run: "npm run test"
     #         message: "Tests failed"
-    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
-    #         timeout: 600         # seconds; then it is killed with all its children
-    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #         maxOutputLines: 50
+    #         timeout: 600
+    #         onFailure: block
     #       - run: "cargo test"
     #         message: "Tests failed"
-    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
-    #         timeout: 600         # seconds; then it is killed with all its children
-    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #         maxOutputLines: 50
+    #         timeout: 600
+    #         onFailure: block
+
+    ## Commands when Claude itself stops, at the end of each answer to you.
+    # stop:
+    #   commands:
+    #     - run: "npm run lint"
+    #       message: "Linting failed"
+    #       maxOutputLines: 50   # of what it prints, which is shown when it fails
+    #       timeout: 600         # seconds; then it is killed with all its children
+    #       onFailure: block     # it must be fixed first; `warn` only reports it
+
+    ## Commands after a tool, here after each edit of such files. What they say goes to Claude at once, so they should be fast.
+    ## `conclaude install` then registers the event.
+    # postToolUse:
+    #   commands:
+    #     "{Write,Edit}":
+    #       - run: "cargo fmt --check"
+    #         files: ["*.rs"]
+    #         onFailure: block
 
     ## Commands when a subagent starts. They can show and prepare things, but never block.
     # subagentStart:
@@ -108,10 +128,13 @@ fn what_is_registered_does_for_the_suggested_commands_too() {
     let root = test.root();
     run_in(&root, &["init"]);
     let config = read(root.join(".conclaude.yaml"));
-    let wanted: String = config
-        .lines()
+    // Packs and commands after a tool need `conclaude install`, as the file says.
+    let sections =
+        config.split("\n\n").filter(|section| !section.contains("`conclaude install` then registers"));
+    let wanted: String = sections
+        .flat_map(str::lines)
         .skip(1)
-        .filter(|line| !line.starts_with("##") && !line.contains("pack:"))
+        .filter(|line| !line.starts_with("##"))
         .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))
         .collect();
     test.config(&wanted).run().silent();
@@ -171,10 +194,10 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     exit 0
     --- [ROOT]/.conclaude.yaml
     +++ [ROOT]/.conclaude.yaml
-    @@ -0,0 +1,46 @@
+    @@ -0,0 +1,64 @@
     +# yaml-language-server: $schema=./.conclaude/schema.json
     +##
-    +## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
+    +## What conclaude does in this project. Nothing runs until you uncomment it.
     +## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     +##
     +## Found here: go.mod; no agents of your own that can write.
@@ -188,12 +211,30 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#         message: "Linting failed"
     +#         maxOutputLines: 50   # of what it prints, which is shown when it fails
     +#         timeout: 600         # seconds; then it is killed with all its children
-    +#         onFailure: block     # the agent must fix it first; `warn` only reports it
+    +#         onFailure: block     # it must be fixed first; `warn` only reports it
     +#       - run: "go test ./..."
     +#         message: "Tests failed"
-    +#         maxOutputLines: 50   # of what it prints, which is shown when it fails
-    +#         timeout: 600         # seconds; then it is killed with all its children
-    +#         onFailure: block     # the agent must fix it first; `warn` only reports it
+    +#         maxOutputLines: 50
+    +#         timeout: 600
+    +#         onFailure: block
+    +
+    +## Commands when Claude itself stops, at the end of each answer to you.
+    +# stop:
+    +#   commands:
+    +#     - run: "go vet ./..."
+    +#       message: "Linting failed"
+    +#       maxOutputLines: 50   # of what it prints, which is shown when it fails
+    +#       timeout: 600         # seconds; then it is killed with all its children
+    +#       onFailure: block     # it must be fixed first; `warn` only reports it
+    +
+    +## Commands after a tool, here after each edit of such files. What they say goes to Claude at once, so they should be fast.
+    +## `conclaude install` then registers the event.
+    +# postToolUse:
+    +#   commands:
+    +#     "{Write,Edit}":
+    +#       - run: "test -z \"$(gofmt -l {files})\""
+    +#         files: ["*.go"]
+    +#         onFailure: block
     +
     +## Commands when a subagent starts. They can show and prepare things, but never block.
     +# subagentStart:
@@ -231,11 +272,11 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +    input: {file_path: .conclaude.yaml}
     +    expect: {denies: "conclaude's own config"}
     +
-    +# - name: the coder is linted
+    +# - name: general-purpose is checked
     +#   event: SubagentStop
-    +#   agent: coder
-    +#   results: {"npm run lint": 1}          # not executed: this is its exit code; 0 by default
-    +#   expect: {runs: ["npm run lint"], blocks: "Linting failed"}
+    +#   agent: general-purpose
+    +#   results: {"go vet ./...": 1}   # not executed: this is its exit code; 0 by default
+    +#   expect: {blocks: "Linting failed"}
     "#);
     assert!(!root.join(".conclaude.yaml").exists() && !root.join(".conclaude").exists());
     assert_eq!(read(root.join(".claude/settings.json")), settings);

@@ -70,13 +70,14 @@ fn a_command_that_is_not_to_be_shown_is_named_by_its_message() {
     assert_snapshot!(stop(", onFailure: block, message: The upload failed").blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ The upload failed
-      the command exited with code 127
+      the command exited with code 127 (a program was not found)
       /bin/sh: 1: curl: not found
+      (the check itself cannot run: install what is missing, or tell the user what it is)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop("").message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ a command exited with code 127
+    ⚠ a command exited with code 127 (a program was not found)
       /bin/sh: 1: curl: not found
     ");
 }

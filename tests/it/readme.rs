@@ -44,6 +44,9 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     let folder = Path::new(env!("CARGO_BIN_EXE_conclaude")).parent().unwrap().display();
     let mut shell = test.program("sh");
     shell.args(["-e", "-c", block]).env_remove("CLAUDE_PROJECT_DIR");
+    for (name, value) in [("NAME", "me"), ("EMAIL", "me@example.com")] {
+        shell.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+    }
     shell.env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()));
     let done = test.run_as(shell).status(0);
     assert_snapshot!(done.steady(&done.stdout), @r#"
@@ -82,7 +85,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
             `sh src/test.sh` exited with code 0
         6 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=COMMIT
         7 [TIME] des run PASS step=steps/01-01.json phase=COMMIT
-            `git add src` exited with code 0
+            `git commit -q -m 'Say hello'` exited with code 0
     ✓ 7 records in order
     "#);
 }
@@ -111,11 +114,14 @@ fn installing_looks_as_the_readme_shows_it() {
     let home = folder.path().canonicalize().unwrap();
     let project = home.join("my-project");
     std::fs::create_dir(&project).unwrap();
-    std::fs::write(project.join("package.json"), r#"{"scripts": {"lint": "x"}}"#).unwrap();
+    std::fs::write(project.join("package.json"), r#"{"scripts": {"lint": "eslint ."}}"#).unwrap();
     let path = bin(&home);
-    let run = |subcommand: &str| {
+    for program in ["bin/npm", "my-project/node_modules/.bin/eslint"] {
+        crate::common::program::script(home.join(program), "#!/bin/sh\n");
+    }
+    let run = |arguments: &[&str]| {
         let output = conclaude()
-            .arg(subcommand)
+            .args(arguments)
             .current_dir(&project)
             .env("PATH", &path)
             .env("HOME", &home)
@@ -128,7 +134,7 @@ fn installing_looks_as_the_readme_shows_it() {
         let text = text.replace(own.to_str().unwrap(), "/home/me/.cargo/bin/conclaude");
         text.replace(home.to_str().unwrap(), "/home/me")
     };
-    let shown = format!("{}{}", run("init"), run("doctor"));
+    let shown = format!("{}{}", run(&["init", "--yes"]), run(&["doctor"]));
     for line in block.lines().filter(|line| !line.starts_with("$ ")) {
         let line = steady(line);
         assert!(shown.lines().any(|own| steady(own) == line), "{line:?} is not in\n{shown}");

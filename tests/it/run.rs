@@ -52,7 +52,7 @@ fn brackets_in_what_a_command_printed_stay_in_a_pipe() {
 #[test]
 fn a_line_for_each_command_and_the_output_of_failures() {
     let test = repository(CONFIG);
-    assert_snapshot!(test.shows(&["run"]), @"
+    assert_snapshot!(test.shows(&["run"]), @r#"
     exit 1
     ----- stdout
     stop
@@ -64,15 +64,23 @@ fn a_line_for_each_command_and_the_output_of_failures() {
     subagentStop
     ⚠ `echo hint >&2; exit 1` exited with code 1 ([DURATION])
       hint
-    4 commands: 1 passed, 1 failed, 1 failed and would only warn, 1 skipped
-    ");
-    assert_snapshot!(test.shows(&["run", "subagentStop"]), @"
+    ✓ `echo for main` ([DURATION])
+    ✓ `echo for $CONCLAUDE_SUBAGENT_NAME; cat` ([DURATION])
+      for coder
+      {"session_id":"conclaude-run","transcript_path":"[ROOT]/conclaude-run.jsonl","cwd":"[ROOT]","hook_event_name":"SubagentStop","permission_mode":"default","stop_hook_active":false,"background_tasks":[],"agent_id":"conclaude-run","agent_type":"unknown"}
+    6 commands: 3 passed, 1 failed, 1 failed and would only warn, 1 skipped
+    "#);
+    assert_snapshot!(test.shows(&["run", "subagentStop"]), @r#"
     exit 0
     ----- stdout
     ⚠ `echo hint >&2; exit 1` exited with code 1 ([DURATION])
       hint
-    1 command: 1 failed and would only warn
-    ");
+    ✓ `echo for main` ([DURATION])
+    ✓ `echo for $CONCLAUDE_SUBAGENT_NAME; cat` ([DURATION])
+      for coder
+      {"session_id":"conclaude-run","transcript_path":"[ROOT]/conclaude-run.jsonl","cwd":"[ROOT]","hook_event_name":"SubagentStop","permission_mode":"default","stop_hook_active":false,"background_tasks":[],"agent_id":"conclaude-run","agent_type":"unknown"}
+    3 commands: 2 passed, 1 failed and would only warn
+    "#);
     assert_snapshot!(test.shows(&["run", "SubagentStop", "--strict"]).lines().next().unwrap(), @"exit 1");
     assert_snapshot!(test.shows(&["run", "--agent", "coder"]), @r#"
     exit 0
@@ -273,6 +281,60 @@ subagentStop:
     5 commands: 2 passed, 1 failed, 1 failed and would only warn, 1 skipped
     ");
     assert_eq!(std::fs::read_to_string(test.root().join("count")).unwrap(), "x\nx\n");
+}
+
+#[test]
+fn without_a_name_the_commands_of_all_agents_run_each_once() {
+    let config = "
+subagentStop:
+  match: first
+  commands:
+    coder:
+      - {run: 'echo $CONCLAUDE_SUBAGENT_NAME', show: always}
+      - {run: 'echo lint >> count'}
+    '{tester,qa}':
+      - {run: 'echo $CONCLAUDE_AGENT_NAME', show: always}
+      - {run: 'echo lint >> count'}
+      - {run: 'echo for one', agent: tester}
+";
+    let test = repository(config);
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 0
+    ----- stdout
+    subagentStop
+    ✓ `echo $CONCLAUDE_SUBAGENT_NAME` ([DURATION])
+      coder
+    ✓ `echo lint >> count` ([DURATION])
+    ✓ `echo $CONCLAUDE_AGENT_NAME` ([DURATION])
+      tester
+    - `echo lint >> count` skipped: it ran at `subagentStop`, above
+    ✓ `echo for one` ([DURATION])
+    5 commands: 4 passed, 1 skipped
+    ");
+    assert_eq!(std::fs::read_to_string(test.root().join("count")).unwrap(), "lint\n");
+}
+
+#[test]
+fn right_after_init_run_runs_what_was_written() {
+    let test = Test::event("Stop").file("Makefile", "lint:\n\t@echo linted\ntest:\n\t@exit 3\n");
+    run_in(&test.root(), &["init", "--yes"]);
+    let shown = test.shows(&["run"]);
+    assert!(shown.starts_with("exit 1") && shown.contains("✗ `make test`"), "{shown}");
+}
+
+#[test]
+fn nothing_to_run_is_a_failure_where_that_is_asked_for() {
+    let test = repository("maxBlocks: 3\n");
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 0
+    ----- stdout
+    nothing to run: no command is configured for this; `conclaude validate` lists what is
+    ");
+    assert_snapshot!(test.shows(&["run", "--strict"]), @"
+    exit 1
+    ----- stdout
+    nothing to run: no command is configured for this; `conclaude validate` lists what is
+    ");
 }
 
 #[cfg(unix)]

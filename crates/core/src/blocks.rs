@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::messages;
-use crate::outcome::{Outcome, Verdict};
+use crate::outcome::{CommandRun, Obstacle, Outcome, Verdict};
 
 /// What counting a block came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub enum CountError {
 pub struct BlockCause {
     /// The checks, by name.
     pub checks: Vec<String>,
-    /// One of them timed out.
-    pub timeout: bool,
+    /// What kept some of them from checking anything.
+    pub obstacles: Vec<Obstacle>,
 }
 
 impl BlockCause {
@@ -40,6 +40,7 @@ impl BlockCause {
         let blocking = || outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
         let mut checks: Vec<String> = blocking().filter_map(messages::check).collect();
         checks.dedup();
-        BlockCause { checks, timeout: blocking().filter_map(Outcome::run).any(|run| run.is_timeout) }
+        let obstacles = blocking().filter_map(Outcome::run).filter_map(CommandRun::obstacle).collect();
+        BlockCause { checks, obstacles }
     }
 }

@@ -20,7 +20,7 @@ pub enum Word {
     Warned,
     /// The step failed and admits it.
     AllowedFailed,
-    /// It would have blocked, but a limit is reached: on blocks, or on those by timeouts.
+    /// It would have blocked, but a limit is reached: on blocks, or on those by timeouts and missing programs.
     AllowedDespiteFailure,
     Blocked,
     Denied,
@@ -148,7 +148,7 @@ pub fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Ruling) -> 
 }
 
 fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
-    let word = if outcomes.iter().any(Outcome::is_repeated_timeout) {
+    let word = if outcomes.iter().any(|outcome| outcome.repeated_obstacle().is_some()) {
         Word::AllowedDespiteFailure
     } else if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
         Word::AllowedFailed

@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::blocks::CountError;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
-use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
 
@@ -226,8 +226,8 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
             text.push_str(&indent(stream, if both { "    " } else { "  " }));
         }
     }
-    if run.is_timeout && verdict == Verdict::Warn && run.command.on_timeout == Reaction::Block {
-        text.push_str("\n  (it only warns now: an agent is blocked by timeouts once)");
+    if let Some(hint) = run.obstacle().and_then(|obstacle| obstacle_hint(run, obstacle, verdict)) {
+        text.push_str(&format!("\n  ({hint})"));
     }
     text
 }
@@ -265,6 +265,19 @@ pub fn uncounted(error: &CountError) -> String {
 #[must_use]
 pub fn perhaps_blocked(error: &CountError) -> String {
     format!("it may have been blocked before, and {}", uncounted(error))
+}
+
+/// What to do where a command could not check anything.
+fn obstacle_hint(run: &CommandRun, obstacle: Obstacle, verdict: Verdict) -> Option<String> {
+    match (verdict, obstacle) {
+        (Verdict::Warn, _) if run.reaction() == Reaction::Block => {
+            Some(format!("it only warns now: an agent is blocked by {} once", obstacle.cause()))
+        }
+        (Verdict::Block, Obstacle::MissingProgram) => {
+            Some("the check itself cannot run: install what is missing, or tell the user what it is".into())
+        }
+        _ => None,
+    }
 }
 
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.

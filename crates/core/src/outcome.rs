@@ -113,6 +113,44 @@ pub struct CommandRun {
     pub answer: Option<String>,
 }
 
+/// What keeps a command from checking anything. An agent can hardly fix it, so it blocks the agent's stop once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    Timeout,
+    /// A program is not installed, or is not executable.
+    MissingProgram,
+}
+
+impl Obstacle {
+    /// What an agent is blocked by, in words that follow "by".
+    #[must_use]
+    pub fn cause(self) -> &'static str {
+        match self {
+            Obstacle::Timeout => "timeouts",
+            Obstacle::MissingProgram => "missing programs",
+        }
+    }
+}
+
+impl CommandRun {
+    /// Shells, and what runs scripts for others, exit with 127 for a program that is not there and with 126 for one that
+    /// cannot be executed.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match self.exit_code {
+            _ if self.is_timeout => Some(Obstacle::Timeout),
+            Some(126 | 127) => Some(Obstacle::MissingProgram),
+            _ => None,
+        }
+    }
+
+    /// What follows from it unless it succeeds.
+    #[must_use]
+    pub fn reaction(&self) -> Reaction {
+        if self.is_timeout { self.command.on_timeout } else { self.command.on_failure }
+    }
+}
+
 impl Outcome {
     #[must_use]
     pub fn note(message: String) -> Outcome {
@@ -166,11 +204,11 @@ impl Outcome {
         }
     }
 
-    /// Whether it only warns because an agent is blocked by timeouts once: it fails as before.
+    /// What it only warns of because an agent is blocked by it once: it fails as before.
     #[must_use]
-    pub fn is_repeated_timeout(&self) -> bool {
-        let is_repeated = |run: &CommandRun| run.is_timeout && run.command.on_timeout == Reaction::Block;
-        self.verdict == Verdict::Warn && self.run().is_some_and(is_repeated)
+    pub fn repeated_obstacle(&self) -> Option<Obstacle> {
+        let run = self.run()?;
+        if self.verdict == Verdict::Warn && run.reaction() == Reaction::Block { run.obstacle() } else { None }
     }
 
     /// What Claude is given because of it.

@@ -65,6 +65,9 @@ impl Status {
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
+            // The codes of shells, which `npm run` and the like pass on.
+            Status::Exited(126) => "exited with code 126 (a program cannot be executed)".to_owned(),
+            Status::Exited(127) => "exited with code 127 (a program was not found)".to_owned(),
             Status::Exited(code) => format!("exited with code {code}"),
             Status::Killed(signal) => format!("was killed by signal {signal}"),
             Status::TimedOut(limit) => format!("timed out after {} s and was terminated", limit.as_secs()),

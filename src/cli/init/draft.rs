@@ -5,12 +5,13 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 
-use super::{InitRequest, diff};
+use super::{InitRequest, diff, questions};
 use crate::cli::out::Out;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_engine::install::import::{self, ImportResult};
 use conclaude_engine::install::scope::Scope;
-use conclaude_engine::install::starter::{self, Starter};
+use conclaude_engine::install::starter::{self, Choices, ProjectKind, Starter};
+use conclaude_engine::install::templates::first_cases;
 use conclaude_engine::install::user_file::UserFile;
 use conclaude_engine::install::{agents, duplicates};
 use conclaude_engine::lint;
@@ -28,7 +29,11 @@ pub(super) struct Draft {
     pub(super) added: Vec<String>,
     /// False where there is nothing to add to the config that is there.
     pub(super) is_needed: bool,
+    /// The first cases for `conclaude test`.
+    pub(super) cases: String,
     is_live: bool,
+    /// Some command runs.
+    has_checks: bool,
 }
 
 /// What a new config starts from.
@@ -86,7 +91,9 @@ impl Draft {
         let DraftBase { before, imported } = base;
         let kinds = starter::detect(folder);
         let writers = agents::writers(folder, Scope::Project);
-        let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
+        let choices = choices(request, &kinds)?;
+        let starter =
+            Starter { kinds: &kinds, writers: &writers, choices: choices.as_ref(), imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
         let (after, added) = match before.as_deref() {
             Some(original) if request.import => lint::taken_over(original, &after),
@@ -97,6 +104,8 @@ impl Draft {
             before,
             after,
             config,
+            cases: first_cases(choices.as_ref(), &starter::suggested(&kinds)),
+            has_checks: choices.is_some_and(|choices| !choices.checks.is_empty()) || !imported.is_empty(),
             based_on: starter::based_on(&kinds),
             is_needed: true,
             is_live,
@@ -113,8 +122,18 @@ impl Draft {
         let after = if sections.is_empty() { start } else { format!("{start}{line_end}{sections}") };
         let config = parse(&after, target)?;
         let (is_needed, is_live) = (after != before, config.commands() > 0);
-        let based_on = String::new();
-        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported, added })
+        Ok(Draft {
+            before: Some(before),
+            after,
+            config,
+            based_on: String::new(),
+            cases: first_cases(None, &[]),
+            has_checks: is_live,
+            is_needed,
+            is_live,
+            imported,
+            added,
+        })
     }
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {
@@ -125,15 +144,31 @@ impl Draft {
     }
 
     /// What the user does now.
-    pub(super) fn next(&self, request: &InitRequest) -> &'static str {
-        if self.is_live {
-            "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
-        } else if request.yes {
-            "no lint or test command was found, so nothing runs yet: write yours there, then `conclaude doctor` checks the installation"
-        } else {
-            "uncomment what you want there, then `conclaude doctor` checks the installation"
+    pub(super) fn next(&self) -> &'static str {
+        match (self.is_live, self.has_checks) {
+            (true, true) => {
+                "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
+            }
+            (true, false) => {
+                "the guards work in new sessions of Claude Code; no check runs yet: write yours there, then `conclaude doctor` checks the installation"
+            }
+            (false, _) => "uncomment what you want there, then `conclaude doctor` checks the installation",
         }
     }
+}
+
+/// What is switched on: what is recommended, or what the user answers on a terminal.
+fn choices(request: &InitRequest, kinds: &[ProjectKind]) -> anyhow::Result<Option<Choices>> {
+    let recommended = Choices::recommended(kinds);
+    // What is taken over is what there was: guards beside it would be something new.
+    let recommended = if request.import { Choices { packs: Vec::new(), ..recommended } } else { recommended };
+    if request.yes {
+        return Ok(Some(recommended));
+    }
+    if request.import || !questions::can_ask() {
+        return Ok(None);
+    }
+    Ok(Some(questions::ask(recommended, &mut io::stdin().lock(), &mut Out::stdout())?))
 }
 
 fn parse(text: &str, target: &UserFile) -> anyhow::Result<ConclaudeConfig> {

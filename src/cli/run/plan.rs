@@ -22,7 +22,14 @@ const NOBODY: &str = "conclaude-run";
 /// A subagent or a tool without a name.
 const UNKNOWN: &str = "unknown";
 
-const TOOL_NAME: &str = "CONCLAUDE_TOOL_NAME";
+/// The variables with the name that patterns compare: that of the tool, or of the agent.
+const NAMES: [&str; 5] = [
+    "CONCLAUDE_TOOL_NAME",
+    "CONCLAUDE_SUBAGENT_NAME",
+    "CONCLAUDE_SUBAGENT_TYPE",
+    "CONCLAUDE_AGENT_NAME",
+    "CONCLAUDE_SKILL_NAME",
+];
 
 pub(super) struct EventPlan {
     pub(super) event: EventKind,
@@ -96,37 +103,41 @@ pub(super) fn plan(
     Ok(planned)
 }
 
-/// A command that several events run in the same way runs once, at the first of them, with the strictest reaction.
+/// A command that several events or patterns run in the same way runs once, for the first of them, with the strictest reaction.
 fn once(planned: &mut [EventPlan]) {
-    for at in 1..planned.len() {
-        let (before, after) = planned.split_at_mut(at);
-        let Some(later) = after.first_mut() else { continue };
-        for command in later.commands.iter_mut().filter(|command| !command.parts.is_empty()) {
-            let first = before.iter_mut().find_map(|event| {
-                let section = event.event.row().section;
-                Some((
-                    section,
-                    event.commands.iter_mut().find(|other| is_same(&other.parts, &command.parts))?,
-                ))
-            });
-            let Some((section, first)) = first else { continue };
-            for (first, again) in first.parts.iter_mut().zip(command.parts.drain(..)) {
-                first.on_failure = first.on_failure.max(again.on_failure);
-                first.on_timeout = first.on_timeout.max(again.on_timeout);
-            }
-            command.ran_at = Some(section);
+    let mut all: Vec<(&'static str, &mut PlannedCommand)> = planned
+        .iter_mut()
+        .flat_map(|event| {
+            let section = event.event.row().section;
+            event.commands.iter_mut().map(move |command| (section, command))
+        })
+        .collect();
+    for at in 1..all.len() {
+        let (before, after) = all.split_at_mut(at);
+        let Some((_, later)) = after.first_mut() else { continue };
+        let Some((section, first)) = before.iter_mut().find(|(_, first)| first.does_the_same(later)) else {
+            continue;
+        };
+        for (first, again) in first.parts.iter_mut().zip(later.parts.drain(..)) {
+            first.on_failure = first.on_failure.max(again.on_failure);
+            first.on_timeout = first.on_timeout.max(again.on_timeout);
         }
+        later.ran_at = Some(section);
     }
 }
 
-/// Whether they do the same. A script that reads variables of its event may not.
-fn is_same(some: &[Command], others: &[Command]) -> bool {
-    let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout);
-    some.len() == others.len()
-        && some
-            .iter()
-            .zip(others)
-            .all(|(one, other)| how(one) == how(other) && !one.script.contains("CONCLAUDE_"))
+impl PlannedCommand {
+    /// Whether both are for different agents or events, and do the same. A script that reads variables of its event may not.
+    fn does_the_same(&self, other: &PlannedCommand) -> bool {
+        let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout);
+        let is_same = |(one, other): (&Command, &Command)| {
+            let is_other_rule = one.rule.key != other.rule.key || one.rule.pattern != other.rule.pattern;
+            is_other_rule && how(one) == how(other) && !one.script.contains("CONCLAUDE_")
+        };
+        !self.parts.is_empty()
+            && self.parts.len() == other.parts.len()
+            && self.parts.iter().zip(&other.parts).all(is_same)
+    }
 }
 
 fn asks_for_files(request: &RunRequest, events: &[EventKind], config: &ConclaudeConfig) -> bool {
@@ -145,22 +156,25 @@ fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
 
 fn one_command(selected: &Command, plan: &Plan) -> PlannedCommand {
     let is_same = |one: &&Command| one.rule == selected.rule && one.run == selected.run;
-    let parts = plan.commands().filter(is_same).cloned().map(with_tool).collect();
+    let parts = plan.commands().filter(is_same).cloned().map(with_name).collect();
     PlannedCommand { run: selected.run.clone(), parts, ran_at: None }
 }
 
-/// Sets the variable to a tool that the pattern names: the payload has none.
-fn with_tool(mut command: Command) -> Command {
-    let named = command.rule.pattern.as_deref().and_then(named_tool).map(str::to_owned);
-    let tool = command.env.iter_mut().find(|(name, value)| name == TOOL_NAME && value.is_some());
-    if let (Some(named), Some((_, value))) = (named, tool) {
-        *value = Some(named);
+/// Sets the variables to a tool or an agent that the pattern names, where the payload names none.
+fn with_name(mut command: Command) -> Command {
+    let Some(named) = command.rule.pattern.as_deref().and_then(first_name).map(str::to_owned) else {
+        return command;
+    };
+    for (name, value) in &mut command.env {
+        if NAMES.contains(&name.as_str()) && value.as_deref() == Some(UNKNOWN) {
+            *value = Some(named.clone());
+        }
     }
     command
 }
 
-/// The first tool of a pattern without wildcards: `Write`, `{Write,Edit}`.
-fn named_tool(pattern: &str) -> Option<&str> {
+/// The first name of a pattern without wildcards: `Write`, `{Write,Edit}`.
+fn first_name(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let first = inner.and_then(|inner| inner.split(',').next()).unwrap_or(pattern);
     let is_name = !first.is_empty() && first.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
@@ -219,7 +233,7 @@ impl ProjectConfig<'_> {
         let facts = Facts {
             select: match (is_agents, agent) {
                 (true, Some(_)) => Selection::Matching,
-                (true, None) => Selection::ForEveryone,
+                (true, None) => Selection::AllAgents,
                 // Which tool it would be is not known, and which of the files it would write.
                 (false, _) => Selection::All,
             },

@@ -292,12 +292,12 @@ impl<'a> CommandEnds<'a> {
             let code =
                 command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
             let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
-            let end = if !is_timeout {
-                CommandEnd::Exits(code.unwrap_or(1))
-            } else if text(command, "verdict") == Some("warn") {
-                CommandEnd::TimesOutAgain
-            } else {
-                CommandEnd::TimesOut
+            let is_warning = text(command, "verdict") == Some("warn");
+            let end = match (is_timeout, is_warning) {
+                (true, true) => CommandEnd::TimesOutAgain,
+                (true, false) => CommandEnd::TimesOut,
+                (false, true) => CommandEnd::ExitsAgain(code.unwrap_or(1)),
+                (false, false) => CommandEnd::Exits(code.unwrap_or(1)),
             };
             Some((text(command, "run")?, end))
         };

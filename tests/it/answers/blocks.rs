@@ -81,6 +81,86 @@ fn a_timeout_blocks_an_agent_once_and_other_failures_still_do() {
 }
 
 #[test]
+fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: no-such-program, message: Linting failed, onFailure: block}\n      - {run: /etc/passwd, show: never, onFailure: block}\n      - {run: test -e fixed, onFailure: block}\n";
+    let done = Test::stop().config(config).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ Linting failed
+      `no-such-program` exited with code 127 (a program was not found)
+      /bin/sh: 1: no-such-program: not found
+      (the check itself cannot run: install what is missing, or tell the user what it is)
+    ✗ `/etc/passwd` exited with code 126 (a program cannot be executed)
+      (the check itself cannot run: install what is missing, or tell the user what it is)
+    ✗ `test -e fixed` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = done.again().run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
+    ⚠ Linting failed
+      `no-such-program` exited with code 127 (a program was not found)
+      /bin/sh: 1: no-such-program: not found
+      (it only warns now: an agent is blocked by missing programs once)
+    ⚠ `/etc/passwd` exited with code 126 (a program cannot be executed)
+      (it only warns now: an agent is blocked by missing programs once)
+    ✗ `test -e fixed` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = done.again().file("fixed", "").run();
+    assert_snapshot!(done.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ Linting failed
+      `no-such-program` exited with code 127 (a program was not found)
+      /bin/sh: 1: no-such-program: not found
+      (it only warns now: an agent is blocked by missing programs once)
+    ⚠ `/etc/passwd` exited with code 126 (a program cannot be executed)
+      (it only warns now: an agent is blocked by missing programs once)
+    ⚠ coder (a1b2c3): stopped after 2 blocks
+    ");
+    let test = done.again();
+    let why = test.shows(&["why", "--last"]);
+    let lines =
+        |part: &str| why.lines().filter(|line| line.contains(part)).map(str::trim).collect::<String>();
+    assert_snapshot!(format!("{}\n{}", lines("reason: "), lines("would decide")), @"
+    reason: `no-such-program`, `/etc/passwd` could still not run, and an agent is
+    the config would decide the same: allowed_despite_failure
+    ");
+    // Another agent has not been blocked by it.
+    test.payload("agent_id", "another").run().blocked();
+}
+
+#[test]
+fn a_missing_program_and_a_timeout_block_once_each() {
+    let config = |run: &str| {
+        format!("subagentStop: {{commands: {{coder: [{{run: {run}, timeout: 1, onFailure: block}}]}}}}\n")
+    };
+    let done = Test::stop().config(&config("no-such-program")).run();
+    done.blocked();
+    let mut done = done.again().config(&config("sleep 60")).run();
+    done.blocked();
+    for run in ["no-such-program", "sleep 60"] {
+        done = done.again().config(&config(run)).run().status(0);
+    }
+}
+
+#[test]
+fn a_missing_program_still_denies_a_tool_each_time() {
+    let config = "preToolUse: {commands: {Bash: [{run: no-such-guard, show: never, onFailure: block}]}}";
+    let mut test = Test::event("PreToolUse").payload("tool_name", "Bash").config(config);
+    test = test.payload("tool_input", serde_json::json!({"command": "ls"}));
+    for _ in 0..2 {
+        let done = test.run();
+        insta::allow_duplicates! { assert_snapshot!(done.tool("deny"), @"
+        conclaude denies this tool:
+        ✗ `no-such-guard` exited with code 127 (a program was not found)
+          (the check itself cannot run: install what is missing, or tell the user what it is)
+        "); }
+        test = done.again();
+    }
+}
+
+#[test]
 fn an_agent_that_passes_after_blocks_leaves_one_line() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: test -e $CONCLAUDE_AGENT_ID, onFailure: block}\n";
     let meta =

@@ -30,6 +30,69 @@ fn patterns_that_match_no_known_agent_are_named() {
     "#);
 }
 
+/// What is said about commands where `npm` is the only package manager.
+fn checks_with_npm(test: &Test) -> String {
+    let root = test.root();
+    program::script(root.join("bin/npm"), "#!/bin/sh\n");
+    let mut command = doctor(&root, &root.join(".home"), "2.1.325");
+    command.env("PATH", format!("{}:/usr/bin:/bin", root.join("bin").display()));
+    checks_of(command, &root, "commands")
+}
+
+#[test]
+fn a_program_that_a_command_starts_and_that_is_missing_is_named() {
+    let config = "
+stop:
+  commands:
+    - run: 'X=1 no-such-linter . && ./no/such/script; echo done | sort'
+    - run: 'command -v no-such-tool && no-such-tool; f() { true; }; f'
+    - {run: x, shell: no-such-shell}
+subagentStop: {commands: {coder: [{run: no-such-linter .}, {run: 'timeout 5 no-such-other'}]}}
+";
+    insta::assert_snapshot!(checks(&healthy().config(config), "commands"), @"
+    exit 0
+    warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `no-such-linter`, which is not found → install no-such-linter, or change the command
+    warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `./no/such/script`, which is not found → change the command, or make that file executable
+    warning: `x` (.conclaude.yaml:6) runs in the shell `no-such-shell`, which is not found → install no-such-shell, or change `shell`
+    warning: `no-such-linter .` (.conclaude.yaml:7) starts `no-such-linter`, which is not found → install no-such-linter, or change the command
+    warning: `timeout 5 no-such-other` (.conclaude.yaml:7) starts `no-such-other`, which is not found → install no-such-other, or change the command
+    ");
+    let fine = "stop: {commands: [{run: 'sort x | uniq'}, {run: 'true'}, {run: print(1), shell: env}]}\n";
+    insta::assert_snapshot!(checks(&healthy().config(fine), "commands"), @"
+    exit 0
+    good: what the commands start is found: sort, uniq
+    ");
+}
+
+#[test]
+fn a_program_behind_a_script_of_a_package_is_looked_for_where_packages_are() {
+    let config = "subagentStop: {commands: {coder: [{run: npm run --silent lint}, {run: npm test}, {run: npm run nothing}, {run: 'npm run x --if-present'}]}}\n";
+    let scripts = r#""lint": "xo && prettier --check .", "test": "npm run build && ava", "build": "tsc""#;
+    let package = format!(r#"{{"scripts": {{{scripts}}}}}"#);
+    let test = healthy().config(config).file("package.json", &package);
+    insta::assert_snapshot!(checks_with_npm(&test), @"
+    exit 0
+    warning: `npm run --silent lint` (.conclaude.yaml:1) runs `xo && prettier --check .` in package.json, and `xo` is not found → npm install
+    warning: `npm run --silent lint` (.conclaude.yaml:1) runs `xo && prettier --check .` in package.json, and `prettier` is not found → npm install
+    warning: `npm test` (.conclaude.yaml:1) runs `tsc` in package.json, and `tsc` is not found → npm install
+    warning: `npm test` (.conclaude.yaml:1) runs `npm run build && ava` in package.json, and `ava` is not found → npm install
+    warning: `npm run nothing` (.conclaude.yaml:1) runs the script `nothing`, which package.json does not have → change the command, or add the script
+    ");
+    for name in ["xo", "prettier", "tsc"] {
+        program::script(test.root().join("node_modules/.bin").join(name), "#!/bin/sh\n");
+    }
+    insta::assert_snapshot!(checks_with_npm(&test), @"
+    exit 0
+    warning: `npm test` (.conclaude.yaml:1) runs `npm run build && ava` in package.json, and `ava` is not found → install ava, or change the script
+    warning: `npm run nothing` (.conclaude.yaml:1) runs the script `nothing`, which package.json does not have → change the command, or add the script
+    ");
+    let other = test.config("stop: {commands: [{run: pnpm-of-nobody lint}]}\n");
+    insta::assert_snapshot!(checks_with_npm(&other), @"
+    exit 0
+    warning: `pnpm-of-nobody lint` (.conclaude.yaml:1) starts `pnpm-of-nobody`, which is not found → install pnpm-of-nobody, or change the command
+    ");
+}
+
 #[test]
 fn a_trail_that_was_tampered_with_is_named() {
     let test = healthy().run().again();

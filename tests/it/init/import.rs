@@ -66,7 +66,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     insta::assert_snapshot!(config.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n"), @r#"
     # yaml-language-server: $schema=./.conclaude/schema.json
     ##
-    ## What conclaude does when subagents start and stop. What was taken over runs; the rest does when you uncomment it.
+    ## What conclaude does in this project. What was taken over runs; the rest does when you uncomment it.
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json; agents that can write: coder.
@@ -226,7 +226,7 @@ notifications:
     insta::assert_snapshot!(config, @r#"
     # yaml-language-server: $schema=./.conclaude/schema.json
     ##
-    ## What conclaude does when subagents start and stop. What was taken over runs; the rest does when you uncomment it.
+    ## What conclaude does in this project. What was taken over runs; the rest does when you uncomment it.
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json; agents that can write: coder.
@@ -248,6 +248,15 @@ notifications:
     notifications:
       enabled: true
       hooks: ["SubagentStop"]
+
+    ## Commands after a tool, here after each edit of such files. What they say goes to Claude at once, so they should be fast.
+    ## `conclaude install` then registers the event.
+    # postToolUse:
+    #   commands:
+    #     "{Write,Edit}":
+    #       - run: "git diff --check -- {files}"
+    #         files: ["*"]
+    #         onFailure: block
 
     ## Commands when a subagent starts. They can show and prepare things, but never block.
     # subagentStart:

@@ -18,7 +18,7 @@ fn yes_writes_rules_that_work_at_once() {
     insta::assert_snapshot!(config.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n"), @r#"
     # yaml-language-server: $schema=./.conclaude/schema.json
     ##
-    ## What conclaude does when subagents start and stop. What is not commented out runs.
+    ## What conclaude does in this project. What is not commented out runs.
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json; agents that can write: coder.
@@ -32,7 +32,7 @@ fn yes_writes_rules_that_work_at_once() {
             message: "Linting failed"
             maxOutputLines: 50   # of what it prints, which is shown when it fails
             timeout: 600         # seconds; then it is killed with all its children
-            onFailure: block     # the agent must fix it first; `warn` only reports it
+            onFailure: block     # it must be fixed first; `warn` only reports it
     "#);
     assert_eq!(run_in(&root, &["validate"]).0, Some(0));
     let path = fake_npm(&root);
@@ -85,10 +85,14 @@ fn many_workspaces_share_the_time_that_claude_code_gives() {
     }
     let root = test.root();
     run_in(&root, &["init", "--yes"]);
-    assert_eq!(read(root.join(".conclaude.yaml")).matches("timeout: 360         # seconds").count(), 10);
+    assert_eq!(read(root.join(".conclaude.yaml")).matches("timeout: 360").count(), 10);
     insta::assert_snapshot!(transcript(&root, &["validate"]), @"
     exit 0
+    valid: pack:secrets
+    valid: pack:git-safety
+    valid: pack:destructive-commands
     valid: [ROOT]/.conclaude.yaml
+      preToolUse: 143 guards
       subagentStop: 1 pattern, 10 commands
     ");
 }
@@ -103,7 +107,7 @@ fn a_target_that_does_not_exist_is_never_suggested() {
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    next: no lint or test command was found, so nothing runs yet: write yours there, then `conclaude doctor` checks the installation
+    next: the guards work in new sessions of Claude Code; no check runs yet: write yours there, then `conclaude doctor` checks the installation
     ");
     let config = read(root.join(".conclaude.yaml"));
     assert!(!config.contains("make "), "{config}");
@@ -117,6 +121,7 @@ fn a_target_that_does_not_exist_is_never_suggested() {
     #       - run: "git diff --check"
     #         message: "Conflict markers or white space at the end of a line"
     #         maxOutputLines: 50   # of what it prints, which is shown when it fails
-    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #         timeout: 600         # seconds; then it is killed with all its children
+    #         onFailure: block     # it must be fixed first; `warn` only reports it
     "#);
 }

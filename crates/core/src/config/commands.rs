@@ -51,7 +51,7 @@ pub struct CommandConfig {
     pub timeout: Option<Seconds<1, 3_600>>,
     /// What a failure does. Default: `warn`; at `stop` and `worktreeCreate` `block`.
     pub on_failure: Option<Reaction>,
-    /// What a timeout does: one agent is blocked by timeouts once. Default: what `onFailure` says; without it, `block`
+    /// What a timeout does: it blocks one agent once, as a missing program does. Default: what `onFailure` says; without it, `block`
     /// where the event can be blocked, else `warn`.
     pub on_timeout: Option<Reaction>,
     /// The agent that it runs for, as a glob over the subagent's name; `main` is the main thread. Default: all.

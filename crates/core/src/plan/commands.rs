@@ -166,12 +166,7 @@ fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Ve
     let mode = section.mode.unwrap_or_default();
     match facts.select {
         Selection::Matching => {}
-        Selection::ForEveryone => {
-            let selected =
-                pattern::select_by(section.entries(), mode, |pattern| Ok(is_for_everyone(pattern.as_str())))?;
-            return Ok((String::new(), selected));
-        }
-        Selection::All => {
+        Selection::All | Selection::AllAgents => {
             let selected = pattern::select_by(section.entries(), MatchMode::All, |_| Ok(true))?;
             return Ok((String::new(), selected));
         }
@@ -211,13 +206,9 @@ fn location(work: &Path, path: &str) -> Location {
     Location { absolute: path.to_owned(), relative, ..Location::default() }
 }
 
-fn is_for_everyone(glob: &str) -> bool {
-    glob.chars().all(|c| c == '*')
-}
-
 fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
-    if facts.select == Selection::ForEveryone {
-        return config.agent.as_ref().is_none_or(|glob| is_for_everyone(glob.as_str()));
+    if facts.select == Selection::AllAgents {
+        return true;
     }
     let matches_id = |glob: &NameGlob| compared_id(facts).is_some_and(|id| glob.matches(id));
     let actor = actor(facts.agent.or(facts.caller));
@@ -233,13 +224,12 @@ pub(super) fn compared(prompt: &str) -> &str {
 fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     match (facts.select, &facts.event.payload) {
         _ if config.pattern.is_none() => true,
-        (Selection::All, _) => true,
+        (Selection::All | Selection::AllAgents, _) => true,
         (Selection::Matching, HookPayload::UserPromptSubmit(said)) => {
             !is_notification(&said.prompt) && config.is_for_prompt(compared(&said.prompt))
         }
         // At other events it has no effect.
         (Selection::Matching, _) => true,
-        (Selection::ForEveryone, _) => false,
     }
 }
 

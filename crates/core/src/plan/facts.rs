@@ -106,9 +106,10 @@ pub enum Selection {
     /// Those that match what the event is about.
     #[default]
     Matching,
-    /// Those that match whatever it is about: nobody has said which agent.
-    ForEveryone,
+    /// All of them.
     All,
+    /// All of them, and the commands of all agents: nobody has said which one.
+    AllAgents,
 }
 
 /// What is known of a gate before anything is planned.

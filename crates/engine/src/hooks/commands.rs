@@ -12,7 +12,7 @@ use conclaude_core::config::{Reaction, Show};
 use conclaude_core::dialect::claude::fields;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
-use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
@@ -58,7 +58,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
     };
     log_run(&run);
     notify_user(command, context, Some(&run));
-    let verdict = verdict(&run, || context.was_blocked_by_timeout());
+    let verdict = verdict(&run, |obstacle| context.was_blocked_by(obstacle));
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, CommandOutput { stdout: finished.stdout, stderr: finished.stderr })
 }
@@ -117,13 +117,12 @@ fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File,
     context.session.output_file(stream)
 }
 
-pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() -> bool) -> Verdict {
-    let command = &run.command;
-    match if run.is_timeout { command.on_timeout } else { command.on_failure } {
+pub(super) fn verdict(run: &CommandRun, was_blocked_by: impl FnOnce(Obstacle) -> bool) -> Verdict {
+    match run.reaction() {
         _ if run.is_success => Verdict::Pass,
         Reaction::Warn => Verdict::Warn,
-        // The agent cannot fix slowness: to block it again would only cost the same time again.
-        Reaction::Block if run.is_timeout && was_blocked_by_timeout() => Verdict::Warn,
+        // The agent can fix neither slowness nor what is not installed: to block it again would only cost the same again.
+        Reaction::Block if run.obstacle().is_some_and(was_blocked_by) => Verdict::Warn,
         Reaction::Block => Verdict::Block,
     }
 }

@@ -21,6 +21,7 @@ use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::finding::Finding;
 use conclaude_core::messages;
+use conclaude_core::outcome::Obstacle;
 use conclaude_core::plan::{self, Facts, Plan, ProjectFacts, UnknownChanges};
 use conclaude_core::types::{Event, HookPayload, PayloadError};
 use conclaude_os::budget::Budget;
@@ -222,8 +223,8 @@ impl<'a> Context<'a> {
         Ok(count?)
     }
 
-    pub(super) fn was_blocked_by_timeout(&self) -> bool {
-        self.stopping().is_some_and(|agent| self.session.was_blocked_by_timeout(&agent))
+    pub(super) fn was_blocked_by(&self, obstacle: Obstacle) -> bool {
+        self.stopping().is_some_and(|agent| self.session.was_blocked_by(obstacle, &agent))
     }
 
     /// A record of this event, to be filled.

@@ -12,7 +12,7 @@ use conclaude_core::decide::{Ruling, Word};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
-use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::environment::FILES;
 use conclaude_core::plan::{Action, Gate, Plan, SkipReason, Step};
 use conclaude_core::rule::{self, Rule};
@@ -65,7 +65,7 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruli
     let reason = match record.reason {
         Some(reason) => Some(reason),
         None if decided.is_unasked => Some(nobody_to_ask(context)),
-        None => timed_out_again(outcomes, decided),
+        None => obstructed_again(outcomes, decided),
     };
     Some(Record { blocks, notification, reason, ..record })
 }
@@ -76,16 +76,24 @@ fn nobody_to_ask(context: &Context<'_>) -> String {
     format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
 }
 
-/// Why a stop is allowed although a command that blocks timed out.
-fn timed_out_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
+/// Why a stop is allowed although a command that blocks timed out, or lacks a program.
+fn obstructed_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     let is_at_limit = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
-    let runs = outcomes.iter().filter(|outcome| outcome.is_repeated_timeout()).filter_map(Outcome::run);
-    let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();
-    let is_why = decided.word == Word::AllowedDespiteFailure && !is_at_limit && !names.is_empty();
-    if !is_why {
+    if decided.word != Word::AllowedDespiteFailure || is_at_limit {
         return None;
     }
-    Some(format!("{} timed out again, and an agent is blocked by timeouts once", names.join(", ")))
+    let causes = [(Obstacle::Timeout, "timed out again"), (Obstacle::MissingProgram, "could still not run")];
+    let reasons = causes.into_iter().filter_map(|(obstacle, what)| {
+        let outcomes = outcomes.iter().filter(|outcome| outcome.repeated_obstacle() == Some(obstacle));
+        let runs = outcomes.filter_map(Outcome::run);
+        let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();
+        if names.is_empty() {
+            return None;
+        }
+        Some(format!("{} {what}, and an agent is blocked by {} once", names.join(", "), obstacle.cause()))
+    });
+    let reasons: Vec<String> = reasons.collect();
+    if reasons.is_empty() { None } else { Some(reasons.join("; ")) }
 }
 
 /// How the event went, where the user is notified of it.

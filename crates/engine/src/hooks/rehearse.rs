@@ -35,6 +35,14 @@ pub enum CommandEnd {
     TimesOut,
     /// As before, when it blocked: that counts once.
     TimesOutAgain,
+    /// The same for an exit code. It makes a difference for programs that are missing.
+    ExitsAgain(i32),
+}
+
+impl CommandEnd {
+    fn is_repeated(self) -> bool {
+        matches!(self, CommandEnd::TimesOutAgain | CommandEnd::ExitsAgain(_))
+    }
 }
 
 /// What a command might print.
@@ -262,7 +270,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
         None => SimulatedOutput::default(),
     };
     let status = match end {
-        CommandEnd::Exits(code) => Status::Exited(code),
+        CommandEnd::Exits(code) | CommandEnd::ExitsAgain(code) => Status::Exited(code),
         CommandEnd::TimesOut | CommandEnd::TimesOutAgain => {
             Status::TimedOut(command.timeout.unwrap_or_default())
         }
@@ -287,7 +295,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
     };
-    let verdict = commands::verdict(&run, || end == CommandEnd::TimesOutAgain);
+    let verdict = commands::verdict(&run, |_| end.is_repeated());
     let message = messages::of_command(&run, verdict);
     Outcome { verdict, message, evidence: Evidence::Command(run) }
 }

@@ -4,19 +4,22 @@
 use serde_json::Value;
 
 use super::import::ImportResult;
+use conclaude_core::config::Reaction;
 
+mod choices;
 mod detect;
 
+pub use choices::{Audience, Choices, PACKS, Pack, SuggestedCheck, suggested};
 pub use detect::{ProjectKind, detect};
 
 /// The path of the schema for editors, relative to the config.
 pub const SCHEMA: &str = ".conclaude/schema.json";
 
 /// The agent of Claude Code itself that does the work; Explore and Plan only look around.
-const GENERAL: &str = "general-purpose";
+pub const GENERAL: &str = "general-purpose";
 
-const LINES: &str = "maxOutputLines: 50   # of what it prints, which is shown when it fails";
-const BLOCK: &str = "onFailure: block     # the agent must fix it first; `warn` only reports it";
+/// The name by which one list of commands is used twice.
+const ANCHOR: &str = "checks";
 
 /// The most that one command gets, in seconds, and what all get together: Claude Code waits no longer for a stop.
 const MAX_SECONDS: usize = 600;
@@ -28,11 +31,6 @@ const START: &str = "\
 #   commands:
 #     \"*\":
 #       - run: \"git status --short\"
-";
-
-const PACKS: &str = "\
-## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
-# extends: [\"pack:secrets\", \"pack:git-safety\", \"pack:destructive-commands\", \"pack:lockfiles\"]
 ";
 
 const DES: &str = "\
@@ -61,17 +59,17 @@ pub struct Starter<'a> {
     pub kinds: &'a [ProjectKind],
     /// The agents that can change files.
     pub writers: &'a [String],
-    /// The checks are switched on, not commented out.
-    pub live: bool,
+    /// What is switched on. Without it what is recommended is there, but commented out.
+    pub choices: Option<&'a Choices>,
     /// What is taken over from hooks or an older config. It replaces what would be suggested.
     pub imported: &'a ImportResult,
 }
 
-/// One command that checks the project.
-struct CheckCommand<'a> {
-    run: &'a str,
-    what: &'static str,
-    folder: &'a str,
+/// The commands of a section, and whether they are commented out.
+struct CommandSection {
+    checks: Vec<SuggestedCheck>,
+    reaction: Reaction,
+    is_live: bool,
 }
 
 impl Starter<'_> {
@@ -80,11 +78,14 @@ impl Starter<'_> {
         for section in self.imported.sections() {
             text.push_str(&format!("\n{section}"));
         }
-        let stop = self.stop();
+        let (agents, main) = (self.of_agents(), self.of_main());
+        let (edits, packs) = (self.edits(), self.packs());
         let suggestions = [
-            ("subagentStop", stop.as_str()),
+            ("subagentStop", agents.as_str()),
+            ("stop", &main),
+            ("postToolUse", &edits),
             ("subagentStart", START),
-            ("extends", PACKS),
+            ("extends", &packs),
             ("des", DES),
             ("maxBlocks", MAX_BLOCKS),
             ("notifications", NOTIFICATIONS),
@@ -97,13 +98,13 @@ impl Starter<'_> {
 
     /// Whether something runs without any edit.
     pub fn is_live(&self) -> bool {
-        !self.imported.is_empty() || (self.live && !self.checks().is_empty())
+        !self.imported.is_empty() || self.choices.is_some_and(|choices| !choices.is_empty())
     }
 
     fn heading(&self) -> String {
-        let promise = match (self.live, self.imported.is_empty()) {
+        let promise = match (self.choices, self.imported.is_empty()) {
             _ if !self.is_live() => "Nothing runs until you uncomment it.",
-            (false, false) => "What was taken over runs; the rest does when you uncomment it.",
+            (None, false) => "What was taken over runs; the rest does when you uncomment it.",
             _ => "What is not commented out runs.",
         };
         let left = self.imported.left.iter().map(|what| format!("## Not taken over: {}\n", one_line(what)));
@@ -111,7 +112,7 @@ impl Starter<'_> {
         format!(
             "# yaml-language-server: $schema=./{SCHEMA}\n\
              ##\n\
-             ## What conclaude does when subagents start and stop. {promise}\n\
+             ## What conclaude does in this project. {promise}\n\
              ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.\n\
              ##\n\
              ## {}.\n{left}",
@@ -128,26 +129,32 @@ impl Starter<'_> {
         }
     }
 
+    /// What is written for the agents, or for Claude itself.
+    fn section(&self, is_for: fn(Audience) -> bool) -> CommandSection {
+        match self.choices {
+            Some(choices) if is_for(choices.audience) && !choices.checks.is_empty() => {
+                CommandSection { checks: choices.checks.clone(), reaction: choices.reaction, is_live: true }
+            }
+            _ => CommandSection { checks: suggested(self.kinds), reaction: Reaction::Block, is_live: false },
+        }
+    }
+
+    /// Whether both stops run the same commands, which are then written once.
+    fn is_shared(&self) -> bool {
+        self.section(Audience::has_agents).is_live && self.section(Audience::has_main).is_live
+    }
+
     /// The checks, for the agents that can fix what they find.
-    fn stop(&self) -> String {
-        let checks = self.checks();
+    fn of_agents(&self) -> String {
+        let section = self.section(Audience::has_agents);
+        let anchor = if self.is_shared() { format!(" &{ANCHOR}") } else { String::new() };
         let mut lines = vec![
             "subagentStop:".to_owned(),
             "  commands:".to_owned(),
-            format!("    {}:", Value::from(self.pattern())),
+            format!("    {}:{anchor}", Value::from(self.pattern())),
         ];
-        if checks.is_empty() {
-            lines.push("      - run: \"git diff --check\"".into());
-            lines.push("        message: \"Conflict markers or white space at the end of a line\"".into());
-            lines.extend([LINES, BLOCK].iter().map(|line| format!("        {line}")));
-        }
-        let seconds = (MAX_TOTAL_SECONDS / checks.len().max(1)).min(MAX_SECONDS);
-        for check in &checks {
-            lines.extend(check.lines(seconds));
-        }
-        let mark = if self.live && !checks.is_empty() { "" } else { "# " };
-        let lines: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
-        let hint = if checks.is_empty() {
+        lines.extend(section.commands("      "));
+        let hint = if section.checks.is_empty() {
             "## No lint or test command was found here: write yours instead of this one.\n"
         } else {
             ""
@@ -155,8 +162,71 @@ impl Starter<'_> {
         format!(
             "## Commands when a subagent stops, by its name: * ? [a-z] {{a,b}} work, and \"*\" is every one.\n\
              ## Agents that only read, such as Explore and Plan, cannot fix anything: a check should not block them.\n\
-             {hint}{lines}"
+             {hint}{}",
+            section.text(&lines)
         )
+    }
+
+    /// The same for Claude itself.
+    fn of_main(&self) -> String {
+        let mut section = self.section(Audience::has_main);
+        if !section.is_live {
+            // One is enough to show how.
+            section.checks.truncate(1);
+        }
+        let mut lines = vec!["stop:".to_owned()];
+        if self.is_shared() {
+            lines.push(format!("  commands: *{ANCHOR}"));
+        } else {
+            lines.push("  commands:".to_owned());
+            lines.extend(section.commands("    "));
+        }
+        format!(
+            "## Commands when Claude itself stops, at the end of each answer to you.\n{}",
+            section.text(&lines)
+        )
+    }
+
+    /// A check of what was just written. What it says goes to Claude at once, so it should be fast.
+    fn edits(&self) -> String {
+        let found = self.kinds.iter().find_map(|kind| Some((kind, kind.edits.as_ref()?)));
+        let (run, files, folder) = match found {
+            Some((kind, check)) => (check.run.as_str(), check.files, kind.folder.as_str()),
+            None => ("git diff --check -- {files}", "*", ""),
+        };
+        let cwd = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("#         cwd: {}\n", Value::from(folder))
+        };
+        format!(
+            "## Commands after a tool, here after each edit of such files. What they say goes to Claude at once, so they should be fast.\n\
+             ## `conclaude install` then registers the event.\n\
+             # postToolUse:\n\
+             #   commands:\n\
+             #     \"{{Write,Edit}}\":\n\
+             #       - run: {}\n\
+             {cwd}\
+             #         files: [{}]\n\
+             #         onFailure: block\n",
+            Value::from(run),
+            Value::from(files)
+        )
+    }
+
+    fn packs(&self) -> String {
+        let chosen = self.choices.map(|choices| choices.packs.as_slice()).unwrap_or_default();
+        let list = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| format!("\"pack:{name}\"")).collect();
+            format!("extends: [{}]\n", names.join(", "))
+        };
+        let about = "## Ready-made guards; `conclaude pack list` says what each is for.";
+        if chosen.is_empty() {
+            let all: Vec<&str> = PACKS.iter().map(|pack| pack.name).collect();
+            return format!("{about} `conclaude install` then registers what they need.\n# {}", list(&all));
+        }
+        let names: Vec<&str> = chosen.iter().map(|pack| pack.name).collect();
+        format!("{about}\n{}", list(&names))
     }
 
     /// One pattern for all that can write. A name that is a pattern itself cannot be in it.
@@ -167,34 +237,46 @@ impl Starter<'_> {
         let names: Vec<&str> = std::iter::once(GENERAL).chain(own).collect();
         if names.len() == 1 { GENERAL.to_owned() } else { format!("{{{}}}", names.join(",")) }
     }
-
-    /// Lints first: they are fast, and what they find often explains a test that fails.
-    fn checks(&self) -> Vec<CheckCommand<'_>> {
-        let lints = self.kinds.iter().map(|kind| (kind, kind.lint.as_deref(), "Linting failed"));
-        let tests = self.kinds.iter().map(|kind| (kind, kind.test.as_deref(), "Tests failed"));
-        lints
-            .chain(tests)
-            .filter_map(|(kind, run, what)| Some(CheckCommand { run: run?, what, folder: &kind.folder }))
-            .collect()
-    }
 }
 
-impl CheckCommand<'_> {
-    fn lines(&self, seconds: usize) -> Vec<String> {
-        let mut lines = vec![format!("      - run: {}", Value::from(self.run))];
-        let mut key = |line: &str| lines.push(format!("        {line}"));
-        if self.folder.is_empty() {
-            key(&format!("message: {}", Value::from(self.what)));
-        } else {
-            key(&format!("cwd: {}", Value::from(self.folder)));
-            key(&format!("message: {}", Value::from(format!("{} in {}", self.what, self.folder))));
+impl CommandSection {
+    /// The lines of a section, commented out unless it is live.
+    fn text(&self, lines: &[String]) -> String {
+        let mark = if self.is_live { "" } else { "# " };
+        lines.iter().map(|line| format!("{mark}{line}\n")).collect()
+    }
+
+    /// The list of commands. The first explains the keys of all.
+    fn commands(&self, indent: &str) -> Vec<String> {
+        let seconds = (MAX_TOTAL_SECONDS / self.checks.len().max(1)).min(MAX_SECONDS);
+        let placeholder = SuggestedCheck {
+            run: "git diff --check".into(),
+            message: "Conflict markers or white space at the end of a line".into(),
+            folder: String::new(),
+        };
+        let checks = if self.checks.is_empty() { std::slice::from_ref(&placeholder) } else { &self.checks };
+        let (reaction, about) = match self.reaction {
+            Reaction::Block => ("block", "it must be fixed first; `warn` only reports it"),
+            Reaction::Warn => ("warn", "it is only reported; `block`: it must be fixed first"),
+        };
+        let explained = [
+            ("maxOutputLines: 50".to_owned(), "of what it prints, which is shown when it fails"),
+            (format!("timeout: {seconds}"), "seconds; then it is killed with all its children"),
+            (format!("onFailure: {reaction}"), about),
+        ];
+        let mut lines = Vec::new();
+        for (at, check) in checks.iter().enumerate() {
+            lines.push(format!("{indent}- run: {}", Value::from(check.run.as_str())));
+            if !check.folder.is_empty() {
+                lines.push(format!("{indent}  cwd: {}", Value::from(check.folder.as_str())));
+            }
+            lines.push(format!("{indent}  message: {}", Value::from(check.message.as_str())));
+            let keys = explained.iter().map(|(key, about)| match at {
+                0 => format!("{indent}  {key:<21}# {about}"),
+                _ => format!("{indent}  {key}"),
+            });
+            lines.extend(keys);
         }
-        key(LINES);
-        key(&format!(
-            "{:<21}# seconds; then it is killed with all its children",
-            format!("timeout: {seconds}")
-        ));
-        key(BLOCK);
         lines
     }
 }
@@ -220,56 +302,4 @@ pub fn uncommented(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-    use conclaude_core::config::ConclaudeConfig;
-
-    fn kind(file: &'static str, folder: &str, lint: Option<&str>) -> ProjectKind {
-        let text = |run: &str| run.to_owned();
-        ProjectKind { file, folder: folder.into(), lint: lint.map(text), test: Some("npm run test".into()) }
-    }
-
-    #[test]
-    fn what_is_written_is_valid_as_it_is_live_and_uncommented() {
-        let kinds = [kind("package.json", "", Some("npm run \"lint\": x")), kind("go.mod", "a b/#c", None)];
-        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        for writers in [own(&[]), own(&["coder", "qa: \"strict\"", "x\n- y", "{a"]), own(&[GENERAL])] {
-            for kinds in [&kinds[..], &kinds[..1], &[]] {
-                let starter =
-                    Starter { kinds, writers: &writers, live: false, imported: &ImportResult::default() };
-                let path = Path::new("x.yaml");
-                let parse = |text: &str| {
-                    ConclaudeConfig::parse(text, path).unwrap_or_else(|error| panic!("{error}\n{text}"))
-                };
-                assert_eq!(parse(&starter.text()), ConclaudeConfig::default());
-                let all = parse(&uncommented(&starter.text()));
-                assert!(all.commands() >= 2);
-                assert_eq!(all.warnings(), Vec::new());
-                let live = Starter { live: true, ..starter };
-                assert_eq!(parse(&live.text()).commands() > 0, !kinds.is_empty());
-                assert_eq!(live.is_live(), !kinds.is_empty());
-            }
-        }
-    }
-
-    #[test]
-    fn checks_are_for_agents_that_can_write() {
-        let kinds = [kind("Cargo.toml", "", Some("lint"))];
-        let writers = ["coder".to_owned(), "bad,name".to_owned(), "tester".to_owned()];
-        let starter =
-            Starter { kinds: &kinds, writers: &writers, live: true, imported: &ImportResult::default() };
-        let config = ConclaudeConfig::parse(&starter.text(), Path::new("x")).unwrap();
-        let section = config.section(conclaude_core::event::EventKind::SubagentStop).unwrap();
-        let [(pattern, commands)] = section.entries() else { panic!("{:?}", section.entries()) };
-        assert_eq!(pattern.as_str(), "{general-purpose,coder,tester}");
-        for (name, expected) in
-            [("general-purpose", true), ("tester", true), ("Explore", false), ("Plan", false)]
-        {
-            assert_eq!(pattern.matches(name, None).unwrap(), expected, "{name}");
-        }
-        let runs: Vec<&str> = commands.iter().map(|command| command.run.as_str()).collect();
-        assert_eq!(runs, ["lint", "npm run test"]);
-    }
-}
+mod tests;

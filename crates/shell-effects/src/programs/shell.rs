@@ -49,6 +49,17 @@ pub(crate) const SHELL: &[Program] = &[
     ], ""),
 ];
 
+/// What is a program of its own, or a builtin that is listed with other wrappers.
+const PROGRAMS: [&str; 4] = ["cat", "gcat", "tee", "which"];
+const WRAPPING_BUILTINS: [&str; 4] = ["builtin", "command", "exec", "time"];
+
+/// Whether a shell runs it without a program of that name.
+#[must_use]
+pub fn is_builtin(name: &str) -> bool {
+    let is_listed = SHELL.iter().any(|program| program.names.contains(&name));
+    (is_listed && !PROGRAMS.contains(&name)) || WRAPPING_BUILTINS.contains(&name)
+}
+
 /// `echo`, and `print` of other shells.
 fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut words = call.fields.get(1..).unwrap_or_default();

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, open_new, user_state_folder};
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
+use conclaude_core::outcome::Obstacle;
 use conclaude_os::budget::Budget;
 use conclaude_os::{files, log};
 
@@ -35,9 +36,21 @@ struct AgentState {
     checks: Vec<String>,
     /// A timeout blocked it.
     timeout: bool,
+    /// A program that is missing blocked it.
+    missing_program: bool,
     /// The fields of a newer version, which are kept.
     #[serde(flatten)]
     other: serde_json::Map<String, serde_json::Value>,
+}
+
+impl AgentState {
+    /// Whether this has blocked the agent.
+    fn obstacle(&mut self, obstacle: Obstacle) -> &mut bool {
+        match obstacle {
+            Obstacle::Timeout => &mut self.timeout,
+            Obstacle::MissingProgram => &mut self.missing_program,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -112,7 +125,7 @@ impl Session {
             return Ok(BlockCount::Exhausted);
         }
         state.blocks += 1;
-        state.timeout |= cause.timeout;
+        cause.obstacles.iter().for_each(|obstacle| *state.obstacle(*obstacle) = true);
         let more: Vec<String> =
             cause.checks.iter().filter(|check| !state.checks.contains(check)).cloned().collect();
         state.checks.extend(more);
@@ -120,10 +133,10 @@ impl Session {
         Ok(BlockCount::Blocks(state.blocks))
     }
 
-    /// Whether a timeout has blocked the agent. What cannot be read is not known: then the count cannot be read either,
+    /// Whether this has blocked the agent before. What cannot be read is not known: then the count cannot be read either,
     /// which limits the blocks.
-    pub fn was_blocked_by_timeout(&self, agent: &Agent) -> bool {
-        self.is_ours() && read_state(&self.state_file(agent)).is_ok_and(|state| state.timeout)
+    pub fn was_blocked_by(&self, obstacle: Obstacle, agent: &Agent) -> bool {
+        self.is_ours() && read_state(&self.state_file(agent)).is_ok_and(|mut state| *state.obstacle(obstacle))
     }
 
     /// How often the agent was blocked since the last call, and by which checks. `None` if it was not.

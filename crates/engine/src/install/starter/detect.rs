@@ -1,20 +1,88 @@
-//! What kinds of project a folder and its workspaces hold, and how one checks each. Only what will work is suggested:
-//! scripts and targets that exist, tools that the project names, the package manager of its lock file.
+//! What kinds of project a folder, its workspaces and the folders beside them hold, and how one checks each. Only what will work is
+//! suggested: scripts and targets that exist and only check, tools that the project names, the package manager of its lock file.
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use conclaude_os::files;
 
+mod make;
 mod manifests;
+mod node;
+mod python;
+mod script_text;
 mod workspaces;
 
 /// A build file is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Cargo checks more members than that better all at once.
-const MAX_MEMBERS: usize = 20;
+/// The most folders without a common build file that are checked one by one.
+const MAX_FOLDERS: usize = 20;
+
+/// Folders of a project that are not what is developed there.
+const SIDE_FOLDERS: [&str; 22] = [
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "demo",
+    "demos",
+    "doc",
+    "docs",
+    "e2e",
+    "example",
+    "examples",
+    "fixtures",
+    "fuzz",
+    "playground",
+    "samples",
+    "scripts",
+    "site",
+    "templates",
+    "test",
+    "tests",
+    "tools",
+    "website",
+];
+
+/// What a check looks at, in the order in which checks run: what is fast comes first, and often explains a test that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckKind {
+    Lint,
+    Format,
+    Types,
+    Test,
+}
+
+impl CheckKind {
+    pub fn message(self) -> &'static str {
+        match self {
+            CheckKind::Lint => "Linting failed",
+            CheckKind::Format => "The formatting is off",
+            CheckKind::Types => "Type errors",
+            CheckKind::Test => "Tests failed",
+        }
+    }
+}
+
+/// A command that checks a project and changes nothing in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectCheck {
+    pub kind: CheckKind,
+    pub run: String,
+}
+
+impl ProjectCheck {
+    fn new(kind: CheckKind, run: impl Into<String>) -> ProjectCheck {
+        ProjectCheck { kind, run: run.into() }
+    }
+}
+
+/// A check of the files that were just written, with their names as `{files}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditCheck {
+    pub run: String,
+    pub files: &'static str,
+}
 
 /// A kind of project that was found, and how one checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,244 +90,163 @@ pub struct ProjectKind {
     pub file: &'static str,
     /// Where it is, relative to the root; empty for the root itself.
     pub folder: String,
-    pub lint: Option<String>,
-    pub test: Option<String>,
+    pub checks: Vec<ProjectCheck>,
+    pub edits: Option<EditCheck>,
 }
 
+#[derive(Clone, Copy)]
 struct Package<'a> {
     root: &'a Path,
     folder: &'a str,
 }
 
-impl Package<'_> {
+impl<'a> Package<'a> {
+    fn path(&self) -> std::path::PathBuf {
+        self.root.join(self.folder)
+    }
+
     fn read(&self, name: &str) -> Option<String> {
-        let text = files::read_text(&self.root.join(self.folder).join(name), MAX_BYTES).ok()?;
+        let text = files::read_text(&self.path().join(name), MAX_BYTES).ok()?;
         Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
     }
 
     fn exists(&self, name: &str) -> bool {
-        self.root.join(self.folder).join(name).exists()
+        self.path().join(name).exists()
     }
 
-    /// Also in the root: a monorepo has one lock file.
+    /// This folder and those above it, up to the root.
+    fn ancestors(&self) -> impl Iterator<Item = Package<'a>> {
+        let Package { root, folder } = *self;
+        let above = |folder: &&'a str| match folder.rsplit_once('/') {
+            Some((above, _)) => Some(above),
+            None if folder.is_empty() => None,
+            None => Some(""),
+        };
+        std::iter::successors(Some(folder), above).map(move |folder| Package { root, folder })
+    }
+
+    /// Also in a folder above: a monorepo has one lock file.
     fn has_lock(&self, name: &str) -> bool {
-        self.exists(name) || self.root.join(name).exists()
+        self.ancestors().any(|package| package.exists(name))
+    }
+
+    fn below(&self, name: &str) -> String {
+        if self.folder.is_empty() { name.to_owned() } else { format!("{}/{name}", self.folder) }
     }
 }
 
-/// What is in the folder, and in the workspaces that its files name.
+/// What is in the folder, in the workspaces that its files name, and in folders beside them.
 pub fn detect(root: &Path) -> Vec<ProjectKind> {
     let package = Package { root, folder: "" };
-    let mut all: Vec<ProjectKind> = [
-        node_and_members(&package),
-        rust_and_members(&package),
-        python_and_members(&package),
-        go_and_members(&package),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let has = |wanted: fn(&ProjectKind) -> bool| all.iter().any(wanted);
-    let runner = runner(&package, has(|kind| kind.lint.is_some()), has(|kind| kind.test.is_some()));
-    all.extend(runner);
-    if all.is_empty() { in_subfolders(root) } else { all }
+    let mut all = in_folder(&package);
+    let below = in_subfolders(&package, &all);
+    all.extend(below);
+    all.extend(make::detect(&package, &all));
+    all
+}
+
+/// What the files of one folder say, with the members of its workspaces.
+fn in_folder(package: &Package<'_>) -> Vec<ProjectKind> {
+    let kinds = [
+        node::with_members(package),
+        rust(package).into_iter().collect(),
+        python::with_members(package),
+        go_with_members(package),
+    ];
+    kinds.into_iter().flatten().collect()
 }
 
 /// A frontend beside a backend, say, which no file in the root names.
-fn in_subfolders(root: &Path) -> Vec<ProjectKind> {
-    let one_of_each = |folder: String| {
-        let package = Package { root, folder: &folder };
-        let kinds = [node(&package), rust_in(&package), python(&package), go(&package)];
-        let kinds = kinds.into_iter().flatten().filter(ProjectKind::has_checks);
-        kinds.map(|kind| ProjectKind { folder: folder.clone(), ..kind }).collect::<Vec<_>>()
+fn in_subfolders(package: &Package<'_>, found: &[ProjectKind]) -> Vec<ProjectKind> {
+    let has_root = !found.is_empty();
+    let is_covered = |kind: &ProjectKind| {
+        let of_same = found.iter().filter(|other| other.language() == kind.language());
+        of_same.into_iter().any(|other| {
+            let is_same_folder = other.folder == kind.folder;
+            is_same_folder || (other.folder.is_empty() && other.has_checks())
+        })
     };
-    let mut folders = workspaces::subfolders(root, "");
-    folders.sort_unstable();
-    folders.into_iter().flat_map(one_of_each).take(MAX_MEMBERS).collect()
+    let mut all = Vec::new();
+    for folder in project_folders(package, has_root, 0) {
+        let inner = Package { folder: &folder, ..*package };
+        let mut kinds = in_folder(&inner);
+        if kinds.is_empty() {
+            kinds.extend(make::detect(&inner, &[]));
+        }
+        all.extend(kinds.into_iter().filter(|kind| kind.has_checks() && !is_covered(kind)));
+    }
+    all.truncate(MAX_FOLDERS);
+    all
 }
 
-fn rust_in(package: &Package<'_>) -> Option<ProjectKind> {
-    let text = package.read("Cargo.toml")?;
-    Some(cargo(if manifests::has_table(&text, "workspace") { " --workspace" } else { "" }))
+/// The folders that may hold a project of their own: those in the root, and those in a folder without any build file.
+fn project_folders(package: &Package<'_>, without_side_folders: bool, depth: usize) -> Vec<String> {
+    let mut names = workspaces::subfolders(package.root, package.folder);
+    names.sort_unstable();
+    let is_side = |name: &String| SIDE_FOLDERS.contains(&name.as_str());
+    let mut found = Vec::new();
+    for name in names.into_iter().filter(|name| !(is_side(name) && (without_side_folders || depth > 0))) {
+        let folder = package.below(&name);
+        let inner = Package { folder: &folder, ..*package };
+        let has_build_file = !in_folder(&inner).is_empty();
+        if has_build_file || depth > 0 || is_side(&name) {
+            found.push(folder);
+        } else {
+            let below = project_folders(&inner, true, depth + 1);
+            found.push(folder);
+            found.extend(below);
+        }
+    }
+    found
 }
 
 /// The kind of each member that has the file.
 fn members(
-    root: &Path,
+    package: &Package<'_>,
     patterns: &[String],
     file: &str,
     kind: fn(&Package<'_>) -> Option<ProjectKind>,
 ) -> Vec<ProjectKind> {
-    let folders = workspaces::folders(root, patterns, file).into_iter();
-    let kinds = folders.filter_map(|folder| {
-        let kind = kind(&Package { root, folder: &folder })?;
-        Some(ProjectKind { folder, ..kind })
-    });
-    kinds.collect()
-}
-
-fn node_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
-    let Some(root) = node(package) else { return Vec::new() };
-    let patterns =
-        workspaces::of_node(&package_json(package), package.read("pnpm-workspace.yaml").as_deref());
-    let members = members(package.root, &patterns, "package.json", node);
-    // A script of the root that checks all workspaces is better than one command for each.
-    let json = package_json(package);
-    let (lints, tests) = (covers_members(&json, "lint"), covers_members(&json, "test"));
-    let members = members.into_iter().map(|kind| ProjectKind {
-        lint: if lints { None } else { kind.lint },
-        test: if tests { None } else { kind.test },
-        ..kind
-    });
-    std::iter::once(root).chain(members).filter(|kind| kind.folder.is_empty() || kind.has_checks()).collect()
-}
-
-/// Whether a script of the root runs that of the workspaces: then they need no commands of their own.
-fn covers_members(json: &Value, script: &str) -> bool {
-    let words = [
-        "--workspaces",
-        "-ws",
-        " -r ",
-        "--recursive",
-        "workspaces foreach",
-        "turbo",
-        "nx ",
-        "lerna",
-        "--filter",
-    ];
-    let script = json.get("scripts").and_then(|scripts| scripts.get(script)).and_then(Value::as_str);
-    script.is_some_and(|script| words.iter().any(|word| script.contains(word)))
+    let names = workspaces::folders(&package.path(), patterns, file).into_iter();
+    names.filter_map(|name| kind(&Package { folder: &package.below(&name), ..*package })).collect()
 }
 
 impl ProjectKind {
     fn has_checks(&self) -> bool {
-        self.lint.is_some() || self.test.is_some()
+        !self.checks.is_empty()
+    }
+
+    fn has_check(&self, kind: CheckKind) -> bool {
+        self.checks.iter().any(|check| check.kind == kind)
+    }
+
+    /// A project of one language has one of several files.
+    fn language(&self) -> &'static str {
+        match self.file {
+            "package.json" => "node",
+            "Cargo.toml" => "rust",
+            "go.mod" => "go",
+            file if python::FILES.contains(&file) => "python",
+            _ => "make",
+        }
     }
 }
 
-fn package_json(package: &Package<'_>) -> Value {
-    serde_json::from_str(&package.read("package.json").unwrap_or_default()).unwrap_or_default()
-}
-
-/// The package manager and how it runs a tool: by lock file, else by what `packageManager` says.
-fn node_manager(package: &Package<'_>, json: &Value) -> (&'static str, &'static str) {
-    let locks = [
-        ("pnpm-lock.yaml", "pnpm"),
-        ("yarn.lock", "yarn"),
-        ("bun.lock", "bun"),
-        ("bun.lockb", "bun"),
-        ("package-lock.json", "npm"),
+/// One command for all members of a workspace: Cargo checks them together.
+fn rust(package: &Package<'_>) -> Option<ProjectKind> {
+    let text = package.read("Cargo.toml")?;
+    let all = if manifests::has_table(&text, "workspace") { " --workspace" } else { "" };
+    let checks = vec![
+        ProjectCheck::new(CheckKind::Lint, format!("cargo clippy{all} --all-targets -- -D warnings")),
+        ProjectCheck::new(CheckKind::Test, format!("cargo test{all}")),
     ];
-    // A workspace is installed by the manager of the whole.
-    let root = package_json(&Package { folder: "", ..*package });
-    let named = [json, &root].into_iter().find_map(|json| json.get("packageManager")?.as_str());
-    let named = named.unwrap_or_default();
-    let by_lock = locks.iter().find(|(lock, _)| package.has_lock(lock)).map(|(_, manager)| *manager);
-    match by_lock.unwrap_or_else(|| named.split('@').next().unwrap_or_default()) {
-        "pnpm" => ("pnpm", "pnpm exec"),
-        "yarn" => ("yarn", "yarn"),
-        "bun" => ("bun", "bunx"),
-        _ => ("npm", "npx"),
-    }
+    let edits = Some(EditCheck { run: "cargo fmt --check".into(), files: "*.rs" });
+    Some(ProjectKind { file: "Cargo.toml", folder: package.folder.into(), checks, edits })
 }
 
-fn node(package: &Package<'_>) -> Option<ProjectKind> {
-    package.read("package.json")?;
-    let json = package_json(package);
-    let (manager, execute) = node_manager(package, &json);
-    let script =
-        |name: &str| json.get("scripts").and_then(|scripts| scripts.get(name)).and_then(Value::as_str);
-    let depends = |name: &str| {
-        ["devDependencies", "dependencies"]
-            .iter()
-            .any(|kind| json.get(kind).is_some_and(|all| all.get(name).is_some()))
-    };
-    let linter = || {
-        let known = [("eslint", "eslint ."), ("@biomejs/biome", "biome check")];
-        known.iter().find(|(name, _)| depends(name)).map(|(_, command)| format!("{execute} {command}"))
-    };
-    let lint = script("lint").map(|_| format!("{manager} run lint")).or_else(linter);
-    // The script that `npm init` writes is not a test.
-    let test = script("test").filter(|script| !script.contains("no test specified"));
-    // `bun test` is another thing than the script of that name.
-    let test = test.map(|_| format!("{manager} run test"));
-    Some(ProjectKind { file: "package.json", lint, test, folder: String::new() })
-}
-
-fn rust_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
-    let Some(text) = package.read("Cargo.toml") else { return Vec::new() };
-    let patterns = workspaces::of_toml(&text, "workspace");
-    let members = members(package.root, &patterns, "Cargo.toml", rust);
-    if members.is_empty() || members.len() > MAX_MEMBERS {
-        let all = if manifests::has_table(&text, "workspace") { " --workspace" } else { "" };
-        return vec![cargo(all)];
-    }
-    let root = if manifests::has_table(&text, "package") { Some(cargo("")) } else { None };
-    root.into_iter().chain(members).collect()
-}
-
-fn rust(_: &Package<'_>) -> Option<ProjectKind> {
-    Some(cargo(""))
-}
-
-fn cargo(all: &str) -> ProjectKind {
-    ProjectKind {
-        file: "Cargo.toml",
-        lint: Some(format!("cargo clippy{all} --all-targets -- -D warnings")),
-        test: Some(format!("cargo test{all}")),
-        folder: String::new(),
-    }
-}
-
-fn python_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
-    let text = package.read("pyproject.toml").unwrap_or_default();
-    let patterns = workspaces::of_toml(&text, "tool.uv.workspace");
-    let members = members(package.root, &patterns, "pyproject.toml", python);
-    let members = members.into_iter().filter(ProjectKind::has_checks);
-    python(package).into_iter().chain(members).collect()
-}
-
-fn python(package: &Package<'_>) -> Option<ProjectKind> {
-    // Any of them may name the tools.
-    let known = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "requirements-dev.txt"];
-    let found: Vec<_> = known.iter().filter_map(|name| Some((*name, package.read(name)?))).collect();
-    let file = found.first()?.0;
-    let text: String = found.iter().map(|(_, text)| text.as_str()).collect();
-    let run = if package.has_lock("uv.lock") {
-        "uv run "
-    } else if package.has_lock("poetry.lock") {
-        "poetry run "
-    } else if package.has_lock("pdm.lock") {
-        "pdm run "
-    } else {
-        ""
-    };
-    let names =
-        |tool: &str, files: &[&str]| text.contains(tool) || files.iter().any(|file| package.exists(file));
-    // Only tools that the project names are installed.
-    let lint = if names("ruff", &["ruff.toml", ".ruff.toml"]) {
-        Some("ruff check .")
-    } else if names("flake8", &[".flake8"]) {
-        Some("flake8")
-    } else if names("pylint", &[".pylintrc"]) {
-        Some("pylint --recursive=y .")
-    } else {
-        None
-    };
-    let test = if names("pytest", &["pytest.ini", "conftest.py", "tests/conftest.py"]) {
-        Some("pytest")
-    } else if package.exists("manage.py") {
-        Some("python manage.py test")
-    } else {
-        None
-    };
-    let command = |tool: &str| format!("{run}{tool}");
-    Some(ProjectKind { file, lint: lint.map(command), test: test.map(command), folder: String::new() })
-}
-
-fn go_and_members(package: &Package<'_>) -> Vec<ProjectKind> {
+fn go_with_members(package: &Package<'_>) -> Vec<ProjectKind> {
     let patterns = package.read("go.work").map(|text| workspaces::of_go(&text)).unwrap_or_default();
-    go(package).into_iter().chain(members(package.root, &patterns, "go.mod", go)).collect()
+    go(package).into_iter().chain(members(package, &patterns, "go.mod", go)).collect()
 }
 
 fn go(package: &Package<'_>) -> Option<ProjectKind> {
@@ -267,43 +254,10 @@ fn go(package: &Package<'_>) -> Option<ProjectKind> {
     let configs = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"];
     let has_config = configs.iter().any(|name| package.has_lock(name));
     let lint = if has_config { "golangci-lint run" } else { "go vet ./..." };
-    Some(ProjectKind {
-        file: "go.mod",
-        lint: Some(lint.into()),
-        test: Some("go test ./...".into()),
-        folder: String::new(),
-    })
-}
-
-/// A Makefile or a justfile, for what nothing else gave a command for.
-fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<ProjectKind> {
-    type Read = fn(&str) -> Vec<&str>;
-    let known: [(&'static str, &str, Read); 6] = [
-        ("justfile", "just", manifests::of_just),
-        ("Justfile", "just", manifests::of_just),
-        (".justfile", "just", manifests::of_just),
-        ("GNUmakefile", "make", manifests::of_make),
-        ("Makefile", "make", manifests::of_make),
-        ("makefile", "make", manifests::of_make),
-    ];
-    // The first of them that helps.
-    known.into_iter().find_map(|(file, program, read)| {
-        let text = package.read(file)?;
-        let names = read(&text);
-        let target = |wanted: &[&str]| {
-            wanted.iter().find(|name| names.contains(name)).map(|name| format!("{program} {name}"))
-        };
-        let (lint, test) = (target(&["lint"]), target(&["test", "tests"]));
-        // `check` usually means all of it.
-        let check = if lint.is_none() && test.is_none() { target(&["check"]) } else { None };
-        let kind = ProjectKind {
-            file,
-            lint: if has_lint { None } else { lint },
-            test: if has_test { None } else { test.or(check) },
-            folder: String::new(),
-        };
-        if kind.has_checks() { Some(kind) } else { None }
-    })
+    let checks =
+        vec![ProjectCheck::new(CheckKind::Lint, lint), ProjectCheck::new(CheckKind::Test, "go test ./...")];
+    let edits = Some(EditCheck { run: "test -z \"$(gofmt -l {files})\"".into(), files: "*.go" });
+    Some(ProjectKind { file: "go.mod", folder: package.folder.into(), checks, edits })
 }
 
 #[cfg(test)]

@@ -25,18 +25,21 @@ fn what_blocked_an_agent_is_reported_once_and_a_timeout_is_remembered() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s");
     assert_eq!(session.take_blocks(&agent("a")).unwrap(), None);
-    let cause = |check: &str, timeout| BlockCause { checks: vec![check.into()], timeout };
-    session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
-    session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
-    assert!(!session.was_blocked_by_timeout(&agent("a")));
-    session.count_block(&agent("a"), 9, &cause("test", true)).unwrap();
-    assert!(session.was_blocked_by_timeout(&agent("a")) && !session.was_blocked_by_timeout(&agent("b")));
+    let cause = |check: &str, obstacles: Vec<Obstacle>| BlockCause { checks: vec![check.into()], obstacles };
+    session.count_block(&agent("a"), 9, &cause("lint", Vec::new())).unwrap();
+    session.count_block(&agent("a"), 9, &cause("lint", Vec::new())).unwrap();
+    assert!(!session.was_blocked_by(Obstacle::Timeout, &agent("a")));
+    session.count_block(&agent("a"), 9, &cause("test", vec![Obstacle::Timeout])).unwrap();
+    assert!(
+        session.was_blocked_by(Obstacle::Timeout, &agent("a"))
+            && !session.was_blocked_by(Obstacle::Timeout, &agent("b"))
+    );
     let taken = session.take_blocks(&agent("a")).unwrap();
     assert_eq!(taken, Some((3, vec!["lint".into(), "test".into()])));
     assert_eq!(session.take_blocks(&agent("a")).unwrap(), None);
-    session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
+    session.count_block(&agent("a"), 9, &cause("lint", Vec::new())).unwrap();
     assert_eq!(session.take_blocks(&agent("a")).unwrap(), Some((1, vec!["lint".into()])));
-    assert!(session.was_blocked_by_timeout(&agent("a")));
+    assert!(session.was_blocked_by(Obstacle::Timeout, &agent("a")));
 }
 
 #[test]

@@ -12,13 +12,39 @@ fn check(files: &[(&str, &str)], expected: &[DetectedCommands<'_>]) {
         std::fs::write(path, text).unwrap();
     }
     let kinds = detect(folder.path());
+    let run = |kind: &'_ ProjectKind, wanted| {
+        let check = kind.checks.iter().find(|check| check.kind == wanted);
+        check.map(|check| check.run.clone())
+    };
+    let found: Vec<_> = kinds
+        .iter()
+        .map(|kind| (kind.folder.as_str(), run(kind, CheckKind::Lint), run(kind, CheckKind::Test)))
+        .collect();
     let found: Vec<DetectedCommands<'_>> =
-        kinds.iter().map(|kind| (kind.folder.as_str(), kind.lint.as_deref(), kind.test.as_deref())).collect();
+        found.iter().map(|(folder, lint, test)| (*folder, lint.as_deref(), test.as_deref())).collect();
     assert_eq!(found, expected, "{files:?}");
 }
 
 const SCRIPTS: &str = r#"{"scripts":{"lint":"x","test":"y"}}"#;
 const CLIPPY: Option<&str> = Some("cargo clippy --all-targets -- -D warnings");
+const WORKSPACE_CLIPPY: Option<&str> = Some("cargo clippy --workspace --all-targets -- -D warnings");
+
+/// All commands that are found in a folder with these files, each after its folder.
+#[track_caller]
+fn check_runs(files: &[(&str, &str)], expected: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let kinds = detect(folder.path());
+    let runs: Vec<String> = kinds
+        .iter()
+        .flat_map(|kind| kind.checks.iter().map(move |check| format!("{}: {}", kind.folder, check.run)))
+        .collect();
+    assert_eq!(runs, expected, "{files:?}");
+}
 
 #[test]
 fn the_lock_file_names_the_package_manager() {
@@ -76,7 +102,16 @@ fn a_makefile_or_justfile_gives_targets_that_exist_where_nothing_else_does() {
     );
     check(&[("Makefile", "check:\n\tx\n")], &[("", None, Some("make check"))]);
     check(&[("justfile", "lint:\n  x\n"), ("Makefile", "lint:\n\tx\n")], &[("", Some("just lint"), None)]);
-    check(&[("Cargo.toml", "[package]"), ("Makefile", "test:\n\tx\n")], &[("", CLIPPY, Some("cargo test"))]);
+    // One that wraps what is found anyway adds nothing; one that does something else is a part of its own.
+    for wrapper in ["test:\n\t$(CARGO) test\n", "test: unit\nunit:\n\tcargo test -q\n", "test: all\n"] {
+        let files = [("Cargo.toml", "[package]"), ("Makefile", wrapper)];
+        check(&files, &[("", CLIPPY, Some("cargo test"))]);
+    }
+    check(
+        &[("Cargo.toml", "[package]"), ("Makefile", "test:\n\t./run-c-tests\n")],
+        &[("", CLIPPY, Some("cargo test")), ("", None, Some("make test"))],
+    );
+    check(&[("Makefile", "lint:\n\truff check --fix .\ntest:\n\ty\n")], &[("", None, Some("make test"))]);
     check(
         &[("pyproject.toml", "[project]"), ("Makefile", "test:\n\tx\n")],
         &[("", None, None), ("", None, Some("make test"))],
@@ -123,7 +158,7 @@ fn each_workspace_of_a_monorepo_has_its_own_commands() {
             ("crates/x/Cargo.toml", "[package]"),
             ("crates/y/Cargo.toml", "[package]"),
         ],
-        &[("crates/x", CLIPPY, Some("cargo test")), ("crates/y", CLIPPY, Some("cargo test"))],
+        &[("", WORKSPACE_CLIPPY, Some("cargo test --workspace"))],
     );
     check(
         &[("go.work", "use (\n\t./a\n\t./b\n)\n"), ("a/go.mod", ""), ("b/x", "")],
@@ -172,21 +207,117 @@ fn projects_side_by_side_are_found_where_no_file_in_the_root_names_them() {
             ("front", Some("pnpm run lint"), Some("pnpm run test")),
         ],
     );
-    // What the root itself has is what counts.
-    check(&[("Makefile", "test:\n\tx\n"), ("a/package.json", SCRIPTS)], &[("", None, Some("make test"))]);
+    // A part that nothing in the root checks counts, wherever it is.
+    check(
+        &[("Makefile", "test:\n\tx\n"), ("a/package.json", SCRIPTS)],
+        &[("a", Some("npm run lint"), Some("npm run test")), ("", None, Some("make test"))],
+    );
 }
 
 #[test]
 fn many_members_are_checked_all_at_once() {
-    let names: Vec<String> = (0..=MAX_MEMBERS).map(|n| format!("crates/c{n}/Cargo.toml")).collect();
+    let names: Vec<String> = (0..=MAX_FOLDERS).map(|n| format!("crates/c{n}/Cargo.toml")).collect();
     let mut files = vec![("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n")];
     files.extend(names.iter().map(|name| (name.as_str(), "[package]")));
-    check(
-        &files,
-        &[(
-            "",
-            Some("cargo clippy --workspace --all-targets -- -D warnings"),
-            Some("cargo test --workspace"),
-        )],
+    check(&files, &[("", WORKSPACE_CLIPPY, Some("cargo test --workspace"))]);
+}
+
+#[test]
+fn a_script_that_writes_is_not_a_check() {
+    let scripts =
+        |scripts: &str| format!(r#"{{"devDependencies":{{"eslint":"9"}},"scripts":{{{scripts}}}}}"#);
+    for (given, expected) in [
+        (r#""lint":"biome lint --write","lint:check":"biome lint""#, ": npm run lint:check"),
+        (r#""lint":"eslint . --fix""#, ": npx eslint ."),
+        (r#""lint":"npm run fix","fix":"eslint . --fix""#, ": npx eslint ."),
+        (r#""lint":"eslint . --fix","check":"eslint .""#, ": npm run check"),
+        (r#""lint":"eslint .","lint:fix":"npm run lint -- --fix""#, ": npm run lint"),
+    ] {
+        check_runs(&[("package.json", &scripts(given))], &[expected]);
+    }
+}
+
+#[test]
+fn types_and_formats_are_checked_and_nothing_twice() {
+    let package =
+        |scripts: &str| format!(r#"{{"devDependencies":{{"typescript":"5"}},"scripts":{{{scripts}}}}}"#);
+    let swr =
+        r#""lint":"eslint .","types:check":"tsc --noEmit","format:check":"prettier --check .","test":"jest""#;
+    check_runs(
+        &[("package.json", &package(swr)), ("tsconfig.json", "{}")],
+        &[": npm run lint", ": npm run format:check", ": npm run types:check", ": npm run test"],
+    );
+    check_runs(
+        &[("package.json", &package(r#""test":"ava""#)), ("tsconfig.json", "{}")],
+        &[": npx tsc --noEmit", ": npm run test"],
+    );
+    let built = r#""test":"npm run build && ava","build":"tsc""#;
+    check_runs(&[("package.json", &package(built)), ("tsconfig.json", "{}")], &[": npm run test"]);
+    let references = r#"{"files": [], "references": [{"path": "a"}]}"#;
+    check_runs(
+        &[("package.json", &package(r#""test":"ava""#)), ("tsconfig.json", references)],
+        &[": npm run test"],
+    );
+    let all = r#""lint":"eslint .","test":"npm run lint && jest""#;
+    check_runs(&[("package.json", &package(all))], &[": npm run test"]);
+    check_runs(&[("package.json", &package(r#""check":"svelte-check""#))], &[": npm run check"]);
+    let declarations = r#""types":"tsc --emitDeclarationOnly","test":"jest --watch","test:ci":"jest""#;
+    check_runs(&[("package.json", &package(declarations))], &[": npm run test:ci"]);
+}
+
+#[test]
+fn what_the_root_checks_for_all_is_not_checked_again_in_a_package() {
+    for tool in ["vitest run", "jest", "pnpm -r test", "turbo run test", "pnpm --filter=./packages/** test"] {
+        let root = format!(r#"{{"scripts":{{"test":"{tool}"}}}}"#);
+        check_runs(
+            &[
+                ("package.json", &root),
+                ("pnpm-workspace.yaml", "packages: ['packages/*']"),
+                ("packages/a/package.json", SCRIPTS),
+                ("pnpm-lock.yaml", ""),
+            ],
+            &[": pnpm run test", "packages/a: pnpm run lint"],
+        );
+    }
+}
+
+#[test]
+fn all_parts_of_a_mixed_repository_are_found_and_its_side_folders_are_not() {
+    check_runs(
+        &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n"),
+            ("crates/a/Cargo.toml", "[package]"),
+            ("web/package.json", SCRIPTS),
+            ("web/yarn.lock", ""),
+            ("py/pyproject.toml", "dev = ['pytest']"),
+            ("services/api/go.mod", "module api"),
+            ("examples/x/package.json", SCRIPTS),
+            ("docs/package.json", SCRIPTS),
+            ("Makefile", "lint:\n\tshellcheck bin/*.sh\ntest:\n\tcargo test && cd web && yarn test\n"),
+        ],
+        &[
+            ": cargo clippy --workspace --all-targets -- -D warnings",
+            ": cargo test --workspace",
+            "py: pytest",
+            "services/api: go vet ./...",
+            "services/api: go test ./...",
+            "web: yarn run lint",
+            "web: yarn run test",
+            ": make lint",
+        ],
+    );
+}
+
+#[test]
+fn tools_in_python_only_check_and_come_from_the_group_that_has_them() {
+    let project = "[dependency-groups]\ndev = [\"ruff\"]\ntests = [\n  \"pytest>=8\",\n]\n[tool.ruff]\nfix = true\n[tool.mypy]\nfiles = [\"src\"]\n";
+    check_runs(
+        &[("pyproject.toml", project), ("uv.lock", "")],
+        &[": uv run ruff check --no-fix .", ": uv run mypy", ": uv run --group tests pytest"],
+    );
+    let defaults = format!("{project}[tool.uv]\ndefault-groups = [\"dev\", \"tests\"]\n");
+    check_runs(
+        &[("pyproject.toml", &defaults), ("uv.lock", "")],
+        &[": uv run ruff check --no-fix .", ": uv run mypy", ": uv run pytest"],
     );
 }

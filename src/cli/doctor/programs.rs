@@ -1,0 +1,254 @@
+//! Whether the programs are there that configured commands start, also those behind a script of `package.json`: otherwise agents
+//! are blocked by something that they cannot fix.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Check, Installation, short};
+use conclaude_core::config::CommandConfig;
+use conclaude_core::messages;
+use conclaude_core::plan::DEFAULT_SHELL;
+use conclaude_engine::install::registration::on_path;
+use conclaude_os::files;
+use shell_effects::{SimpleCommand, is_builtin};
+
+/// A manifest is never this large.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Scripts that run scripts are followed that far.
+const MAX_DEPTH: usize = 8;
+
+/// The shells whose scripts are read.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
+const MANAGERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+
+/// Options of package managers with which the script is another package's.
+const ELSEWHERE: [&str; 13] = [
+    "--prefix",
+    "-C",
+    "--dir",
+    "--cwd",
+    "-w",
+    "-ws",
+    "--workspace",
+    "--workspaces",
+    "--filter",
+    "-F",
+    "-r",
+    "--recursive",
+    "--if-present",
+];
+
+/// What tells whether a program is there: a script that asks has its own answer.
+const ASKING: [&str; 4] = ["command", "which", "type", "hash"];
+
+pub(super) fn programs(installation: &Installation) -> Vec<Check> {
+    let mut search = ProgramSearch::default();
+    let mut checks: Vec<Check> = Vec::new();
+    for (event, section) in &installation.loaded.config.sections {
+        for (pattern, commands) in section.entries() {
+            for (at, command) in commands.iter().enumerate() {
+                let keys = [event.row().section, "commands", pattern.as_str(), &at.to_string()];
+                let origin = installation.loaded.origins.of(&keys);
+                let place = origin.map(|origin| {
+                    format!(" ({}:{})", short(origin.path, &installation.root.folder), origin.line)
+                });
+                let found = search.of_command(command, &installation.root.work);
+                for missing in found {
+                    let check = missing.check(command.run.as_str(), &place.clone().unwrap_or_default());
+                    if !checks.iter().any(|other| other.text == check.text) {
+                        checks.push(check);
+                    }
+                }
+            }
+        }
+    }
+    if checks.is_empty() && !search.present.is_empty() {
+        let names = search.present.join(", ");
+        checks.push(Check::good("commands", format!("what the commands start is found: {names}")));
+    }
+    checks
+}
+
+/// What a command needs and is not there.
+struct MissingProgram {
+    /// What is missing, in words that follow the command's name.
+    what: String,
+    fix: String,
+}
+
+impl MissingProgram {
+    fn check(&self, run: &str, place: &str) -> Check {
+        Check::warning(
+            "commands",
+            format!("`{}`{place} {}", messages::short(run), self.what),
+            self.fix.clone(),
+        )
+    }
+}
+
+#[derive(Default)]
+struct ProgramSearch {
+    /// Each program that was found, once.
+    present: Vec<String>,
+}
+
+/// A script, and where it runs.
+struct ScriptPlace<'a> {
+    text: &'a str,
+    folder: PathBuf,
+    /// The package manager that runs it, which adds the programs of the packages.
+    manager: Option<&'a str>,
+    depth: usize,
+}
+
+impl ProgramSearch {
+    fn of_command(&mut self, command: &CommandConfig, work: &Path) -> Vec<MissingProgram> {
+        let shell = command.shell.as_ref().map_or(DEFAULT_SHELL, |shell| shell.as_str());
+        let name = shell.rsplit('/').next().unwrap_or(shell);
+        let is_there =
+            if shell.contains('/') { files::is_program(Path::new(shell)) } else { on_path(shell).is_some() };
+        if !is_there {
+            return vec![MissingProgram {
+                what: format!("runs in the shell `{shell}`, which is not found"),
+                fix: format!("install {name}, or change `shell`"),
+            }];
+        }
+        if !SHELLS.contains(&name) {
+            return Vec::new();
+        }
+        let folder = command.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path()));
+        self.of_script(ScriptPlace { text: command.run.as_str(), folder, manager: None, depth: 0 })
+    }
+
+    fn of_script(&mut self, mut script: ScriptPlace<'_>) -> Vec<MissingProgram> {
+        let read = shell_effects::read(script.text, None);
+        let asked: Vec<String> = read
+            .commands
+            .iter()
+            .filter(|command| command.words.first().is_some_and(|first| ASKING.contains(&first.as_str())))
+            .flat_map(|command| command.words.iter().skip(1).cloned())
+            .collect();
+        let mut missing = Vec::new();
+        for command in read.commands.iter().filter(|command| command.is_known && !command.inside) {
+            let Some(program) = command.words.first() else { continue };
+            if program == "cd" {
+                let Some(target) = command.words.get(1) else { break };
+                script.folder.push(target);
+                if !script.folder.is_dir() {
+                    break;
+                }
+            }
+            let is_function = script.text.contains(&format!("{program}()"))
+                || script.text.contains(&format!("function {program}"));
+            if is_builtin(program) || asked.contains(program) || is_function {
+                continue;
+            }
+            if !script.has(program) {
+                missing.push(script.missing(program));
+                continue;
+            }
+            if !self.present.contains(program) {
+                self.present.push(program.clone());
+            }
+            missing.extend(self.behind(command, &script));
+        }
+        missing
+    }
+
+    /// What a script of `package.json` needs that the command runs.
+    fn behind(&mut self, command: &SimpleCommand, script: &ScriptPlace<'_>) -> Vec<MissingProgram> {
+        let Some(call) = ScriptCall::of(&command.words) else { return Vec::new() };
+        let manifest = files::read_text(&script.folder.join("package.json"), MAX_BYTES).unwrap_or_default();
+        let Ok(json) = serde_json::from_str::<Value>(&manifest) else { return Vec::new() };
+        let scripts = json.get("scripts");
+        let Some(text) = scripts.and_then(|scripts| scripts.get(call.name)).and_then(Value::as_str) else {
+            if !call.is_named {
+                return Vec::new();
+            }
+            return vec![MissingProgram {
+                what: format!("runs the script `{}`, which package.json does not have", call.name),
+                fix: "change the command, or add the script".into(),
+            }];
+        };
+        // Without node_modules its programs are in archives.
+        let is_archived = script.folder.ancestors().any(|folder| folder.join(".pnp.cjs").exists());
+        if is_archived || script.depth >= MAX_DEPTH {
+            return Vec::new();
+        }
+        let folder = script.folder.clone();
+        self.of_script(ScriptPlace { text, folder, manager: Some(call.manager), depth: script.depth + 1 })
+    }
+}
+
+impl ScriptPlace<'_> {
+    fn has(&self, program: &str) -> bool {
+        if program.contains('/') {
+            // Of `~` and the like it is not known where it leads.
+            return program.starts_with('~') || files::is_program(&self.folder.join(program));
+        }
+        let is_in_packages =
+            |folder: &Path| files::is_program(&folder.join("node_modules/.bin").join(program));
+        (self.manager.is_some() && self.folder.ancestors().any(is_in_packages)) || on_path(program).is_some()
+    }
+
+    fn missing(&self, program: &str) -> MissingProgram {
+        let Some(manager) = self.manager else {
+            let is_path = program.contains('/');
+            return MissingProgram {
+                what: format!("starts `{program}`, which is not found"),
+                fix: if is_path {
+                    "change the command, or make that file executable".into()
+                } else {
+                    format!("install {program}, or change the command")
+                },
+            };
+        };
+        let has_packages = self.folder.ancestors().any(|folder| folder.join("node_modules").is_dir());
+        MissingProgram {
+            what: format!(
+                "runs `{}` in package.json, and `{program}` is not found",
+                messages::short(self.text)
+            ),
+            fix: if has_packages {
+                format!("install {program}, or change the script")
+            } else {
+                format!("{manager} install")
+            },
+        }
+    }
+}
+
+/// A call of a package manager that runs a script.
+struct ScriptCall<'a> {
+    manager: &'a str,
+    name: &'a str,
+    /// By `run NAME`: then it must be there. `pnpm NAME` may as well be something else.
+    is_named: bool,
+}
+
+impl<'a> ScriptCall<'a> {
+    fn of(words: &'a [String]) -> Option<ScriptCall<'a>> {
+        let mut words = words.iter().map(String::as_str);
+        let manager = words.next().filter(|manager| MANAGERS.contains(manager))?;
+        let rest: Vec<&str> = words.take_while(|word| *word != "--").collect();
+        let is_elsewhere = |word: &&str| ELSEWHERE.contains(&word.split('=').next().unwrap_or(word));
+        if rest.iter().any(is_elsewhere) {
+            return None;
+        }
+        let mut plain = rest.iter().filter(|word| !word.starts_with('-'));
+        let first = *plain.next()?;
+        if matches!(first, "run" | "run-script") {
+            return Some(ScriptCall { manager, name: plain.next()?, is_named: true });
+        }
+        match (manager, first) {
+            ("npm", "t" | "tst") => Some(ScriptCall { manager, name: "test", is_named: true }),
+            ("npm", "test" | "start") => Some(ScriptCall { manager, name: first, is_named: true }),
+            // `bun test` is its own runner, and npm runs no other scripts by their name alone.
+            ("npm", _) | ("bun", "test") => None,
+            _ => Some(ScriptCall { manager, name: first, is_named: false }),
+        }
+    }
+}
