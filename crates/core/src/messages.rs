@@ -8,8 +8,11 @@ use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
 
 mod limit;
+mod replies;
 
 pub use limit::{allowed_despite, blocked_already, go_on, gone_on, perhaps_blocked, uncounted};
+use replies::reason_of;
+pub use replies::{of_replies, of_reply};
 
 /// A script in one line.
 #[must_use]
@@ -124,6 +127,9 @@ pub fn message(plan: &Plan, shown: &str) -> String {
 /// What the model reads when it may not use a tool.
 #[must_use]
 pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Block) {
+        return reason;
+    }
     let what = match plan.gate() {
         Some(Gate::Call { .. } | Gate::Helper { .. }) => "this call of an agent",
         Some(Gate::Write { written: GateSubject::Shell(_), .. }) => "this command",
@@ -136,6 +142,9 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What is shown where something is blocked that is neither a stop nor a tool.
 #[must_use]
 pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Block) {
+        return reason;
+    }
     let what = match plan.event.blocking() {
         Blocking::Action { says, .. } => says,
         Blocking::Permission => "conclaude denies this permission",
@@ -152,6 +161,9 @@ pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What the user is shown when a guard leaves a tool to them.
 #[must_use]
 pub fn ask_reason(outcomes: &[Outcome]) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Ask) {
+        return reason;
+    }
     format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
@@ -164,6 +176,9 @@ pub fn unasked(reason: &str) -> String {
 /// What a blocked agent reads.
 #[must_use]
 pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Block) {
+        return reason;
+    }
     let (who, then) = match (plan.event.blocking(), &plan.agent) {
         (Blocking::Stop(BlockCounter::Task(_)), _) => {
             ("this task may not be completed yet".to_owned(), "complete it again")

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::config::Reaction;
+use crate::dialect::claude::HookReply;
 use crate::finding::Finding;
 use crate::plan::Command;
 use crate::rule::Rule;
@@ -111,6 +112,8 @@ pub struct CommandRun {
     pub stderr: Option<String>,
     /// What it printed, where that is part of the answer.
     pub answer: Option<String>,
+    /// What it answers as a hook, where it does.
+    pub reply: Option<Box<HookReply>>,
 }
 
 impl Outcome {
@@ -166,6 +169,12 @@ impl Outcome {
         }
     }
 
+    /// What a command answered as a hook.
+    #[must_use]
+    pub fn reply(&self) -> Option<&HookReply> {
+        self.run()?.reply.as_deref()
+    }
+
     /// Whether it only warns because an agent is blocked by timeouts once: it fails as before.
     #[must_use]
     pub fn is_repeated_timeout(&self) -> bool {
@@ -173,10 +182,20 @@ impl Outcome {
         self.verdict == Verdict::Warn && self.run().is_some_and(is_repeated)
     }
 
+    /// What the tool is given instead because of it.
+    #[must_use]
+    pub fn updated_input(&self) -> Option<&Map<String, Value>> {
+        match &self.evidence {
+            Evidence::UpdatedInput(input) => Some(input),
+            _ => self.reply()?.updated_input.as_ref(),
+        }
+    }
+
     /// What Claude is given because of it.
     #[must_use]
     pub fn for_claude(&self) -> Option<&str> {
         match &self.evidence {
+            Evidence::Command(CommandRun { reply: Some(reply), .. }) => reply.context.as_deref(),
             Evidence::Command(run) => run.answer.as_deref(),
             Evidence::Context(text, _) => Some(text),
             _ => None,

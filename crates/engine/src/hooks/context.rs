@@ -146,6 +146,7 @@ impl<'a> Context<'a> {
             unknown_gate: self.unknown_gate.as_ref(),
             config_error: config_error.as_deref(),
             is_event_concerned: self.config.fails(self.kind()),
+            project: &self.project,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&inherited_variables()),
             ..Facts::of(&self.event, settings, origins, &self.root.folder, &self.root.work)
