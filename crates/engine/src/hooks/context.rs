@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Environment;
 use super::actors::{self, Actors};
@@ -66,6 +66,7 @@ pub(super) struct Context<'a> {
     pub(super) started: Timestamp,
     /// How long the event may take without commands.
     pub(super) budget: Budget,
+    environment: Environment,
     /// What is sent after the answer.
     export: Cell<Option<PendingExport>>,
 }
@@ -123,8 +124,17 @@ impl<'a> Context<'a> {
             changed: OnceCell::new(),
             started,
             budget: budget.clone(),
+            environment: environment.clone(),
             export: Cell::new(None),
         }))
+    }
+
+    /// The same call with another input of its tool.
+    pub(super) fn with_tool_input(&self, input: &Map<String, Value>) -> Option<Context<'a>> {
+        let mut fields = self.event.fields.clone();
+        fields.insert("tool_input".into(), input.clone().into());
+        let event = Event::of(self.kind(), fields).ok()?;
+        Context::gather(event, self.input, &self.environment, &self.budget).ok()?
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {

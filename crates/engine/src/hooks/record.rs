@@ -162,7 +162,10 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         pattern: run.command.rule.pattern.clone().unwrap_or_default(),
         run: run.command.run.clone(),
         status: run.status.clone(),
-        message: run.command.message.clone().filter(|_| !run.is_success),
+        message: match &run.reply {
+            Some(reply) => reply.reason.as_ref().or(reply.problem.as_ref()).map(|text| recorded_reason(text)),
+            None => run.command.message.clone().filter(|_| !run.is_success),
+        },
         exit_code: run.exit_code,
         started: audit::in_record(run.started),
         duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
@@ -173,6 +176,14 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         more_files: Some(more).filter(|more| *more > 0),
         rule: Some((*run.command.rule).clone()),
     })
+}
+
+/// What is recorded of the reason that a hook gives.
+fn recorded_reason(text: &str) -> String {
+    match head_and_tail(text, MAX_COMMAND) {
+        Some(Excerpt { head, tail, left_out }) => format!("{head} … {left_out} characters … {tail}"),
+        None => text.to_owned(),
+    }
 }
 
 fn of_applied(outcome: &Outcome) -> Option<AppliedRule> {
