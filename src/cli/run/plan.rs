@@ -121,7 +121,8 @@ fn once(planned: &mut [EventPlan]) {
 
 /// Whether they do the same. A script that reads variables of its event may not.
 fn is_same(some: &[Command], others: &[Command]) -> bool {
-    let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout);
+    let how =
+        |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout, one.protocol);
     some.len() == others.len()
         && some
             .iter()

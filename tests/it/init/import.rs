@@ -55,7 +55,6 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     wrote [ROOT]/.conclaude.yaml, based on package.json
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
-      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -75,6 +74,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
       commands:
         "coder":
           - run: "npm run lint"
+            protocol: "hook"
             timeout: 60
     "#);
     let settings = read(root.join(".claude/settings.json"));
@@ -284,7 +284,6 @@ fn import_adds_to_a_config_that_exists() {
     wrote [ROOT]/.conclaude.yaml
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
-      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     registered conclaude in [ROOT]/.claude/settings.local.json
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
@@ -297,13 +296,14 @@ fn import_adds_to_a_config_that_exists() {
       commands:
         "coder":
           - run: "npm run lint"
+            protocol: "hook"
             timeout: 60
 
     stop:
       commands:
         "*":
           - run: "say done"
-            onFailure: "warn"
+            protocol: "hook"
     "#);
     insta::assert_snapshot!(transcript(&root, &["init", "--import", "--user"]), @"
     exit 1

@@ -184,7 +184,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
             return Vec::new();
         };
         let results = CheckResults::default();
-        let ends = |_: &Command| SUCCESS;
+        let ends: fn(&Command) -> SimulatedRun<'static> = |_| SUCCESS;
         run::run(&plan, &mut RehearsedWorld { context: &context, results: &results, ends }).outcomes
     }
 }
