@@ -12,7 +12,7 @@ fn copies_of_settings_are_in_the_users_state_and_for_nobody_else_to_read() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     let names: Vec<_> =
         std::fs::read_dir(root.join(".claude")).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -37,9 +37,9 @@ fn no_copy_of_local_settings_is_left_where_git_takes_it() {
     std::fs::write(&beside, "{\"env\": {\"TOKEN\": \"secret\"}}").unwrap();
     insta::assert_snapshot!(transcript(&root, &["install", "--local"]), @"
     exit 0
-    moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     registered conclaude in [ROOT]/.claude/settings.local.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     git ignores .conclaude.local.yaml here: added it to [ROOT]/.git/info/exclude
     ");
     let modes = |root: &Path| -> Vec<u32> {
@@ -81,7 +81,7 @@ fn a_file_that_others_changed_since_is_kept_before_each_change() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     ");
     assert_eq!(std::fs::read_to_string(copies(&root).first().unwrap()).unwrap(), edited);
     assert_eq!(run(&root, &["uninstall"]).0, Some(0));

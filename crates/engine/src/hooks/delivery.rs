@@ -65,6 +65,10 @@ pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
 /// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
 /// different events.
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
+    // A refusal says what it is about and nothing else: what is pending is shown with the next answer.
+    if !result.is_allowed() {
+        return result;
+    }
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let (entries, for_claude) = match context.payload() {
         HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
