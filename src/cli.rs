@@ -281,3 +281,89 @@ fn fail(what: &str) -> Exit {
 fn root() -> io::Result<Root> {
     Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+    use conclaude_checks::guard::own_commands::{CHANGING, LOOKING};
+
+    use super::Cli;
+
+    /// Subcommands that leave the registration, the trust and the records as they are, or add to them as the user's workflow does.
+    const HARMLESS: &[&[&str]] = &[
+        &["demo"],
+        &["doctor"],
+        &["validate"],
+        &["run"],
+        &["config", "show"],
+        &["pack", "list"],
+        &["pack", "show"],
+        &["des", "start"],
+        &["des", "finish"],
+        &["des", "skip"],
+        &["des", "run"],
+        &["des", "fail"],
+        &["des", "done"],
+        &["des", "new"],
+        &["des", "prompt"],
+        &["des", "check"],
+        &["des", "status"],
+        &["audit", "show"],
+        &["audit", "verify"],
+        &["audit", "export"],
+        &["audit", "stats"],
+        &["watch"],
+        &["explain"],
+        &["why"],
+        &["test"],
+        &["events"],
+        &["report"],
+        &["replay"],
+        &["schema"],
+        &["completions"],
+    ];
+
+    /// Every subcommand without subcommands of its own, as it is typed.
+    fn leaves<'a>(command: &'a Command, path: &[&'a str], found: &mut Vec<Vec<&'a str>>) {
+        for subcommand in command.get_subcommands() {
+            let path = [path, &[subcommand.get_name()]].concat();
+            if subcommand.has_subcommands() {
+                leaves(subcommand, &path, found);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn guards_know_of_every_subcommand_whether_it_changes_us() {
+        let command = Cli::command();
+        let mut all = Vec::new();
+        leaves(&command, &[], &mut all);
+        let is_in = |list: &[&[&str]], path: &Vec<&str>| list.contains(&path.as_slice());
+        let undecided: Vec<_> =
+            all.iter().filter(|path| is_in(&CHANGING, path) == is_in(HARMLESS, path)).collect();
+        assert!(undecided.is_empty(), "add to one of the two lists: {undecided:?}");
+        for known in CHANGING.iter().chain(HARMLESS) {
+            assert!(all.iter().any(|path| path == *known), "there is no {known:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_with_which_nothing_is_changed_is_one_of_ours() {
+        let mut command = Cli::command();
+        command.build();
+        let mut pending = vec![&command];
+        let mut options = Vec::new();
+        while let Some(command) = pending.pop() {
+            pending.extend(command.get_subcommands());
+            for option in command.get_arguments() {
+                options.extend(option.get_long().map(|long| format!("--{long}")));
+                options.extend(option.get_short().map(|short| format!("-{short}")));
+            }
+        }
+        for option in LOOKING {
+            assert!(options.iter().any(|known| known == option), "{option}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use anyhow::bail;
 use jiff::Timestamp;
 
 use conclaude_core::agent::Agent;
@@ -35,7 +36,7 @@ use totals::ReplayTotals;
 ///
 /// # Errors
 /// When there is nothing of that name.
-pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, SkippedFiles)> {
+pub(crate) fn find(named: &[String], root: &Root) -> anyhow::Result<(Vec<SessionFiles>, SkippedFiles)> {
     let claude = claude_folder();
     let of_project =
         || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
@@ -49,11 +50,11 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFile
     if found.is_empty() {
         let looked_in = claude
             .map_or_else(|| "a home folder".into(), |claude| claude.join("projects").display().to_string());
-        return Err(io::Error::other(format!(
+        bail!(
             "there is no transcript of {} in {looked_in}; name a session, a file or a folder{}",
             root.folder.display(),
             besides(&left_out)
-        )));
+        );
     }
     found.sort_by(|a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main)));
     Ok((found, left_out))
@@ -73,7 +74,7 @@ fn of_source(
     claude: Option<&Path>,
     of_project: impl Fn() -> (Vec<SessionFiles>, SkippedFiles),
     left_out: &mut SkippedFiles,
-) -> io::Result<Vec<SessionFiles>> {
+) -> anyhow::Result<Vec<SessionFiles>> {
     let path = Path::new(source);
     let (found, not_read) = if path.is_dir() {
         sessions::in_folder(path)
@@ -90,19 +91,14 @@ fn of_source(
         // What else is in those folders is not meant.
         (if own.is_empty() { of(all()) } else { own }, SkippedFiles::default())
     };
-    match found.is_empty() {
-        true if path.is_dir() => Err(io::Error::other(format!(
-            "there is no transcript (*.jsonl) in {source}{}",
-            besides(&not_read)
-        ))),
-        true => Err(io::Error::other(format!(
-            "{source} is neither a file, nor a folder with transcripts, nor the start of a session's id"
-        ))),
-        false => {
-            left_out.add(not_read);
-            Ok(found)
-        }
+    if found.is_empty() && path.is_dir() {
+        bail!("there is no transcript (*.jsonl) in {source}{}", besides(&not_read));
     }
+    if found.is_empty() {
+        bail!("{source} is neither a file, nor a folder with transcripts, nor the start of a session's id");
+    }
+    left_out.add(not_read);
+    Ok(found)
 }
 
 /// What was left out where nothing else is there.
@@ -111,11 +107,14 @@ fn besides(left_out: &SkippedFiles) -> String {
     notes_of(left_out).chain(unreadable).map(|what| format!("; {what}")).collect()
 }
 
-/// What was left out and is no error, in words.
+/// What was left out without an error, in words.
 pub(crate) fn notes_of(left_out: &SkippedFiles) -> impl Iterator<Item = String> {
-    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", text::count(n, noun)));
-    let links = of(left_out.links, "link", "to a folder or to nothing not followed");
-    links.into_iter().chain(of(left_out.empty, "empty transcript", "not read"))
+    let counts = [
+        (left_out.links, "link", "to a folder or to nothing not followed"),
+        (left_out.empty, "empty transcript", "not read"),
+    ];
+    let found = counts.into_iter().filter(|(n, ..)| *n > 0);
+    found.map(|(n, noun, what)| format!("{} {what}", text::count(n, noun)))
 }
 
 /// The transcripts of sessions, each once.

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use jiff::Timestamp;
 
+use conclaude_checks::des::step;
 use conclaude_core::config::PriceTable;
 use conclaude_store::audit::{Trail, Verdict, verify};
 use conclaude_store::transcript::sessions::SkippedFiles;
@@ -17,13 +18,13 @@ mod lanes;
 mod markdown;
 mod model;
 mod records;
-mod steps;
 mod threads;
 mod usage;
 
 pub(crate) use html::page;
 pub(crate) use markdown::markdown;
 pub(crate) use model::Report;
+use model::{Phase, Step};
 
 /// Reads trail and transcripts.
 ///
@@ -52,7 +53,7 @@ fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
         lanes.add_transcript(&mut report, session, summary, scope.prices);
     }
     let named = records::read(&mut report, &mut lanes, trail, scope)?;
-    report.steps = steps::read(scope.root, &named);
+    report.steps = read_steps(scope.root, &named);
     lanes.finish(&mut report);
     report.transcripts.problems.extend(left_out.unreadable);
     Ok(report)
@@ -89,3 +90,34 @@ pub(crate) struct Scope<'a> {
 
 /// Paths of step files that records name.
 type StepNames = BTreeSet<String>;
+
+/// More than any project has at once.
+const MAX_STEPS: usize = 2_000;
+
+/// The step files that records name, as they are now.
+fn read_steps(root: &Path, names: &StepNames) -> Vec<Step> {
+    names.iter().take(MAX_STEPS).map(|name| read_step(root, name)).collect()
+}
+
+fn read_step(root: &Path, name: &str) -> Step {
+    let read = step::locate(root, name).and_then(|path| step::read(&path, name));
+    let (step, _) = match read {
+        Ok(read) => read,
+        Err(finding) => {
+            return Step { step: name.to_owned(), problem: Some(finding.what), ..Step::default() };
+        }
+    };
+    let phases = step.phases().unwrap_or_default().into_iter().map(|phase| Phase {
+        name: phase.name,
+        status: phase.status,
+        outcome: phase.outcome,
+        blocked_by: phase.blocked_by,
+    });
+    Step {
+        step: name.to_owned(),
+        name: step.name(),
+        state: step.state(),
+        problem: None,
+        phases: phases.collect(),
+    }
+}

@@ -14,7 +14,7 @@ use conclaude_core::text::{clean, escaped_json, is_plain, printable};
 const BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// What is being formatted at this moment is ours.
+    /// What is being formatted at this moment is ours. `Display` has no other way to tell this to the writer that it formats into.
     static IS_OURS: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -60,7 +60,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     if let Some(error) = loaded.errors.first() {
         return Ok(super::fail(&error.to_string()));
     }
-    let replayer = Replayer::new(loaded, &root.folder).map_err(anyhow::Error::msg)?;
+    let replayer = Replayer::new(loaded, &root.folder)?;
     let (sessions, not_listed) = replay::find(&request.sources, &root)?;
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);

@@ -15,7 +15,7 @@ use conclaude_engine::hooks::replay::{Judgement, PastEvent, Prediction, Stage};
 /// What is kept of a command or a prompt.
 const MAX_WHAT: usize = 300;
 
-/// What a stage remembers of the disk grows with each event, and is dropped after so many.
+/// What a stage remembers of the disk grows with each event. It is dropped after this many events.
 const MAX_ON_STAGE: u32 = 20_000;
 
 impl Walk<'_> {
@@ -139,8 +139,8 @@ impl Walk<'_> {
                 self.count(&judged);
                 Some(judged)
             }
-            Err(why) => {
-                self.unjudged(why);
+            Err(error) => {
+                self.unjudged(error.to_string());
                 None
             }
         }
@@ -200,6 +200,9 @@ impl Walk<'_> {
 /// As much as is kept of a command or a prompt.
 fn start_of(text: &str) -> &str {
     // No character is shorter than a byte.
-    let long = (text.len() > MAX_WHAT).then(|| text.char_indices().nth(MAX_WHAT)).flatten();
-    long.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    if text.len() <= MAX_WHAT {
+        return text;
+    }
+    let end = text.char_indices().nth(MAX_WHAT);
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

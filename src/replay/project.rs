@@ -49,16 +49,14 @@ impl Projects<'_> {
             found
         });
         let noted = match kind {
-            SessionProject::OtherConfig => Some(&mut self.other_configs),
-            SessionProject::Gone => Some(&mut self.gone),
-            SessionProject::Same => None,
+            SessionProject::OtherConfig if counts => &mut self.other_configs,
+            SessionProject::Gone if counts => &mut self.gone,
+            _ => return folder,
         };
-        if let Some(noted) = noted.filter(|_| counts) {
-            if noted.sessions == 0 {
-                noted.first = cwd.to_owned();
-            }
-            noted.sessions += 1;
+        if noted.sessions == 0 {
+            noted.first = cwd.to_owned();
         }
+        noted.sessions += 1;
         folder
     }
 

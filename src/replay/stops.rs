@@ -32,7 +32,7 @@ impl Walk<'_> {
             }
             return;
         } else if entry.is("assistant") || entry.results().next().is_some() || entry.is_interruption() {
-            ending.is_certain.then_some(PastOutcome::Stopped)
+            if ending.is_certain { Some(PastOutcome::Stopped) } else { None }
         } else if self.thread.agent.is_none()
             && (entry.submitted().is_some() || entry.blocked_prompt().is_some())
         {

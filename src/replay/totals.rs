@@ -1,4 +1,4 @@
-//! What a replay saw: counts, and the events about which the config has something to say.
+//! The results of a replay: counts, and the events that the config decides about.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -124,11 +124,11 @@ pub(crate) struct ReplayGaps {
     pub(crate) scopes: u64,
     /// Stops of agents with a step: Gate 3.
     pub(crate) gated_stops: u64,
-    /// Calls of which the transcript does not say whether the user was asked: PermissionRequest.
+    /// Calls for which the transcript does not say whether the user was asked: PermissionRequest.
     pub(crate) requests: u64,
     /// Lines of subagents in the transcript of a main thread, where older versions wrote them.
     pub(crate) sidechain_lines: u64,
-    /// Agents of which nothing says what they are: their id is their name.
+    /// Agents without a type: their id is their name.
     pub(crate) unknown_agents: u64,
     /// Transcripts that were last written before the time that is asked for.
     pub(crate) old_files: u64,
@@ -189,11 +189,15 @@ impl ReplayTotals {
 
     /// All that went wrong, in sentences.
     pub(crate) fn all_problems(&self) -> Vec<String> {
-        let more = (self.more_problems > 0).then(|| format!("and {} more problems", self.more_problems));
-        let unjudged =
-            (self.unjudged > 0).then(|| format!("{} could not be judged", count(self.unjudged, "event")));
-        let own = self.problems.iter().cloned().chain(more).chain(unjudged);
-        own.chain(self.counts.problems()).collect()
+        let mut all = self.problems.clone();
+        if self.more_problems > 0 {
+            all.push(format!("and {} more problems", self.more_problems));
+        }
+        if self.unjudged > 0 {
+            all.push(format!("{} could not be judged", count(self.unjudged, "event")));
+        }
+        all.extend(self.counts.problems());
+        all
     }
 
     /// Everything that is only counted.

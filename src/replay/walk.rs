@@ -122,7 +122,7 @@ impl Walk<'_> {
             return;
         };
         let at = self.at(EventKind::PreToolUse, Some(name), &self.detail(name, &input));
-        let starts = tools::starts_agent(name).then(|| agents::called(&input).to_owned());
+        let starts = if tools::starts_agent(name) { Some(agents::called(&input).to_owned()) } else { None };
         let fields =
             [("tool_name", json!(name)), ("tool_use_id", json!(id)), ("tool_input", Value::Object(input))];
         let Some(event) = self.event(EventKind::PreToolUse, fields) else { return };
@@ -130,7 +130,7 @@ impl Walk<'_> {
         self.totals.not_replayed.scopes += u64::from(is_gated && !self.is_early);
         let judged = self.judge(&event, is_gated);
         let writes = if self.replayer.asks_for_files() { replay::written(&event) } else { Vec::new() };
-        let event = self.replayer.has_permissions().then_some(event);
+        let event = if self.replayer.has_permissions() { Some(event) } else { None };
         if self.open.len() >= MAX_OPEN {
             self.flush();
         }

@@ -63,7 +63,7 @@ fn hash(text: &str) -> u64 {
 pub(super) fn cost(prices: &PriceTable, model: &str, tokens: Tokens) -> Option<f64> {
     let PriceConfig { input, output, cache_read, cache_write, cache_write_1h } = *prices.of(model)?;
     let write = cache_write.unwrap_or(input);
-    #[expect(clippy::cast_precision_loss, reason = "no session has so many tokens")]
+    #[expect(clippy::cast_precision_loss, reason = "no session has 2^53 tokens")]
     let part = |tokens: u64, price: Price| tokens as f64 * price.get() / 1e6;
     let short_lived = tokens.cache_write.saturating_sub(tokens.cache_write_1h);
     Some(

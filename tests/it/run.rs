@@ -43,7 +43,7 @@ fn brackets_in_what_a_command_printed_stay_in_a_pipe() {
     assert_snapshot!(test.shows(&["run", "stop"]), @r"
     exit 1
     ----- stdout
-    ✗ `printf '\033[31mexpected ‹b>x‹/b>\n'; exit 1` exited with code 1 ([DURATION])
+    ✗ `printf '\033[31mexpected <b>x</b>\n'; exit 1` exited with code 1 ([DURATION])
       expected <b>x</b>
     1 command: 1 failed
     ");

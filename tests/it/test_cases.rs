@@ -184,7 +184,7 @@ fn tags_are_compared_and_shown_as_they_are_written() {
       ✗ a (line 3)
           - denies: use <i>
           + denies: conclaude denies this tool:
-          +         ✗ GUARD_DENIED: writing x.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:1 → use ‹b>npm‹/b>
+          +         ✗ GUARD_DENIED: writing x.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:1 → use <b>npm</b>
     1 of 2 cases failed
     ");
 }

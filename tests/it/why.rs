@@ -80,7 +80,7 @@ fn what_is_offered_to_be_copied_explains_the_very_command() {
         offered
     });
     assert_snapshot!(all.join("\n"), @r#"
-    conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --input '{"command":"cat \u003cin.txt"}'
+    conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --command 'cat <in.txt'
     conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --input '{"command":"cat \u003c\u003c'\''X'\''\n\u003cb>\tit'\''s\nX"}'
     conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --input '{"command":"printf '\''\u001b[31m\u200b'\''"}'
     "#);

@@ -15,7 +15,7 @@ mod comparison_log;
 mod compile;
 mod file_checks;
 mod open_questions;
-mod own_commands;
+pub mod own_commands;
 mod resolve;
 mod rules;
 mod search;

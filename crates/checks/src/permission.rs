@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::guard::{CommandPattern, Effects, Ground, Uncertainty};
-use command::NotAllowed;
+use command::Refusal;
 use conclaude_core::config::PermissionDefault;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::messages::short;
@@ -152,16 +152,16 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
 fn allowing<'r>(
     rules: &'r PermissionRules,
     examined: &ExaminedRequest<'_>,
-) -> Result<&'r PermissionRule, NotAllowed> {
+) -> Result<&'r PermissionRule, Refusal> {
     if let Some(rule) = rules.allowing().find(|rule| rule.allows(examined)) {
         return Ok(rule);
     }
-    let Some((script, _)) = &examined.script else { return Err(NotAllowed::NoMatch) };
+    let Some((script, _)) = &examined.script else { return Err(Refusal::NoMatch) };
     let of_request = |rule: &'r PermissionRule| Some((rule, rule.command_pattern(examined.request)?));
     let (commands, patterns): (Vec<&PermissionRule>, Vec<&CommandPattern>) =
         rules.allowing().filter_map(of_request).unzip();
     let index = command::allowed(&patterns, script, examined.request.ground.budget)?;
-    commands.get(index).copied().ok_or(NotAllowed::NoMatch)
+    commands.get(index).copied().ok_or(Refusal::NoMatch)
 }
 
 pub struct PermissionRequest<'a> {

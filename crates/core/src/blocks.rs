@@ -1,5 +1,9 @@
 //! Blocks of a stop: what caused one, and what counting it came to.
 
+use std::io;
+
+use thiserror::Error;
+
 use crate::messages;
 use crate::outcome::{Outcome, Verdict};
 
@@ -10,6 +14,15 @@ pub enum BlockCount {
     Blocks(u32),
     /// It has blocked as often as it may.
     Exhausted,
+}
+
+/// Why a block could not be counted.
+#[derive(Debug, Error)]
+pub enum CountError {
+    #[error("there is no agent to count for")]
+    NoAgent,
+    #[error(transparent)]
+    State(#[from] io::Error),
 }
 
 /// What a stop is blocked by.

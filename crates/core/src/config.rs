@@ -38,7 +38,10 @@ pub use des::{
 };
 pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, warning};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
-pub use guards::{CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig};
+pub use guards::{
+    CommandMatch, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig, SwitchConfig,
+    ToolAction, ToolRuleConfig,
+};
 pub use layers::{Layer, MergedConfig, Origins, PACK, Part, Source, file_name, merge};
 pub use notifications::{HookName, NotificationsConfig};
 pub use patterns::{CommandGlob, FileGlob, NameGlob, OptionNames, RegexError, ToolPatternText};
@@ -78,11 +81,11 @@ pub struct ConclaudeConfig {
     /// The commands of all events. Any event may have a section, also one that this version does not know.
     #[serde(skip)]
     pub sections: Vec<(EventKind, EventConfig)>,
-    /// Commands that run at PreToolUse. They may block it.
+    /// Guards for files, commands and tools, and commands that run at PreToolUse. Both may block the call.
     #[serde(rename = "preToolUse", deserialize_with = "shared_or_default")]
     #[schemars(with = "Option<PreToolUseConfig>")]
     pub guards: Arc<PreToolUseConfig>,
-    /// Commands that run at Stop. They may block it.
+    /// Commands that run at Stop, which may block it, and whether Claude goes on by itself.
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<StopConfig>")]
     pub stop: StopConfig,
@@ -90,11 +93,12 @@ pub struct ConclaudeConfig {
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<MessageDisplayConfig>")]
     pub message_display: MessageDisplayConfig,
-    /// Commands that run at PermissionRequest. They may block it.
+    /// Rules that allow or deny without asking the user, and commands that run at PermissionRequest. Both may deny the call.
     #[serde(rename = "permissionRequest", deserialize_with = "null_is_default")]
     #[schemars(with = "Option<PermissionRequestConfig>")]
     pub permissions: PermissionRequestConfig,
-    /// Commands that run at UserPromptSubmit. They may block it.
+    /// Context that is added to prompts, commands for slash commands, and commands that run at UserPromptSubmit, which may block the
+    /// prompt.
     #[serde(rename = "userPromptSubmit", deserialize_with = "null_is_default")]
     #[schemars(with = "Option<UserPromptSubmitConfig>")]
     pub prompts: UserPromptSubmitConfig,

@@ -1,8 +1,6 @@
 //! Outcomes and the limit on blocks make one decision.
 
-use std::io;
-
-use crate::blocks::BlockCount;
+use crate::blocks::{BlockCount, CountError};
 use crate::event::Blocking;
 use crate::finding::Code;
 use crate::messages;
@@ -80,7 +78,7 @@ pub fn decide(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,
-    count: impl FnOnce() -> io::Result<BlockCount>,
+    count: impl FnOnce() -> Result<BlockCount, CountError>,
 ) -> Ruling {
     let decided = by_verdicts(plan, outcomes, is_first_stop, count);
     with_failures(outcomes, replies::with_replies(plan, outcomes, decided))
@@ -90,7 +88,7 @@ fn by_verdicts(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,
-    count: impl FnOnce() -> io::Result<BlockCount>,
+    count: impl FnOnce() -> Result<BlockCount, CountError>,
 ) -> Ruling {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match plan.event.blocking() {
@@ -176,7 +174,7 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
         Word::Allowed
     };
     let shown = messages::shown(outcomes);
-    let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
+    let message = if shown.is_empty() { None } else { Some(messages::message(plan, &shown)) };
     Ruling::of(HookResult { message, ..given(plan, outcomes) }, word)
 }
 
@@ -188,7 +186,8 @@ fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
         Blocking::Worktree => (None, worktree(outcomes).map(str::to_owned)),
         // It would make the agent go on.
         Blocking::Stop(_) => (None, None),
-        _ => ((!texts.is_empty()).then(|| text::join_within(&texts, text::LIMIT)), None),
+        _ if texts.is_empty() => (None, None),
+        _ => (Some(text::join_within(&texts, text::LIMIT)), None),
     };
     HookResult { context, worktree, updated_input, ..HookResult::success() }
 }
@@ -219,7 +218,12 @@ fn permission(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     }
 }
 
-fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<BlockCount>) -> Ruling {
+fn at_limit(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: Result<BlockCount, CountError>,
+) -> Ruling {
     let max = plan.gates.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);

@@ -1,16 +1,15 @@
 //! The words of an answer, made from what was planned and what came of it.
 
 use crate::agent::Agent;
+use crate::blocks::CountError;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
 
-mod limit;
 mod replies;
 
-pub use limit::{allowed_despite, blocked_already, go_on, gone_on, perhaps_blocked, uncounted};
 use replies::reason_of;
 pub use replies::{of_replies, of_reply};
 
@@ -46,7 +45,7 @@ pub fn agent_name(agent: &Agent) -> String {
 /// The agent as the user knows it: its name and what it is to do, where that is known.
 fn described(agent: &Agent) -> Option<String> {
     let what = short(agent.description.as_deref()?);
-    (!what.is_empty()).then(|| format!("{} · \"{what}\"", clean_line(&agent.name)))
+    if what.is_empty() { None } else { Some(format!("{} · \"{what}\"", clean_line(&agent.name))) }
 }
 
 /// The gates, as a check.
@@ -98,7 +97,7 @@ pub fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[
 pub fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
     let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
     let only = blocking.next().filter(|outcome| outcome.evidence == Evidence::Continue)?;
-    blocking.next().is_none().then_some(only.message.as_str())
+    if blocking.next().is_none() { Some(&only.message) } else { None }
 }
 
 /// What is shown of a stop whose commands wait.
@@ -204,7 +203,7 @@ fn without_notes(outcomes: &[Outcome]) -> String {
     shown(&outcomes)
 }
 
-/// The first lines of all notes: whoever is refused something cannot do anything about the rest.
+/// The first lines of all notes: an agent that is refused something cannot do anything about the rest.
 fn notes(outcomes: &[Outcome]) -> String {
     let notes = outcomes.iter().filter(|outcome| outcome.evidence == Evidence::Note);
     notes.map(|note| format!("\n({})", note.message.lines().next().unwrap_or_default())).collect()
@@ -239,15 +238,54 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
     text
 }
 
+/// What Claude reads that is asked to go on.
+#[must_use]
+pub fn go_on(message: &str, nth: u32, max: u32) -> String {
+    format!("{message}\n(conclaude: `stop.infinite`, {nth} of {max} for this prompt)")
+}
+
+/// What is shown once Claude has gone on as often as it may.
+#[must_use]
+pub fn gone_on(max: u32) -> String {
+    let times = count(max.into(), "time");
+    format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now")
+}
+
+/// What is shown when a block is due, but the limit is reached.
+#[must_use]
+pub fn allowed_despite(shown: &str, why: &str) -> String {
+    format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
+}
+
+/// Why a block is not due any more.
+#[must_use]
+pub fn blocked_already(max: u32) -> String {
+    format!("it was blocked {} already (maxBlocks)", count(max.into(), "time"))
+}
+
+#[must_use]
+pub fn uncounted(error: &CountError) -> String {
+    format!("blocks cannot be counted: {error}")
+}
+
+#[must_use]
+pub fn perhaps_blocked(error: &CountError) -> String {
+    format!("it may have been blocked before, and {}", uncounted(error))
+}
+
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
 #[must_use]
 pub fn untrusted(untrusted: &UntrustedSteps) -> String {
     let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
     let contexts =
         untrusted.contexts().map(|pattern| format!("the context for \"{}\" was not given", short(pattern)));
-    let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
-    let goes_on = untrusted.has_continue().then(|| "`stop.infinite` did not make Claude go on".to_owned());
-    let what: Vec<String> = commands.chain(contexts).chain(judge).chain(goes_on).collect();
+    let mut what: Vec<String> = commands.chain(contexts).collect();
+    if untrusted.has_judge() {
+        what.push("the judge was not asked".to_owned());
+    }
+    if untrusted.has_continue() {
+        what.push("`stop.infinite` did not make Claude go on".to_owned());
+    }
     if what.is_empty() {
         return String::new();
     }
@@ -257,8 +295,11 @@ pub fn untrusted(untrusted: &UntrustedSteps) -> String {
 /// What the user is shown at the start of a session whose config nobody trusts.
 #[must_use]
 pub fn untrusted_session(why: &str, commands: usize, rules: &[&str]) -> String {
-    let commands = (commands > 0).then(|| count(commands as u64, "command"));
-    let what: Vec<String> = commands.into_iter().chain(rules.iter().map(|rule| (*rule).to_owned())).collect();
+    let mut what = Vec::new();
+    if commands > 0 {
+        what.push(count(commands as u64, "command"));
+    }
+    what.extend(rules.iter().map(|rule| (*rule).to_owned()));
     format!("{why}, so what it would run stays off: {}. {TRUST_IT}", what.join(" and "))
 }
 
@@ -306,7 +347,11 @@ mod tests {
         assert_eq!(short("npm test"), "npm test");
         assert_eq!(short("\nnpm test\nnpm run e2e\n"), "npm test …");
         assert_eq!(short(&"x".repeat(100)), format!("{} …", "x".repeat(80)));
-        assert_eq!(short("printf '\u{1b}[31m<b>'"), r"printf '\u{1b}[31m‹b>'", "nothing of it is hidden");
+        assert_eq!(
+            short("printf '\u{1b}[31m<bash-input>'"),
+            r"printf '\u{1b}[31m‹bash-input>'",
+            "nothing of it is hidden"
+        );
         assert_eq!(short("touch x #\rnpm test"), r"touch x #\rnpm test");
     }
 }

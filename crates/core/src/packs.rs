@@ -2,12 +2,9 @@
 
 use crate::config::PACK;
 use crate::text::nearest;
-use crate::yaml::{Node, Spanned};
+use crate::yaml::{Node, Span, Spanned};
 
 mod trees;
-mod value;
-
-use value::PackValue;
 
 /// A pack: an ordinary config file, whose first line says what it is for.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +34,40 @@ impl Pack {
     pub fn purpose(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
     }
+}
+
+/// Where a value is in the text of its pack: its first byte, the end, and the line.
+type TextRange = (usize, usize, usize);
+
+/// A value of a pack, read when the program was written: reading the YAML of all packs took longer than everything else that an
+/// event does.
+#[derive(Debug, PartialEq, Eq)]
+enum PackValue {
+    Flag(TextRange, bool),
+    Text(TextRange, &'static str),
+    List(TextRange, &'static [PackValue]),
+    Map(TextRange, &'static [(TextRange, &'static str, PackValue)]),
+}
+
+impl PackValue {
+    fn tree(&self) -> Spanned<Node> {
+        let (at, value) = match self {
+            PackValue::Flag(at, flag) => (at, Node::Bool(*flag)),
+            PackValue::Text(at, text) => (at, Node::Text((*text).into())),
+            PackValue::List(at, items) => (at, Node::List(items.iter().map(PackValue::tree).collect())),
+            PackValue::Map(at, entries) => {
+                let entry = |(at, key, value): &(TextRange, &'static str, PackValue)| {
+                    (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
+                };
+                (at, Node::Map(entries.iter().map(entry).collect()))
+            }
+        };
+        Spanned { value, span: span(*at) }
+    }
+}
+
+fn span((start, end, line): TextRange) -> Span {
+    Span { start, end, line, source: 0 }
 }
 
 /// There is no pack of a name.
@@ -92,7 +123,7 @@ mod tests {
     #[test]
     fn the_values_of_a_pack_are_those_of_its_text() {
         let mut code = String::from(
-            "//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.\n\nuse super::PackValue::{self, Flag, List, Map, Text};\n",
+            "//! Made from the packs: `UPDATE_PACKS=1 cargo test -p conclaude-core packs`.\n\nuse super::PackValue::{self, Flag, List, Map, Text};\n",
         );
         for pack in &ALL {
             let name = pack.name.to_uppercase().replace('-', "_");
@@ -106,7 +137,7 @@ mod tests {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs/trees.rs");
             return std::fs::write(path, code).unwrap();
         }
-        let help = "a pack has changed: UPDATE_PACKS=1 cargo test --lib packs, and build again";
+        let help = "a pack has changed: UPDATE_PACKS=1 cargo test -p conclaude-core packs, and build again";
         assert_eq!(code, include_str!("packs/trees.rs"), "{help}");
         for pack in &ALL {
             assert_eq!(pack.tree(), crate::yaml::read(pack.text).unwrap(), "{}", pack.name);

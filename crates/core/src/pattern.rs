@@ -161,7 +161,7 @@ impl Pattern {
         all.filter(|all| !all.iter().any(|one| one.is_empty() || one.chars().all(|c| matches!(c, '.' | '*'))))
     }
 
-    /// The glob of which this is an alternative.
+    /// The whole glob; this is one of its alternatives.
     #[must_use]
     pub fn of_alternative(expression: &str) -> Option<Pattern> {
         let (mut glob, mut rest) = (String::new(), expression.chars().peekable());

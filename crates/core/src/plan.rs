@@ -11,12 +11,11 @@ pub mod environment;
 mod facts;
 mod files;
 mod prompts;
-mod rules;
 mod step;
 
 use commands::Commands;
 pub use commands::DEFAULT_SHELL;
-pub use facts::{Facts, GateFacts, Selection, UnknownChanges};
+pub use facts::{Facts, GateFacts, ProjectFacts, Selection, UnknownChanges};
 pub use step::{
     Action, Command, ContextRule, Gate, GateSubject, PendingStop, Reason, Report, SkipReason, StateChange,
     Step, UnmatchedCommand,
@@ -144,36 +143,43 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let at_call = facts.gate.and_then(|gate| gate.at_call.as_ref());
     let gates = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
     // A gate that let an agent in also looks when it leaves.
-    let gate = facts.gate.filter(|_| gates.des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
+    let is_gated = gates.des.is_enabled() || at_call.is_some();
+    let gate = if is_gated { facts.gate.map(|facts| &facts.gate) } else { None };
     let mut steps: Vec<Step> =
         StateChange::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
-    steps.extend(rules::rules(facts));
+    steps.extend(rules(facts).into_iter().map(Step::itself));
     steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
     let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
     steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
-    let of_config = facts.is_event_concerned.then_some(Report::Config);
-    steps.extend(Report::of(event).into_iter().chain(of_config).map(Action::Report).map(Step::itself));
+    steps.extend(Report::of(event).into_iter().map(Action::Report).map(Step::itself));
+    if facts.is_event_concerned {
+        steps.push(Step::itself(Action::Report(Report::Config)));
+    }
     let mut of_section = commands::commands(facts, gate.is_some())?;
     prompts::prompts(facts, gate.is_some(), &mut of_section)?;
     let Commands { steps: mut of_config, warnings, subject, unmatched } = of_section;
     if event == EventKind::Stop {
         of_config = at_stop(facts, of_config);
     }
-    let judge = gates.des.judge.clone().filter(|_| matches!(gate, Some(Gate::Stop { .. })));
-    let judge = judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) });
-    // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
-    // One that Gate 1 remembered was trusted then.
-    let untrusted_judge = facts.origins.untrusted(&["des", "judge"]).filter(|_| at_call.is_none());
-    of_config.extend(judge.map(|judge| (judge, untrusted_judge)));
-    let is_limited = of_config.iter().any(|(step, _)| matches!(step.action, Action::Command(_)));
-    let unknown = facts.unknown_changes.filter(|_| is_limited).map(UnknownChanges::action);
-    steps.extend(unknown.map(Step::itself));
+    if let Some(judge) = &gates.des.judge
+        && matches!(gate, Some(Gate::Stop { .. }))
+    {
+        // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
+        // One that Gate 1 remembered was trusted then.
+        let untrusted = if at_call.is_none() { facts.origins.untrusted(&["des", "judge"]) } else { None };
+        of_config.push((Step { reason: Reason::Judge, action: Action::Judge(judge.clone()) }, untrusted));
+    }
+    if let Some(unknown) = facts.unknown_changes
+        && of_config.iter().any(|(step, _)| matches!(step.action, Action::Command(_)))
+    {
+        steps.push(Step::itself(unknown.action()));
+    }
     let untrusted = add_trusted(&mut steps, of_config);
     // Also where none of them runs: Claude Code waits for a path all the same.
     let has_commands = commands_in(&steps).next().is_some() || untrusted.is_some() || !unmatched.is_empty();
-    steps.extend(
-        (has_commands && event.blocking() == Blocking::Worktree).then(|| Step::itself(Action::Worktree)),
-    );
+    if has_commands && event.blocking() == Blocking::Worktree {
+        steps.push(Step::itself(Action::Worktree));
+    }
     let last = gate.and_then(|gate| Some((gate.reason(), StateChange::last(gate)?)));
     steps.extend(last.map(|(reason, what)| Step { reason, action: Action::Remember(what) }));
     Ok(Plan {
@@ -188,6 +194,25 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         subject,
         unmatched,
     })
+}
+
+/// Guards and the rules for permissions, which compare a tool that is about to be used, or that the user is asked about.
+fn rules(facts: &Facts<'_>) -> Vec<Action> {
+    let guards = || Action::Guards(facts.config.guards.clone());
+    match facts.event.kind {
+        // Guards only refuse, so they count also where nothing may run.
+        EventKind::PreToolUse => vec![guards()],
+        EventKind::PermissionRequest if facts.config.permissions.has_rules() => {
+            // A file that nobody trusts allows nothing.
+            let permissions =
+                facts.config.permissions.trusted(|source| facts.origins.untrusted_source(source).is_none());
+            let may_allow = permissions.may_allow();
+            let permissions = Action::Permissions(Box::new(permissions));
+            // Where a guard asks, Claude Code asks the user in this way as well: no rule may answer for the user then.
+            if may_allow { vec![guards(), permissions] } else { vec![permissions] }
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Adds the steps that may run; those that may not are returned.

@@ -231,6 +231,9 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
+// The public functions below have the signatures that the specification of SubagentStart and SubagentStop gives, which names
+// a text as the error. The private ones follow them.
+
 fn not_blank(field: &str, value: &str) -> Result<(), String> {
     if is_blank(value) { Err(format!("{field} cannot be empty")) } else { Ok(()) }
 }

@@ -3,6 +3,7 @@
 use conclaude_core::blocks::BlockCause;
 use conclaude_core::decide;
 use conclaude_core::dialect::claude;
+use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
@@ -18,7 +19,6 @@ mod commands;
 mod config;
 mod context;
 mod delivery;
-mod environment;
 mod finish;
 mod gate_context;
 mod gates;
@@ -38,12 +38,12 @@ mod state_changes;
 mod stdio;
 pub mod switch;
 
+pub use call::Environment;
 pub use commands::{HOOK_RETENTION, StreamRetention, execute, reply};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};
 use context::Context;
 pub use context::inherited_variables;
-pub use environment::Environment;
 use finish::RecordedRuling;
 use invalid_payload::InvalidPayload;
 use live::Live;
@@ -94,7 +94,7 @@ fn handle_stdin(event: EventKind, environment: &Environment) -> HandledCall {
 
 fn handle_read(
     event: EventKind,
-    payload: std::result::Result<Vec<u8>, String>,
+    payload: Result<Vec<u8>, InputError>,
     environment: &Environment,
 ) -> HandledCall {
     match payload {
@@ -105,7 +105,7 @@ fn handle_read(
             let traced = traced(event, payload, environment, &mut export);
             HandledCall { result: traced.map(|trace| trace.result), export }
         }
-        Err(reason) => invalid_payload::without(event, HookError::Input(reason)).into(),
+        Err(error) => invalid_payload::without(event, error.into()).into(),
     }
 }
 

@@ -62,7 +62,7 @@ impl Budget {
         self.left().map_or(wait, |left| wait.min(left.saturating_sub(RESERVE)))
     }
 
-    /// How long to wait for another process: so long, or longer where a test chose that.
+    /// How long to wait for another process: the given time, or longer where a test chose that.
     #[must_use]
     pub fn at_least(&self, wait: Duration) -> Duration {
         self.chosen.map_or(wait, |chosen| wait.max(chosen))

@@ -49,7 +49,7 @@ pub fn is_wanted_of_command(
 }
 
 /// Shows a notification, waiting a tenth of a second for the desktop at the most.
-pub fn send(title: &str, body: &str) {
+pub fn send(title: &str, body: &str, budget: &Budget) {
     if !has_desktop() {
         log::debug(|| "no notification: there is no session bus".into());
         return;
@@ -58,7 +58,7 @@ pub fn send(title: &str, body: &str) {
         .ok()
         .and_then(|text| text.parse().ok())
         .map_or(WAIT, |ms: u64| Duration::from_millis(ms.min(10_000)));
-    let wait = Budget::unlimited().at_least(wait);
+    let wait = budget.at_least(wait);
     let (sender, receiver) = mpsc::channel();
     let (title, body) = (title.to_owned(), body.to_owned());
     // A desktop that does not answer must not hold the hook: the thread ends with the process.

@@ -179,7 +179,7 @@ pub struct Output {
 
 /// Runs the command and waits for it. Never fails: what went wrong is the status.
 #[must_use]
-pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> FinishedCommand {
+pub fn run(spec: &CommandSpec<'_>, spill: Option<Spill<'_>>) -> FinishedCommand {
     let id = next_id();
     let started = Instant::now();
     let mut captures = OutputCapture::new(spec.stdout, spec.stderr, spill);

@@ -43,6 +43,7 @@ pub mod glob;
 mod matching;
 mod programs;
 mod quoting;
+mod simple_command;
 mod syntax;
 
 #[cfg(test)]
@@ -53,12 +54,12 @@ use std::rc::Rc;
 
 pub use analysis::environment::{Environment, UnknownEnvironment};
 pub use analysis::extent::Extent;
-pub use analysis::side_effects::{EVALUATING, is_evaluated, is_harmless};
 pub use analysis::stream::WORK_TREE;
 pub use matching::{OptionMatch, PlainCommand};
 pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
+pub use programs::table::name_of as program_name;
 pub use quoting::{quoted, quoted_if_needed};
 pub use syntax::placeholder;
 
@@ -107,8 +108,22 @@ pub struct SimpleCommand {
     pub wraps: bool,
     /// Whether it is part of the text of another command, which runs it: `uv run pytest`, `docker exec x ls`.
     pub inside: bool,
-    /// Whether it runs code that is not known: what another command prints, or what a variable holds.
-    pub runs_unknown: bool,
+    /// The language of code that it runs and that is not known: what another command prints, or what a variable holds.
+    pub unknown_code: Option<CodeLanguage>,
+    /// Whether it is an `ln -s`.
+    pub makes_symbolic_link: bool,
+    /// Which files of a work tree it changes, if it changes one as a whole.
+    pub extent: Extent,
+    /// What is known of its program, wherever that is.
+    pub(crate) entry: Option<&'static Program>,
+}
+
+/// What runs a code.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum CodeLanguage {
+    /// A shell: code that is not known may be any command.
+    Shell,
+    Other,
 }
 
 /// A part of a word that is not known before the command runs.
@@ -228,6 +243,7 @@ pub enum Doubt {
     /// Code in another language, or shell code that is not known before it runs.
     InlineCode {
         interpreter: String,
+        language: CodeLanguage,
         text: String,
         /// Where it runs.
         bases: Vec<Base>,

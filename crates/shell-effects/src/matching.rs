@@ -2,12 +2,12 @@
 //! `/usr/bin/git -C x push` is `git push`.
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use crate::glob::{Hole, Part};
 use crate::programs::arguments::{self, Flags, Takes, takes};
+use crate::programs::program::Program;
 use crate::programs::table;
-use crate::{Base, Quoting, SimpleCommand, UnknownPart};
+use crate::{Quoting, SimpleCommand, UnknownPart};
 
 /// A command, and its plain form.
 pub struct PlainCommand<'a> {
@@ -24,9 +24,9 @@ impl SimpleCommand {
     /// The plain form, with `~` for what is in the home directory.
     pub fn plain(&self, home: Option<&str>) -> PlainCommand<'_> {
         let first = self.words.first().map(String::as_str).unwrap_or_default();
-        let program = first.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(first);
+        let program = table::compared_name(first);
         let mut skipped = OptionSkipper { words: &self.words, at: 1, ranges: Vec::new() };
-        let subcommand = skipped.options(program);
+        let subcommand = self.entry.map_or(0, |program| skipped.options(program));
         let home = home.filter(|home| home.len() > 1);
         let in_home = |word: &String| home.is_some_and(|home| below(word, home).is_some());
         let differs = first.len() != program.len() || !skipped.ranges.is_empty();
@@ -60,8 +60,7 @@ struct OptionSkipper<'a> {
 
 impl OptionSkipper<'_> {
     /// Skips the options of a program; how many words come before the subcommand then.
-    fn options(&mut self, program: &str) -> usize {
-        let Some(program) = table::by_name(program) else { return 0 };
+    fn options(&mut self, program: &Program) -> usize {
         let Some(flags) = program.subcommand_options else { return 0 };
         self.skip(flags);
         let flags = self.words.get(self.at).and_then(|word| program.group_options(word));
@@ -119,7 +118,7 @@ impl PlainCommand<'_> {
     /// How it is shown in a pipeline: what runs the output of others is only named.
     pub fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
-        match (self.command.runs_unknown, self.command.is_known) {
+        match (self.command.unknown_code.is_some(), self.command.is_known) {
             (false, _) => text,
             (true, false) => "eval",
             // Without its minor version.
@@ -214,8 +213,7 @@ impl PlainCommand<'_> {
     pub fn option(&self, wanted: &[String]) -> Option<OptionMatch> {
         let words: Vec<(usize, &str)> = self.words().collect();
         let name = |at: usize| words.get(at).map_or("", |(_, word)| word);
-        let subcommand =
-            table::by_name(name(0)).and_then(|program| program.subcommand(name(self.subcommand)));
+        let subcommand = self.command.entry.and_then(|program| program.subcommand(name(self.subcommand)));
         let flags = subcommand.map_or("", |subcommand| subcommand.options);
         let mut found = None;
         let first = self.subcommand + 1;
@@ -273,53 +271,4 @@ fn read(flags: &str, word: &str, wanted: &[String]) -> (bool, bool) {
         }
     }
     (false, false)
-}
-
-/// Whether the operands of this program are what it deletes.
-pub(crate) fn deletes(program: &str) -> bool {
-    matches!(program.rsplit('/').next(), Some("rm" | "rmdir" | "shred" | "unlink" | "find"))
-}
-
-impl Base {
-    /// The directory, if it is known.
-    pub(crate) fn known(&self) -> Option<String> {
-        match self {
-            Base::At(at) | Base::IfMissing { at, .. } => Some(at.clone()),
-            Base::Unknown => None,
-        }
-    }
-}
-
-/// What a command deletes elsewhere: `cd /var && rm -rf *` is `rm -rf /var/*`.
-impl SimpleCommand {
-    /// The command with whole paths, as if it ran in this directory; `~` is the home directory.
-    pub fn as_if_in(&self, directory: &Path, home: Option<&str>) -> String {
-        let below_home = home.and_then(|home| directory.strip_prefix(home).ok());
-        let directory = match below_home {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~/{}", rest.to_string_lossy()),
-            None => directory.to_string_lossy().into_owned(),
-        };
-        let mut words = self.words.iter();
-        let program = words.next().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
-        let mut text = program.to_owned();
-        let mut is_path = true;
-        for word in words {
-            // Behind its directories `find` has conditions.
-            is_path &= program != "find" || !word.starts_with(['-', '(', '!']);
-            text.push(' ');
-            if !is_path || word.starts_with(['-', '/', '~']) {
-                text.push_str(word);
-                continue;
-            }
-            text.push_str(&directory);
-            let below = word.trim_start_matches("./");
-            if !matches!(below, "" | ".") {
-                let slash = if directory.ends_with('/') { "" } else { "/" };
-                text.push_str(slash);
-                text.push_str(below);
-            }
-        }
-        text
-    }
 }

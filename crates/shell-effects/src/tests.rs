@@ -174,6 +174,17 @@ fn simple_commands_are_listed_as_they_run() {
 }
 
 #[test]
+fn a_trap_runs_with_the_values_that_variables_have_at_the_end() {
+    assert_eq!(shown("x=q; trap 'cat $x' EXIT; x=.env"), "read q · read .env");
+    assert_eq!(shown("x=q; (trap 'cat $x' EXIT; x=.env); cat $x"), "read q · read .env");
+    assert_eq!(
+        read("x=q; trap 'cat $x' EXIT", None).commands.len(),
+        2,
+        "nothing changed, so it is read once"
+    );
+}
+
+#[test]
 fn writes_reads_and_deletions_are_distinguished() {
     let written = |command| {
         let script = writes(command, Some(HOME)).unwrap_or_default();

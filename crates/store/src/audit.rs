@@ -9,7 +9,6 @@ use thiserror::Error;
 
 mod append;
 mod chain;
-pub mod fields;
 mod lines;
 mod read;
 pub mod reasons;
@@ -22,8 +21,8 @@ mod writer;
 
 pub use read::{Filter, Mark, Reader, TrailEntry, last_session, newest};
 pub use record::{
-    AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, STILL_RUN, Skip, ToolRecord, TraceParent,
-    in_record,
+    AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, STILL_RUN, Skip, ToolRecord, TraceParent, fields,
+    in_record, words,
 };
 pub use stats::{CommandStats, Stats};
 pub use trail::{DEFAULT_MAX_FILE_BYTES, Trail};

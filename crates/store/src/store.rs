@@ -34,6 +34,8 @@ pub(crate) enum StoreError {
     NoHomeForExports,
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
+    #[error("{} is not below {}", .folder.display(), .root.display())]
+    NotBelow { folder: PathBuf, root: PathBuf },
     #[error("{} has more than {max} files", .folder.display())]
     TooManyFiles { folder: PathBuf, max: usize },
     #[error("{0} commands run already")]
@@ -58,7 +60,7 @@ impl From<StoreError> for io::Error {
 /// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. `None` without a home.
 #[cfg(not(test))]
 #[must_use]
-pub fn outside() -> Option<PathBuf> {
+pub fn user_state_folder() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
     home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
@@ -67,7 +69,7 @@ pub fn outside() -> Option<PathBuf> {
 /// Unit tests never see the state of the user who runs them: each thread, and so each test, has its own folder.
 #[cfg(test)]
 #[must_use]
-pub fn outside() -> Option<PathBuf> {
+pub fn user_state_folder() -> Option<PathBuf> {
     thread_local! {
         static STATE: tempfile::TempDir = tempfile::tempdir().expect("a folder for the state of a test");
     }
@@ -78,7 +80,7 @@ pub fn outside() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it cannot be created.
-pub fn make_outside_folder(folder: &Path) -> io::Result<()> {
+pub fn make_state_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -100,7 +102,8 @@ pub fn hash(text: &str) -> String {
 /// # Errors
 /// When one of them cannot be created, or is not a folder.
 pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
-    let inside = folder.strip_prefix(root).map_err(io::Error::other)?;
+    let outside = || StoreError::NotBelow { folder: folder.to_owned(), root: root.to_owned() };
+    let inside = folder.strip_prefix(root).map_err(|_| outside())?;
     let mut path = root.to_owned();
     for part in inside.components() {
         path.push(part);

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use conclaude_core::decide::Word;
 use conclaude_core::event;
 use conclaude_core::text::{count, nearest};
-use conclaude_store::audit::{Filter, Reader, Trail, last_session};
+use conclaude_store::audit::{Filter, Reader, Trail, last_session, words};
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct FilterArgs {
@@ -90,21 +90,13 @@ impl FilterArgs {
     }
 }
 
-/// The decisions of subcommands.
-const DECISIONS: [&str; 10] =
-    ["PASS", "FAIL", "IN_PROGRESS", "SKIPPED", "TODO", "DONE", "FAILED", "PARTIAL", "unfinished", "reset"];
-
-/// The subcommands that are recorded.
-const EVENTS: [&str; 8] =
-    ["des start", "des finish", "des skip", "des run", "des fail", "des done", "des new", "audit reset"];
-
 /// # Errors
 /// When the filter names a decision or an event that neither exists nor was recorded.
 pub(super) fn check_known(filter: &Filter, reader: &Reader<'_>) -> anyhow::Result<()> {
-    let words = Word::ALL.map(Word::as_str);
-    let decisions: Vec<&str> = words.into_iter().chain(["interrupted"]).chain(DECISIONS).collect();
+    let decided = Word::ALL.map(Word::as_str);
+    let decisions: Vec<&str> = decided.into_iter().chain(words::DECISIONS).collect();
     check_word("decision", filter.decision.as_deref(), &decisions, &reader.decisions)?;
-    let events: Vec<&str> = event::names().chain(EVENTS).collect();
+    let events: Vec<&str> = event::names().chain(words::SUBCOMMANDS).collect();
     check_word("event", filter.event.as_deref(), &events, &reader.events)
 }
 

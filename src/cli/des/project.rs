@@ -20,7 +20,7 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
-use conclaude_store::audit::{self, Record};
+use conclaude_store::audit::{self, Record, words};
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
@@ -167,7 +167,7 @@ impl DesProject {
             return Ok(None);
         }
         let (_, name) = self.step(step)?;
-        let Record { event, session, agent, step, .. } = self.base_record("des run", &name, "");
+        let Record { event, session, agent, step, .. } = self.base_record(words::DES_RUN, &name, "");
         let running = RunningCommand {
             event,
             session,
@@ -219,13 +219,13 @@ struct AuditedChange<'a> {
 
 impl AuditedChange<'_> {
     fn of(change: &PhaseChange) -> AuditedChange<'_> {
-        let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
+        let outcome = |pass: bool| if pass { words::PASS } else { words::FAIL };
         let (event, decision, evidence) = match change {
-            PhaseChange::Start => ("des start", "IN_PROGRESS", None),
-            PhaseChange::Skip { .. } => ("des skip", "SKIPPED", None),
-            PhaseChange::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
+            PhaseChange::Start => (words::DES_START, words::IN_PROGRESS, None),
+            PhaseChange::Skip { .. } => (words::DES_SKIP, words::SKIPPED, None),
+            PhaseChange::Finish { pass, evidence: None, .. } => (words::DES_FINISH, outcome(*pass), None),
             PhaseChange::Finish { pass, evidence: Some(evidence), .. }
-            | PhaseChange::Prove { pass, evidence, .. } => ("des run", outcome(*pass), Some(evidence)),
+            | PhaseChange::Prove { pass, evidence, .. } => (words::DES_RUN, outcome(*pass), Some(evidence)),
         };
         AuditedChange { event, decision, evidence }
     }

@@ -14,7 +14,7 @@ use conclaude_checks::des::record::{self, AdmittedFailure, NewStep, PhaseChange}
 use conclaude_checks::des::scope::{self, Scope};
 use conclaude_checks::des::step;
 use conclaude_core::text::clean_line;
-use conclaude_store::audit::Record;
+use conclaude_store::audit::{Record, words};
 
 #[derive(clap::Args)]
 pub(crate) struct NewArgs {
@@ -80,7 +80,7 @@ pub(super) fn new(project: &DesProject, args: &NewArgs, out: &mut Out<'_>) -> an
         phases: &project.configured_phases(),
     });
     step::write(&real, &step, "")?;
-    project.audit(&project.base_record("des new", &step_name, "TODO"))?;
+    project.audit(&project.base_record(words::DES_NEW, &step_name, words::TODO))?;
     writeln!(out, "created {step_name}")?;
     Ok(())
 }
@@ -100,7 +100,7 @@ fn check_name(real: &Path, name: &str) -> anyhow::Result<()> {
 
 pub(super) fn done(project: &DesProject, args: &DoneArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let name = project.change_step(&args.step, |step| record::complete(step, Timestamp::now()))?;
-    project.audit(&project.base_record("des done", &name, "DONE"))?;
+    project.audit(&project.base_record(words::DES_DONE, &name, words::DONE))?;
     writeln!(out, "{name} is DONE")?;
     Ok(())
 }
@@ -116,10 +116,10 @@ pub(super) fn fail(project: &DesProject, args: &FailArgs, out: &mut Out<'_>) -> 
         record::admit_failure(step, &failure);
         Ok(())
     })?;
-    let state = if args.partial { "PARTIAL" } else { "FAILED" };
+    let state = if args.partial { words::PARTIAL } else { words::FAILED };
     project.audit(&Record {
         reason: Some(reason.to_owned()),
-        ..project.base_record("des fail", &name, state)
+        ..project.base_record(words::DES_FAIL, &name, state)
     })?;
     writeln!(out, "{name} is {state}")?;
     Ok(())

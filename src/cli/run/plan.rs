@@ -11,7 +11,7 @@ use conclaude_core::config::{ConclaudeConfig, Origins};
 use conclaude_core::dialect::claude::{self, fields};
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
-use conclaude_core::plan::{self, Command, Facts, Plan, Selection};
+use conclaude_core::plan::{self, Command, Facts, Plan, ProjectFacts, Selection};
 use conclaude_core::types::Event;
 use conclaude_engine::hooks;
 use conclaude_store::root::Root;
@@ -215,6 +215,8 @@ impl ProjectConfig<'_> {
             ..Agent::named(name)
         });
         let unnamed = Agent::named(UNKNOWN);
+        let Root { folder: root, work, .. } = self.root;
+        let project = ProjectFacts { config: self.config, origins: self.origins, root, work };
         let facts = Facts {
             select: match (is_agents, agent) {
                 (true, Some(_)) => Selection::Matching,
@@ -227,7 +229,7 @@ impl ProjectConfig<'_> {
             changed,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&hooks::inherited_variables()),
-            ..Facts::of(&parsed, self.config, self.origins, &self.root.folder, &self.root.work)
+            ..Facts::of(&parsed, project)
         };
         plan::plan(&facts).map_err(|error| anyhow!("{error}"))
     }

@@ -70,9 +70,7 @@ impl RunReport {
         } else {
             hooks::StreamRetention { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) }
         };
-        let finished = hooks::execute(command, &planned.payload, kept, &mut |_| {
-            Err(io::Error::other(format!("more than {} MiB", MAX_SHOWN >> 20)))
-        });
+        let finished = hooks::execute(command, &planned.payload, kept, None);
         if command.is_hook() {
             return self.hook(command, &finished, planned.event);
         }

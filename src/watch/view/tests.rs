@@ -9,7 +9,7 @@ use super::*;
 
 /// What is on a screen of this size after these keys.
 fn screen(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key]) -> String {
-    let backend = drawn(model, clock, size, keys, true);
+    let backend = drawn(&Drawing { model, clock, size, has_colours: true }, keys);
     let lines = backend.buffer().content().chunks(usize::from(size.0));
     let line = |cells: &[ratatui::buffer::Cell]| -> String {
         let text: String = cells.iter().map(ratatui::buffer::Cell::symbol).collect();
@@ -18,7 +18,16 @@ fn screen(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key]) -> Strin
     lines.map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn drawn(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key], has_colours: bool) -> TestBackend {
+struct Drawing<'a> {
+    model: &'a Model,
+    clock: &'a Clock,
+    size: (u16, u16),
+    has_colours: bool,
+}
+
+/// The screen after these keys.
+fn drawn(drawing: &Drawing<'_>, keys: &[Key]) -> TestBackend {
+    let Drawing { model, clock, size, has_colours } = *drawing;
     let mut app = App::new();
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     let empty = [
@@ -223,7 +232,8 @@ fn no_size_is_too_small() {
     let (model, clock) = example();
     for (width, height) in [(1, 1), (3, 9), (4, 1), (5, 2), (12, 3), (20, 4), (200, 1)] {
         for keys in [typed(""), typed("?"), typed("/x"), vec![Key::Enter, Key::End, Key::PageDown]] {
-            let screen = drawn(&model, &clock, (width, height), &keys, true);
+            let size = (width, height);
+            let screen = drawn(&Drawing { model: &model, clock: &clock, size, has_colours: true }, &keys);
             assert_eq!(screen.buffer().content.len(), usize::from(width * height));
         }
     }
@@ -233,7 +243,8 @@ fn no_size_is_too_small() {
 fn colours_are_of_the_terminals_palette_and_only_where_they_are_wanted() {
     let (model, clock) = example();
     let colours = |has_colours: bool| -> std::collections::BTreeSet<String> {
-        let drawn = drawn(&model, &clock, (80, 24), &[], has_colours);
+        let drawing = Drawing { model: &model, clock: &clock, size: (80, 24), has_colours };
+        let drawn = drawn(&drawing, &[]);
         let cells = drawn.buffer().content();
         cells.iter().flat_map(|cell| [format!("{:?}", cell.fg), format!("on {:?}", cell.bg)]).collect()
     };

@@ -50,7 +50,7 @@ fn a_folder_that_is_not_there_or_leads_out_is_a_failure_with_its_reason() {
     let test = one("{run: touch ran, cwd: name}").file("name", "a file\n");
     assert_snapshot!(test.run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ `touch ran` could not be started: its `cwd` name is no folder in [ROOT]
+    ⚠ `touch ran` could not be started: its `cwd` name is not a folder in [ROOT]
     ");
     let test = one("{run: touch ran, cwd: out}");
     let outside = crate::common::scratch();

@@ -148,11 +148,11 @@ fn a_deferred_skip_is_shown_and_does_not_block() {
 #[test]
 fn an_honest_failure_may_stop_and_is_reported() {
     let mut step = with(5, json!({"outcome": "FAIL"}));
-    step["state"] = json!({"status": "FAILED", "failure_reason": "the <b>library</b> has a bug"});
+    step["state"] = json!({"status": "FAILED", "failure_reason": "the <bash-input>library</bash-input> of Vec<T> has a bug"});
     let done = Test::gated_stop(&step).config("des: {scope: off}").run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ the step steps/01-01.json failed, and says so: the ‹b>library‹/b> has a bug
+    ⚠ the step steps/01-01.json failed, and says so: the ‹bash-input>library‹/bash-input> of Vec<T> has a bug
     ");
     assert_eq!(done.audit().pop().unwrap()["decision"], "allowed_failed");
 }

@@ -138,9 +138,9 @@ fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, 
 }
 
 fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
-    // Cleaned, so that an agent's text cannot close the tag around it.
+    // Without brackets, so that an agent's text cannot close the tag around it.
     let part = |text: &str| {
-        let text = clean(text);
+        let text = clean(text).replace('<', "‹");
         match head_and_tail(&text, MAX_PART) {
             None => text,
             Some(Excerpt { head, tail, left_out }) => {

@@ -82,7 +82,7 @@ impl ProtectedPaths {
         let projects = [Some(root), worktree, home.as_deref()].into_iter().flatten();
         let settings = claude_folder().map(|folder| base(&folder, is_settings));
         let configs = CONFIG_NAMES.iter().map(|name| root.join(name));
-        let paths = conclaude_store::store::outside()
+        let paths = conclaude_store::store::user_state_folder()
             .into_iter()
             .chain(conclaude_store::load::user_file())
             .chain(configs);

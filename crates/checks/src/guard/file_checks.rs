@@ -11,7 +11,7 @@ use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_os::git;
-use shell_effects::{Access, Extent, SimpleCommand};
+use shell_effects::{Access, Extent};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -110,15 +110,8 @@ fn too_many(call: &ToolCall<'_>, touch: &Touch) -> Finding {
 /// Whether the command only makes a symbolic link to the file, and nothing is written through the link. Later writes through it are
 /// resolved to the file.
 fn is_only_linked(effects: &Effects, touch: &Touch) -> bool {
-    let is_symbolic = |command: &SimpleCommand| {
-        let is_ln = command.words.first().is_some_and(|word| word.rsplit('/').next() == Some("ln"));
-        let is_option = |word: &String| match word.strip_prefix("--") {
-            Some(long) => long.len() > 1 && "symbolic".starts_with(long),
-            None => word.strip_prefix('-').is_some_and(|flags| flags.contains('s')),
-        };
-        is_ln && command.words.iter().any(is_option)
-    };
-    let makes_link = touch.command.and_then(|index| effects.commands.get(index)).is_some_and(is_symbolic);
+    let command = touch.command.and_then(|index| effects.commands.get(index));
+    let makes_link = command.is_some_and(|command| command.makes_symbolic_link);
     if touch.access != Access::Link || !makes_link {
         return false;
     }

@@ -156,7 +156,7 @@ fn doubtful(
     doubt: &Doubt,
 ) -> Option<UserQuestion> {
     match doubt {
-        Doubt::InlineCode { interpreter, text, bases } => {
+        Doubt::InlineCode { interpreter, text, bases, .. } => {
             let word = guarded_word(rules, call, bases, text)?;
             Some(UserQuestion {
                 what: format!("running code in {interpreter} that names `{word}`"),

@@ -8,7 +8,7 @@ use super::resolve::{Effects, ShellEnvironment};
 use super::rules::Action;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
-use shell_effects::{Context, Program, Script, Subcommand};
+use shell_effects::{Context, Program, Script, Subcommand, program_name};
 
 const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
 
@@ -23,10 +23,10 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
 }
 
 /// What registers and trusts, and what starts the audit trail again.
-const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"]];
+pub const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"]];
 
 /// With one of these nothing is changed.
-const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
+pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     for command in effects.commands.iter().filter(|command| changes_us(&command.words)) {
@@ -48,7 +48,8 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
 
 fn changes_us(words: &[String]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    // PowerShell separates folders by backslashes.
+    let name = program_name(program.rsplit('\\').next().unwrap_or(program));
     if !NAMES.contains(&name) {
         return false;
     }

@@ -216,7 +216,7 @@ impl Ground<'_> {
             Directory::Unknown => self.cwd.to_owned(),
             Directory::Never => return None,
         };
-        let extent = command.map_or_else(Extent::default, |command| Extent::of(command, effect.access));
+        let extent = command.map_or_else(Extent::default, |command| command.extent);
         let command = command.map(|command| command.text.clone()).unwrap_or_default();
         Some(Uncertainty::WorkTree { command, directory, extent })
     }

@@ -4,26 +4,7 @@ use super::Subject;
 use crate::guard::{CommandForms, CommandPattern, Ground, Match, pipeline};
 use conclaude_core::messages::short;
 use conclaude_os::budget::Budget;
-use shell_effects::{Access, Doubt, EVALUATING, Script, SimpleCommand, is_evaluated, is_harmless};
-
-/// Programs that run a text as shell commands. Unknown code of theirs may be any command.
-const SHELLS: [&str; 15] = [
-    "PowerShell",
-    "sh",
-    "bash",
-    "dash",
-    "ash",
-    "zsh",
-    "ksh",
-    "mksh",
-    "fish",
-    "eval",
-    "env",
-    "source",
-    ".",
-    "xargs",
-    "trap",
-];
+use shell_effects::{Access, CodeLanguage, Doubt, Script, SimpleCommand};
 
 /// Why a command cannot be read at all.
 pub(super) fn unreadable(script: &Script) -> Option<String> {
@@ -38,7 +19,7 @@ pub(super) fn unreadable(script: &Script) -> Option<String> {
 /// Why it is not known which commands run.
 pub(super) fn unknown(script: &Script) -> Option<String> {
     let code = script.doubts.iter().find_map(|doubt| match doubt {
-        Doubt::InlineCode { interpreter, .. } if SHELLS.contains(&program(interpreter)) => {
+        Doubt::InlineCode { interpreter, language: CodeLanguage::Shell, .. } => {
             Some(format!("what `{interpreter}` runs is not known before it does"))
         }
         Doubt::UnknownScript { .. } => Some(doubt.to_string()),
@@ -46,9 +27,8 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
     });
     // The known part of its code is among the commands.
     let partly = || {
-        let runs = script.commands.iter().filter(|command| command.runs_unknown);
-        let mut programs = runs.filter_map(|command| command.words.first());
-        let shell = programs.find(|word| SHELLS.contains(&program(word)))?;
+        let is_shell = |command: &&SimpleCommand| command.unknown_code == Some(CodeLanguage::Shell);
+        let shell = script.commands.iter().filter(is_shell).find_map(|command| command.words.first())?;
         Some(format!("what `{}` runs is not known before it does", short(shell)))
     };
     let unnamed = || script.commands.iter().find(|command| !command.is_known && !command.words.is_empty());
@@ -59,7 +39,7 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
 
 /// Why a script is not allowed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NotAllowed {
+pub(super) enum Refusal {
     #[error("{0}")]
     Unreadable(String),
     #[error("`{0}` is not a command, and may change what the others do")]
@@ -85,39 +65,39 @@ pub(super) fn allowed(
     patterns: &[&CommandPattern],
     script: &Script,
     budget: &Budget,
-) -> Result<usize, NotAllowed> {
+) -> Result<usize, Refusal> {
     if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
-        return Err(NotAllowed::Unreadable(why));
+        return Err(Refusal::Unreadable(why));
     }
     if let Some(other) = script.side_effects.first() {
-        return Err(NotAllowed::NotACommand(short(other)));
+        return Err(Refusal::NotACommand(short(other)));
     }
     let connects = |path: String| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
     if script.effects.iter().any(|effect| effect.literal().is_some_and(connects)) {
-        return Err(NotAllowed::Connection);
+        return Err(Refusal::Connection);
     }
-    let mut by = Err(NotAllowed::Empty);
+    let mut by = Err(Refusal::Empty);
     for (index, command) in script.commands.iter().enumerate() {
         // Its words are part of the previous command, which is compared as a whole.
         if command.inside {
             continue;
         }
         if command.redirects_to_file {
-            return Err(NotAllowed::Redirection(short(&command.text)));
+            return Err(Refusal::Redirection(short(&command.text)));
         }
-        if evaluates(command) {
-            return Err(NotAllowed::Substitution(short(&command.text)));
+        if command.evaluates_index() {
+            return Err(Refusal::Substitution(short(&command.text)));
         }
-        if only_steers(command) {
+        if command.only_controls() {
             continue;
         }
         let text = as_written(command);
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
-        let found = found.ok_or_else(|| NotAllowed::NoRule(short(&text)))?;
+        let found = found.ok_or_else(|| Refusal::NoRule(short(&text)))?;
         let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
         if let Some((access, option)) = unnamed {
             let (command, option) = (short(&text), option.to_owned());
-            return Err(NotAllowed::UnnamedOption { command, access, option });
+            return Err(Refusal::UnnamedOption { command, access, option });
         }
         by = Ok(found);
     }
@@ -135,26 +115,6 @@ fn unnamed_option<'s>(
         .filter(|effect| effect.access.changes_files())
         .filter_map(|effect| Some((effect.access, effect.option.as_deref()?)));
     options.find(|(_, option)| !pattern.names(option))
-}
-
-/// Whether a command only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.
-fn only_steers(command: &SimpleCommand) -> bool {
-    let Some((name, words)) = command.words.split_first() else { return false };
-    let is_plain = command.assigned.is_empty();
-    match name.as_str() {
-        ":" | "break" | "continue" | "false" | "true" => is_plain,
-        // `-v` evaluates the index of an array in a name.
-        "[" | "test" => is_plain && !words.iter().any(|word| word == "-v"),
-        "read" => {
-            let is_harmless = |word: &String| word.starts_with('-') || is_harmless(word);
-            command.unknown.is_empty()
-                && command.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
-                && words.iter().all(is_harmless)
-        }
-        // The command that it runs is compared on its own.
-        "nice" | "timeout" => is_plain && command.wraps && command.unknown.is_empty(),
-        _ => false,
-    }
 }
 
 /// The simple command or the pipeline that a pattern denies, in any form.
@@ -198,16 +158,6 @@ pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, ground: &Gro
         let unknown = forms.plain.unknown();
         Some(format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text)))
     })
-}
-
-/// The name of a program, without its path.
-fn program(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
-}
-
-fn evaluates(command: &SimpleCommand) -> bool {
-    let is_evaluating = command.words.first().is_some_and(|word| EVALUATING.contains(&word.as_str()));
-    is_evaluating && command.words.iter().any(|word| is_evaluated(word))
 }
 
 /// The command as a user would type it: with its variables, and with quotes around words that contain spaces.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::command::{self, NotAllowed};
+use super::command::{self, Refusal};
 use super::{ExaminedRequest, PermissionRequest, RuleAnswer, Subject};
 use crate::guard::{AgentFilter, CommandPattern, InputPattern, RuleOrigin, Sources, Touch, is_about};
 use conclaude_core::config::{
@@ -236,7 +236,7 @@ impl PermissionRule {
                     command::allowed(&[pattern], script, examined.request.ground.budget).err()
                 });
                 match why {
-                    Some(NotAllowed::NoRule(command)) => {
+                    Some(Refusal::NoRule(command)) => {
                         format!("does not allow it alone: it does not match `{command}`")
                     }
                     Some(why) => format!("does not allow it alone: {why}"),

@@ -249,7 +249,7 @@ mod tests {
         }
         assert!(
             text == schema_text(),
-            "the structs have changed: UPDATE_SCHEMA=1 cargo test schema, and build again"
+            "the structs have changed: UPDATE_SCHEMA=1 cargo test -p conclaude-core schema, and build again"
         );
         assert!(schema().is_object());
     }

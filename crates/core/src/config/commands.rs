@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use shell_effects::placeholder;
+use shell_effects::{placeholder, program_name};
 
 use super::patterns::RegexText;
 use super::shapes::{Either, Entries, List};
@@ -254,7 +254,7 @@ impl EventConfig {
         }
         let unwatched = file_matcher::paths(pattern.as_str()).into_iter().find_map(Result::err)?;
         let why = "Claude Code watches files and folders by name, and no pattern without one";
-        Some((format!("`{unwatched}` is not watched"), why))
+        Some((unwatched.to_string(), why))
     }
 
     pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<Remark>) {
@@ -335,16 +335,13 @@ impl CommandConfig {
 /// Stands for the changed files in `run`.
 pub const FILES_PLACEHOLDER: &str = "{files}";
 
-/// Shells whose quoting `{files}` is written for.
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"];
-
 /// Why `{files}` cannot be at its place in a script: file names would run as code there.
 pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> {
     if !run.contains(FILES_PLACEHOLDER) {
         return None;
     }
-    if let Some(shell) = shell.map(|shell| shell.trim().rsplit('/').next().unwrap_or(shell))
-        && !SHELLS.contains(&shell)
+    if let Some(shell) = shell.map(|shell| program_name(shell.trim()))
+        && !placeholder::is_quoted_for(shell)
     {
         return Some(format!("it is quoted for a shell like sh, and `{shell}` is not one"));
     }

@@ -36,6 +36,50 @@ pub struct PreToolUseConfig {
     pub worktree_fence: Option<Located<SwitchConfig>>,
 }
 
+/// What a guard refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuardSubject {
+    Writing,
+    Reading,
+    Tools,
+    /// Writing outside of a worktree. It applies by itself.
+    Fence,
+}
+
+/// The key of a guard in `preToolUse`.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardKey {
+    pub name: &'static str,
+    pub subject: GuardSubject,
+    /// It is on or off, and an inner layer cannot switch it off.
+    pub is_switch: bool,
+}
+
+impl GuardKey {
+    const fn list(name: &'static str, subject: GuardSubject) -> GuardKey {
+        GuardKey { name, subject, is_switch: false }
+    }
+
+    const fn switch(name: &'static str, subject: GuardSubject) -> GuardKey {
+        GuardKey { name, subject, is_switch: true }
+    }
+
+    pub(super) fn of(name: &str) -> Option<&'static GuardKey> {
+        GUARD_KEYS.iter().find(|guard| guard.name == name)
+    }
+}
+
+/// All guards.
+pub const GUARD_KEYS: [GuardKey; 7] = [
+    GuardKey::list("uneditableFiles", GuardSubject::Writing),
+    GuardKey::list("preventAdditions", GuardSubject::Writing),
+    GuardKey::switch("preventRootAdditions", GuardSubject::Writing),
+    GuardKey::switch("preventUpdateGitIgnored", GuardSubject::Writing),
+    GuardKey::list("unreadableFiles", GuardSubject::Reading),
+    GuardKey::list("toolUsageValidation", GuardSubject::Tools),
+    GuardKey::switch("worktreeFence", GuardSubject::Fence),
+];
+
 impl PreToolUseConfig {
     /// The part that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
@@ -185,4 +229,28 @@ pub enum ToolAction {
     Block,
     /// The user is asked.
     Ask,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_guard_has_a_row_in_the_table() {
+        let mut fields = crate::yaml::fields_of::<PreToolUseConfig>().to_vec();
+        fields.retain(|field| !["match", "commands"].contains(field));
+        let mut names = GUARD_KEYS.map(|guard| guard.name);
+        fields.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(fields, names);
+    }
+
+    #[test]
+    fn what_is_on_or_off_is_a_switch_in_the_table() {
+        for guard in GUARD_KEYS {
+            let text = format!("preToolUse: {{{}: true}}", guard.name);
+            let accepts_flag = crate::config::ConclaudeConfig::parse(&text, "x".as_ref()).is_ok();
+            assert_eq!(accepts_flag, guard.is_switch, "{}", guard.name);
+        }
+    }
 }

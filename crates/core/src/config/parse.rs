@@ -136,3 +136,39 @@ fn remove_free_keys(tree: &mut Spanned<Node>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::config::schema_text;
+
+    /// Whether a value of this schema may be a map with any keys.
+    fn is_map(schema: &Value, root: &Value) -> bool {
+        if let Some(name) = schema["$ref"].as_str() {
+            let definition = name.trim_start_matches("#/definitions/");
+            return is_map(&root["definitions"][definition], root);
+        }
+        let alternatives = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema[key].as_array());
+        let has_keys = schema["properties"].is_object();
+        (schema["additionalProperties"].is_object() && !has_keys)
+            || alternatives.flatten().any(|one| is_map(one, root))
+    }
+
+    #[test]
+    fn every_key_with_names_below_it_is_in_the_list() {
+        let root: Value = serde_json::from_str(&schema_text()).unwrap();
+        let definitions = root["definitions"].as_object().unwrap().values();
+        let maps: BTreeSet<&str> = definitions
+            .chain([&root])
+            .filter_map(|schema| schema["properties"].as_object())
+            .flatten()
+            .filter(|(_, schema)| is_map(schema, &root))
+            .map(|(key, _)| key.as_str())
+            .collect();
+        assert_eq!(maps, BTreeSet::from(NAMES));
+    }
+}

@@ -102,7 +102,7 @@ impl PermissionRequestConfig {
         self.allow.iter().flatten().next().is_some() || self.fallback() == PermissionDefault::Allow
     }
 
-    /// The same rules, of which only those of trusted files allow anything.
+    /// The same rules, where only those of trusted files allow anything.
     pub fn trusted(&self, is_trusted: impl Fn(usize) -> bool) -> PermissionRequestConfig {
         let allows = |default: &Located<DefaultConfig>| default.value.0.answer == PermissionDefault::Allow;
         let default = self.default.clone().filter(|default| !allows(default) || is_trusted(default.source));

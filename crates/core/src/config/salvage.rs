@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{ConclaudeConfig, ConfigError};
+use super::{ConclaudeConfig, ConfigError, GUARD_KEYS, GuardKey, GuardSubject};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::ALL;
 use crate::text::nearest;
@@ -172,12 +172,6 @@ const GUARDS: &str = "preToolUse";
 const PERMISSIONS: &str = "permissionRequest";
 const EXTENDS: &str = "extends";
 
-/// What those guards are about that have nothing to do with reading or commands.
-const WRITE_GUARDS: [&str; 4] =
-    ["uneditableFiles", "preventAdditions", "preventRootAdditions", "preventUpdateGitIgnored"];
-const READ_GUARD: &str = "unreadableFiles";
-const TOOL_GUARD: &str = "toolUsageValidation";
-
 /// The calls that rules might have refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GuardedCalls {
@@ -194,9 +188,10 @@ pub enum GuardedCalls {
 pub(super) fn calls_in_text(text: &str) -> Option<GuardedCalls> {
     let text = text.to_ascii_lowercase();
     let has = |word: &str| text.contains(&word.to_ascii_lowercase());
-    if [EXTENDS, READ_GUARD, TOOL_GUARD].into_iter().any(has) {
+    let has_guard = |subject| GUARD_KEYS.iter().any(|guard| guard.subject == subject && has(guard.name));
+    if has(EXTENDS) || has_guard(GuardSubject::Reading) || has_guard(GuardSubject::Tools) {
         Some(GuardedCalls::Anything)
-    } else if has(GUARDS) || WRITE_GUARDS.into_iter().any(has) {
+    } else if has(GUARDS) || has_guard(GuardSubject::Writing) {
         Some(GuardedCalls::Writing)
     } else if has(PERMISSIONS) {
         Some(GuardedCalls::Permissions)
@@ -222,15 +217,14 @@ fn calls_of(keys: &[&str], value: &Spanned<Node>) -> Option<GuardedCalls> {
 
 /// The same for a key of `preToolUse`. One that is close to another one is meant to be that.
 fn of_guard(key: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
-    // The fence is there by itself.
-    let others = [READ_GUARD, TOOL_GUARD, "worktreeFence", "commands", "match"];
-    match nearest(key, WRITE_GUARDS.into_iter().chain(others)) {
-        Some("worktreeFence" | "commands" | "match") => None,
-        Some(TOOL_GUARD) => of_tool_rule(value),
-        Some(_) if frees(value) => None,
-        Some(READ_GUARD) => Some(GuardedCalls::Reading),
-        Some(_) => Some(GuardedCalls::Writing),
-        None => Some(GuardedCalls::Anything),
+    let names = GUARD_KEYS.iter().map(|guard| guard.name).chain(["commands", "match"]);
+    let Some(meant) = nearest(key, names) else { return Some(GuardedCalls::Anything) };
+    match GuardKey::of(meant)?.subject {
+        GuardSubject::Fence => None,
+        GuardSubject::Tools => of_tool_rule(value),
+        GuardSubject::Reading | GuardSubject::Writing if frees(value) => None,
+        GuardSubject::Reading => Some(GuardedCalls::Reading),
+        GuardSubject::Writing => Some(GuardedCalls::Writing),
     }
 }
 
@@ -281,8 +275,9 @@ fn misplaced(section: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
         }
     }
     // A section that is close to another one is that.
-    let sections = ALL.iter().map(|event| event.row().section).chain([EXTENDS, READ_GUARD, TOOL_GUARD]);
-    let meant = nearest(section, sections.chain(WRITE_GUARDS));
+    let sections = ALL.iter().map(|event| event.row().section).chain([EXTENDS]);
+    let guards = GUARD_KEYS.iter().filter(|guard| guard.subject != GuardSubject::Fence);
+    let meant = nearest(section, sections.chain(guards.map(|guard| guard.name)));
     found.or_else(|| match meant? {
         GUARDS => Some(GuardedCalls::Anything),
         meant => calls_in_text(meant),

@@ -97,6 +97,6 @@ impl HookResult {
     pub fn message_with_error(&self) -> Option<String> {
         let error = self.error.as_ref().map(|error| format!("conclaude: {error}"));
         let parts: Vec<&str> = self.message.as_deref().into_iter().chain(error.as_deref()).collect();
-        (!parts.is_empty()).then(|| parts.join("\n"))
+        if parts.is_empty() { None } else { Some(parts.join("\n")) }
     }
 }

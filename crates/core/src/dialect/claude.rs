@@ -15,6 +15,7 @@ mod parse;
 pub mod prompt;
 mod render;
 pub mod sample;
+pub mod tags;
 pub mod tools;
 pub mod transcript;
 

@@ -1,4 +1,4 @@
-//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.
+//! Made from the packs: `UPDATE_PACKS=1 cargo test -p conclaude-core packs`.
 
 use super::PackValue::{self, Flag, List, Map, Text};
 

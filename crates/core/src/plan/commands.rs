@@ -55,19 +55,28 @@ pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands
     let (subject, selected) = select(facts, section)?;
     let mut unmatched = not_selected(section, &selected);
     let wanted = wanted(facts, section, selected, &mut unmatched);
-    let section = facts.event.kind.row().section;
-    let (steps, warnings) = planned(facts, is_gated, wanted, &[section, "commands"], &subject);
+    let keys = [facts.event.kind.row().section, "commands"];
+    let place = CommandPlace { keys: &keys, subject: &subject, is_gated };
+    let (steps, warnings) = planned(facts, wanted, &place);
     Ok(Commands { steps, warnings, subject, unmatched })
 }
 
-/// Commands below these keys of the config as steps, and values that do not fit into their environment.
+/// Where commands come from, and what for.
+pub(super) struct CommandPlace<'a> {
+    /// The keys of the config below which they are.
+    pub(super) keys: &'a [&'a str],
+    /// What their patterns are compared with.
+    pub(super) subject: &'a str,
+    pub(super) is_gated: bool,
+}
+
+/// Commands as steps, and values that do not fit into their environment.
 pub(super) fn planned<'a>(
     facts: &Facts<'a>,
-    is_gated: bool,
     wanted: Vec<SelectedCommand<'_>>,
-    keys: &[&str],
-    subject: &str,
+    place: &CommandPlace<'_>,
 ) -> (Vec<Planned<'a>>, Vec<String>) {
+    let CommandPlace { keys, subject, is_gated } = *place;
     if wanted.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -234,7 +243,7 @@ pub(super) fn compared(prompt: &str) -> &str {
     prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt)
 }
 
-/// What an agent in the background reports is no wish of the user, which a pattern could be about.
+/// The report of a background agent is not a prompt of the user, which a pattern could be about.
 fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     match (facts.select, &facts.event.payload) {
         _ if config.pattern.is_none() => true,

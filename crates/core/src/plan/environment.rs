@@ -26,7 +26,7 @@ const RENAMED: [(&str, &str); 4] = [
     ("subagent_type", "SUBAGENT_TYPE"),
 ];
 
-/// What is no field of a payload.
+/// Names that are not fields of a payload.
 const OWN: [&str; 12] = [
     "CONFIG_DIR",
     "TOOL_INPUT",
@@ -102,7 +102,10 @@ fn json(name: &str, value: Option<&Value>) -> (Option<String>, Option<String>) {
 /// What is not in the payload under this name.
 fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
     let agent = facts.agent.or(facts.caller);
-    let markers = facts.gate.filter(|_| is_gated).map(|gate| gate.markers.clone()).unwrap_or_default();
+    let markers = match facts.gate {
+        Some(gate) if is_gated => gate.markers.clone(),
+        _ => Default::default(),
+    };
     let [step_file, marked_agent, command, project_id] = markers;
     let input = facts.event.fields.get("tool_input").and_then(Value::as_object);
     let slash = match &facts.event.payload {
@@ -110,8 +113,10 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         _ => None,
     };
     let of_input = |field: &str| Some(input?.get(field)?.as_str()?.to_owned());
-    let worktree =
-        (facts.event.kind == EventKind::WorktreeCreate).then(|| facts.event.fields.get("name")).flatten();
+    let worktree = match facts.event.kind {
+        EventKind::WorktreeCreate => facts.event.fields.get("name"),
+        _ => None,
+    };
     let values = [
         ("CONFIG_DIR", config_dir(facts).map(|folder| folder.to_string_lossy().into_owned())),
         ("SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
@@ -164,7 +169,11 @@ pub fn variable(field: &str) -> Option<String> {
         Some((_, name)) => (*name).to_owned(),
         None => field.to_ascii_uppercase(),
     };
-    (is_name && !field.is_empty() && !RESERVED.contains(&name.as_str())).then(|| format!("{PREFIX}{name}"))
+    if is_name && !field.is_empty() && !RESERVED.contains(&name.as_str()) {
+        Some(format!("{PREFIX}{name}"))
+    } else {
+        None
+    }
 }
 
 /// The variables of an event, without those that every event has.

@@ -48,14 +48,9 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Those of an event of the main thread of which no more is known. Nothing that is planned of them is started or shown.
-    pub fn of(
-        event: &'a Event,
-        config: &'a ConclaudeConfig,
-        origins: &'a Origins,
-        root: &'a Path,
-        work: &'a Path,
-    ) -> Facts<'a> {
+    /// An event of the main thread about which nothing else is known. What is planned for it is neither started nor shown.
+    pub fn of(event: &'a Event, project: ProjectFacts<'a>) -> Facts<'a> {
+        let ProjectFacts { config, origins, root, work } = project;
         Facts {
             event,
             select: Selection::Matching,
@@ -77,6 +72,17 @@ impl<'a> Facts<'a> {
             inherited: None,
         }
     }
+}
+
+/// What is known of a project, whatever the event.
+#[derive(Clone, Copy, Debug)]
+pub struct ProjectFacts<'a> {
+    pub config: &'a ConclaudeConfig,
+    pub origins: &'a Origins,
+    /// What the files of the config are named relative to.
+    pub root: &'a Path,
+    /// Where commands run.
+    pub work: &'a Path,
 }
 
 /// Why it is not known which files were changed.

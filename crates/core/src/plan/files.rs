@@ -18,7 +18,7 @@ pub(super) fn concerned(changed: &[Location], config: &CommandConfig) -> Option<
     let covered = changed.iter().filter(|file| covers(&patterns, file));
     let folder = config.cwd.as_ref().map(|cwd| cwd.as_path());
     let files: Vec<String> = covered.map(|file| relative_to(folder, file)).collect();
-    (!files.is_empty()).then_some(Some(files))
+    if files.is_empty() { None } else { Some(Some(files)) }
 }
 
 /// The pattern, and whether it includes what it covers. One that is broken is an error of the config.

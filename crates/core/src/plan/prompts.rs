@@ -1,13 +1,13 @@
 //! What a prompt of the user starts: context that is added to it, and the commands of a slash command.
 
-use super::commands::{self, Commands};
+use super::commands::{self, CommandPlace, Commands};
 use super::{Action, ContextRule, Facts, Planned, Reason, Step};
 use crate::dialect::claude::prompt::{is_notification, slash_command};
 use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
-/// A pattern may match all of a prompt: so much of it is recorded, in characters.
+/// A pattern may match all of a prompt. At most this many characters of the match are recorded.
 const MAX_MATCHED: usize = 200;
 
 /// The steps for a prompt, added to those of the section's own commands.
@@ -17,7 +17,7 @@ pub(super) fn prompts<'a>(
     planned: &mut Commands<'a>,
 ) -> Result<(), PatternError> {
     let HookPayload::UserPromptSubmit(said) = &facts.event.payload else { return Ok(()) };
-    // What an agent in the background reports is no wish of the user.
+    // The report of a background agent is not a prompt of the user.
     if is_notification(&said.prompt) {
         return Ok(());
     }
@@ -73,7 +73,8 @@ fn slash<'a>(
     let selected = pattern::select_by(section.entries(), section.mode.unwrap_or_default(), matches)?;
     let wanted = commands::wanted(facts, section, selected, &mut Vec::new());
     let keys = ["userPromptSubmit", "slashCommands", "commands"];
-    let (steps, warnings) = commands::planned(facts, is_gated, wanted, &keys, name);
+    let place = CommandPlace { keys: &keys, subject: name, is_gated };
+    let (steps, warnings) = commands::planned(facts, wanted, &place);
     planned.steps.extend(steps);
     planned.warnings.extend(warnings);
     Ok(())

@@ -10,7 +10,7 @@ use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::rule::Rule;
 
-/// A command of the event's section that does not run. Where it is in the section is enough: what it says is for whoever asks.
+/// A command of the event's section that does not run, by its position there. `explain` and the audit trail look up the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedCommand {
     /// The pattern, in the order of the section.
@@ -109,7 +109,7 @@ pub enum Action {
     Command(Command),
     /// Something that is shown to the user.
     Note(String),
-    /// Something that only whoever explains the plan is shown.
+    /// Something that only `explain` shows.
     Remark(String),
     Wait(PendingStop),
     /// Claude is asked to go on, with these words.
@@ -159,7 +159,10 @@ impl StateChange {
 
     /// When everything else has let it pass.
     pub(super) fn last(gate: &Gate) -> Option<StateChange> {
-        matches!(gate, Gate::Call { .. } | Gate::Helper { .. }).then_some(StateChange::Call)
+        match gate {
+            Gate::Call { .. } | Gate::Helper { .. } => Some(StateChange::Call),
+            Gate::Write { .. } | Gate::Stop { .. } | Gate::MissingState { .. } => None,
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::dialect::claude::tags;
+
 /// What stands for the `<` of a tag.
 const NOT_A_TAG: char = '‹';
 
@@ -15,7 +17,7 @@ pub const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
 const OWN_MARKERS: [&str; 3] = [MARKER, STEP_FILE_MARKER, SECTION_MARKER];
 
 /// Removes what could control a terminal, hide text or imitate markup of Claude Code: escape sequences, control, format and
-/// zero-width characters, and the `<` of anything that looks like a tag.
+/// zero-width characters, and the `<` of tags that mean something to it.
 #[must_use]
 pub fn clean(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { neutralised(seen(text)) }
@@ -26,8 +28,8 @@ pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
-/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which mean
-/// nothing to whoever is no model.
+/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which only a
+/// model takes for instructions.
 #[must_use]
 pub fn printable(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { seen(text) }
@@ -145,22 +147,53 @@ fn may_vary(c: char) -> bool {
     !c.is_ascii() && !is_invisible(c)
 }
 
-/// The text with another character for each `<` that something follows which could be the name of a tag.
+/// The text with another character for the `<` of each tag that means something to a client, and of the markers of a step. Every other
+/// `<` stays: compilers print types, and a reader must find them in the code.
 fn neutralised(text: String) -> String {
-    let starts_a_name = |c: char| {
-        c.is_ascii_alphabetic()
-            || matches!(c, '/' | '!' | '?' | '_' | ':' | '\\')
-            || (!c.is_ascii() && c != NOT_A_TAG)
-    };
     let is_ours = |rest: &str| OWN_MARKERS.iter().any(|marker| rest.starts_with(marker));
     let mut chars = text.chars();
     let mut out = String::with_capacity(text.len());
     loop {
         let rest = chars.as_str();
         let Some(c) = chars.next() else { return out };
-        let is_tag = c == '<' && chars.clone().next().is_some_and(starts_a_name) && !is_ours(rest);
+        let is_tag = c == '<' && !is_ours(rest) && means_something(out.chars().next_back(), chars.as_str());
         out.push(if is_tag { NOT_A_TAG } else { c });
     }
+}
+
+/// Whether a `<` between these is the start of a tag that means something to a client, or of a marker. A model reads over spaces, case
+/// and the kind of dash.
+fn means_something(before: Option<char>, after: &str) -> bool {
+    let is_closing = after.starts_with('/');
+    let is_skipped = |c: char| {
+        let is_odd = !c.is_ascii() && !c.is_alphanumeric() && c != NOT_A_TAG;
+        c.is_whitespace() || matches!(c, '/' | '\\') || is_odd
+    };
+    let after = after.trim_start_matches(is_skipped);
+    if let Some(comment) = after.strip_prefix("!--") {
+        return comment.trim_start().get(..3).is_some_and(|word| word.eq_ignore_ascii_case("DES"));
+    }
+    let is_of_name = |c: &char| match *c {
+        NOT_A_TAG => false,
+        c if c.is_ascii() => c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'),
+        c => !c.is_whitespace(),
+    };
+    let name: String = after.chars().take_while(is_of_name).collect();
+    let folded: String =
+        name.chars().map(|c| if is_dash(c) { '-' } else { c.to_ascii_lowercase() }).collect();
+    if tags::COMPOUND.contains(&folded.as_str()) || folded.starts_with(tags::PREFIX) {
+        return true;
+    }
+    if !folded.is_ascii() {
+        // Letters of other alphabets look like ours.
+        return folded.contains('-');
+    }
+    let is_type = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
+    tags::SIMPLE.contains(&name.as_str()) && (is_closing || !is_type)
+}
+
+fn is_dash(c: char) -> bool {
+    matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
 }
 
 /// Characters that leave no mark of their own: controls, formats, fillers, and selectors of variants. Those format characters

@@ -46,14 +46,15 @@ pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig)
     let payload = &event.payload;
     let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
     let paths = gate_context::transcript_paths(payload);
-    let agent = (event.kind.is_of_agent()).then(|| {
+    let agent = if event.kind.is_of_agent() {
         let marked = if des_is_on { gate_context::marked_agent(payload, &paths) } else { None };
-        marked.unwrap_or_else(|| identity::identify(payload))
-    });
-    // It is not there before.
-    let described = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
-    let description = described.and_then(|meta| meta.description.clone());
-    let agent = agent.map(|agent| Agent { description, ..agent });
+        let agent = marked.unwrap_or_else(|| identity::identify(payload));
+        // It is not there before.
+        let meta = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
+        Some(Agent { description: meta.and_then(|meta| meta.description.clone()), ..agent })
+    } else {
+        None
+    };
     let query = GateQuery { payload, agent: agent.as_ref(), session, des_is_on };
     let gate = match query.find(paths) {
         GateSearch::Found(gate) => *gate,

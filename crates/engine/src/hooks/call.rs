@@ -1,13 +1,41 @@
-//! The whole of a call: the payload on stdin, what is handled of it, and the answer.
+//! The whole of a call: the environment, the payload on stdin, what is handled of it, and the answer.
 
-use super::{Environment, HandledCall, handle_read, handle_stdin, panics, stdio, switch};
+use std::path::PathBuf;
+
+use super::{HandledCall, handle_read, handle_stdin, panics, stdio, switch};
 use crate::install::registration;
 use conclaude_core::decide::HookResult;
-use conclaude_core::dialect::claude;
+use conclaude_core::dialect::claude::{self, variables};
+use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_os::log;
 use conclaude_store::store::outbox;
+
+/// What a call takes from its process. It is given explicitly, so that a call can be played without a process.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// `CLAUDE_PROJECT_DIR`.
+    pub project_dir: Option<PathBuf>,
+    /// Commands and the judge run only if the user trusts the config.
+    pub only_if_trusted: bool,
+    /// Only the project's own config counts, not the user's and the local one.
+    pub only_project: bool,
+    /// Nothing is written: the event is only looked at.
+    pub is_rehearsal: bool,
+    /// It did not happen: no transcript holds the prompt of its agent, and nobody has missed it.
+    pub is_sample: bool,
+    /// Then these files count as changed.
+    pub changed: Option<Vec<String>>,
+}
+
+impl Environment {
+    #[must_use]
+    pub fn of_process() -> Self {
+        let project_dir = std::env::var_os(variables::PROJECT_DIR).filter(|folder| !folder.is_empty());
+        Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
+    }
+}
 
 /// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
@@ -56,7 +84,7 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
 /// Whether the project registers the event itself, so that its own call handles it.
 fn is_left_to_project(
     event: EventKind,
-    payload: &Result<Vec<u8>, String>,
+    payload: &Result<Vec<u8>, InputError>,
     environment: &Environment,
 ) -> bool {
     let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));

@@ -1,8 +1,10 @@
 //! Which files an event is about, or an agent wrote until its stop.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use thiserror::Error;
 
 use conclaude_checks::guard::{Ground, Uncertainty};
 use conclaude_checks::paths::{Links, real_path};
@@ -40,8 +42,9 @@ impl ChangeSite<'_> {
         let work = self.work;
         let (changes, is_over) = match named(self.event, agent) {
             Ok(found) => found,
-            Err(why) => {
-                let (files, why) = perhaps(work, &[UnknownWrites::in_all_of(work, why)], is_trusted);
+            Err(error) => {
+                let (files, why) =
+                    perhaps(work, &[UnknownWrites::in_all_of(work, error.to_string())], is_trusted);
                 log::warn(|| why.clone());
                 return (files, Some(UnknownChanges::Unreadable(why)));
             }
@@ -166,11 +169,10 @@ fn perhaps(work: &Path, somewhere: &[UnknownWrites], is_trusted: bool) -> (Vec<L
         let is_there = |path: &Path| somewhere.iter().any(|one| path.starts_with(&one.directory));
         let (found, is_all) = candidates(tree, is_trusted, is_there);
         which = if is_all { "all files of the project" } else { which };
-        files.extend(found.into_iter().map(|(path, file)| Location {
-            absolute: path.to_string_lossy().into_owned(),
-            relative: (tree == work).then(|| file.clone()),
-            in_worktree: (tree != work).then_some(file),
-            is_directory: false,
+        files.extend(found.into_iter().map(|(path, file)| {
+            let (relative, in_worktree) = if tree == work { (Some(file), None) } else { (None, Some(file)) };
+            let absolute = path.to_string_lossy().into_owned();
+            Location { absolute, relative, in_worktree, is_directory: false }
         }));
     }
     let mut reasons: Vec<&str> = somewhere.iter().map(|one| one.why.as_str()).collect();
@@ -195,8 +197,10 @@ fn candidates(
         files.into_iter().map(|file| (top.join(&file), file)).filter(|(path, _)| is_there(path)).collect()
     };
     let listed = |which| {
-        let files = is_trusted.then(|| git::list(work, which).ok().flatten()).flatten().map(inside);
-        files.filter(|files| !files.is_empty())
+        if !is_trusted {
+            return None;
+        }
+        git::list(work, which).ok().flatten().map(inside).filter(|files| !files.is_empty())
     };
     if let Some(files) = listed(FileSelection::Changed) {
         return (files, false);
@@ -205,15 +209,23 @@ fn candidates(
     (all.unwrap_or_default(), true)
 }
 
+/// A transcript that would name the changes cannot be read.
+#[derive(Debug, Error)]
+#[error("{}: {error}", .path.display())]
+struct TranscriptError {
+    path: PathBuf,
+    error: io::Error,
+}
+
 /// The changes as they were named, and whether all of it has happened.
 ///
 /// # Errors
 /// Says why that is not known.
-fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool), String> {
+fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool), TranscriptError> {
     let fields = &event.fields;
     let written = |path: &Path, since_prompt: bool| {
         transcript::changes(path, since_prompt, files::home().as_deref())
-            .map_err(|error| format!("{}: {error}", path.display()))
+            .map_err(|error| TranscriptError { path: path.to_owned(), error })
     };
     Ok(match event.kind.row().changes {
         Changes::SincePrompt => (written(&expand_home(event.payload.transcript_path()), true)?, true),

@@ -49,7 +49,8 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
     };
     let _running = note_running(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
-    let finished = execute(&stamped, context.input, kept, &mut |stream| output_file(context, stream));
+    let mut file = |stream| output_file(context, stream);
+    let finished = execute(&stamped, context.input, kept, Some(&mut file));
     let run = CommandRun {
         command: command.clone(),
         is_success: finished.status.is_success(),
@@ -112,7 +113,7 @@ pub fn execute(
     command: &Command,
     stdin: &[u8],
     kept: StreamRetention,
-    spill: Spill<'_>,
+    spill: Option<Spill<'_>>,
 ) -> process::FinishedCommand {
     if let Some(why) = wrong_folder(command) {
         return process::FinishedCommand::not_started(why);
@@ -131,7 +132,7 @@ fn wrong_folder(command: &Command) -> Option<String> {
     let work = command.work.display();
     match (command.cwd.canonicalize(), command.work.canonicalize()) {
         (Ok(real), Ok(work)) if real.starts_with(&work) && real.is_dir() => None,
-        (Ok(real), _) if !real.is_dir() => Some(format!("its `cwd` {name} is no folder in {work}")),
+        (Ok(real), _) if !real.is_dir() => Some(format!("its `cwd` {name} is not a folder in {work}")),
         (Ok(real), _) => Some(format!("its `cwd` {name} leads out of {work}, to {}", real.display())),
         (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
             Some(format!("its `cwd` {name} does not exist in {work}"))
@@ -208,7 +209,7 @@ fn notify_user(command: &Command, context: &Context<'_>, run: Option<&CommandRun
     if command.is_notified && notify::is_wanted_of_command(config, context.kind(), outcome) {
         let what = run.map_or("runs", |run| &run.status);
         let title = format!("conclaude: {}", context.kind());
-        notify::send(&title, &format!("{} {what}", messages::command_name(command)));
+        notify::send(&title, &format!("{} {what}", messages::command_name(command)), &context.budget);
     }
 }
 

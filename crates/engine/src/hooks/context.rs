@@ -1,7 +1,6 @@
 //! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
 
 use std::cell::{Cell, OnceCell};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -14,14 +13,14 @@ use super::config::Config;
 use super::gate_context::GateContext;
 use super::panics;
 use conclaude_core::agent::Agent;
-use conclaude_core::blocks::{BlockCause, BlockCount};
+use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::finding::Finding;
 use conclaude_core::messages;
-use conclaude_core::plan::{self, Facts, Plan, UnknownChanges};
+use conclaude_core::plan::{self, Facts, Plan, ProjectFacts, UnknownChanges};
 use conclaude_core::types::{Event, HookPayload, PayloadError};
 use conclaude_os::budget::Budget;
 use conclaude_os::git::WorkTree;
@@ -105,8 +104,10 @@ impl<'a> Context<'a> {
         let Actors { agent, gate, unknown_gate } = actors::find(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
-        let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
-        let baseline = call.filter(|_| kind == EventKind::SubagentStop).and_then(|call| call.tree(&session));
+        let baseline = match gate.as_ref().and_then(|gate| gate.origin.call.as_ref()) {
+            Some(call) if kind == EventKind::SubagentStop => call.tree(&session),
+            _ => None,
+        };
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
@@ -119,7 +120,7 @@ impl<'a> Context<'a> {
             config,
             session,
             gate,
-            unknown_gate: unknown_gate.filter(|_| !environment.is_sample),
+            unknown_gate: if environment.is_sample { None } else { unknown_gate },
             given_changes: environment.changed.clone(),
             changed: OnceCell::new(),
             started,
@@ -139,13 +140,15 @@ impl<'a> Context<'a> {
 
     pub(super) fn plan(&self) -> Result<Plan> {
         let asks_for_files = self.config.settings.asks_for_files(self.kind());
-        let changed = asks_for_files.then(|| self.changed());
+        let changed = if asks_for_files { Some(self.changed()) } else { None };
         let running = match self.payload() {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
         };
         let config_error = self.config.error.as_ref().map(ConfigError::brief);
         let Config { settings, origins, .. } = &self.config;
+        let Root { folder: root, work, .. } = &self.root;
+        let project = ProjectFacts { config: settings, origins, root, work };
         let facts = Facts {
             agent: self.agent.as_ref(),
             caller: self.caller.as_ref(),
@@ -159,9 +162,9 @@ impl<'a> Context<'a> {
             project: &self.project,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&inherited_variables()),
-            ..Facts::of(&self.event, settings, origins, &self.root.folder, &self.root.work)
+            ..Facts::of(&self.event, project)
         };
-        let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
+        let plan = plan::plan(&facts)?;
         for warning in &plan.warnings {
             log::warn(|| warning.clone());
         }
@@ -212,8 +215,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn count_block(&self, max: u32, cause: &BlockCause) -> io::Result<BlockCount> {
-        let agent = self.stopping().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
+    pub(super) fn count_block(&self, max: u32, cause: &BlockCause) -> Result<BlockCount, CountError> {
+        let agent = self.stopping().ok_or(CountError::NoAgent)?;
         let count = self.session.count_block(&agent, max, cause);
         match &count {
             Ok(BlockCount::Blocks(_)) => {}
@@ -223,7 +226,7 @@ impl<'a> Context<'a> {
             }
             Err(error) => log::warn(|| format!("cannot count blocks: {error}")),
         }
-        count
+        Ok(count?)
     }
 
     pub(super) fn was_blocked_by_timeout(&self) -> bool {
@@ -269,7 +272,8 @@ impl<'a> Context<'a> {
     /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
     pub(super) fn export(&self) {
         let Config { settings, origins, .. } = &self.config;
-        if let Some(endpoint) = settings.endpoint().filter(|_| self.is_audited())
+        if let Some(endpoint) = settings.endpoint()
+            && self.is_audited()
             && origins.untrusted_endpoint().is_none()
         {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();

@@ -51,7 +51,9 @@ pub(super) fn finish(
         context.session.end();
     }
     let result = delivery::deliver(context, result);
-    if let Some(error) = result.error.as_ref().filter(|_| !result.fails(plan.event)) {
+    if let Some(error) = &result.error
+        && !result.fails(plan.event)
+    {
         log::warn(|| error.clone());
     }
     result
@@ -136,7 +138,7 @@ fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], end: Re
             Some((error, agent)) => format!("{}: {error}", messages::agent_name(agent)),
             None => messages::notification_body(plan, outcomes, context.payload().session_id()),
         };
-        notify::send(&format!("conclaude: {}", plan.event), &body);
+        notify::send(&format!("conclaude: {}", plan.event), &body, &context.budget);
     }
 }
 
@@ -164,8 +166,10 @@ fn with_block_summary(
 ) -> HookResult {
     let Ruling { result, word, .. } = ruling;
     // While the checks wait for background agents, nothing is known of how the blocks end.
-    let is_final = result.is_allowed() && !plan.waits();
-    let Some(agent) = context.stopping().filter(|_| is_final) else { return result };
+    if !result.is_allowed() || plan.waits() {
+        return result;
+    }
+    let Some(agent) = context.stopping() else { return result };
     // Until the next prompt Claude is not made to go on any more.
     let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
     let is_at_limit = word == Word::AllowedDespiteFailure

@@ -104,7 +104,10 @@ pub(super) fn marked_agent(payload: &HookPayload, paths: &TranscriptPaths) -> Op
     }
     let prompt = transcript::first_prompt(&paths.main).filter(|prompt| !prompt.is_main)?;
     let markers = Markers::of(&prompt.text);
-    let name = markers.agent.clone().filter(|_| markers.apply())?;
+    if !markers.apply() {
+        return None;
+    }
+    let name = markers.agent?;
     let id = payload.agent_id().map(str::to_owned);
     Some(Agent { name, kind: None, id, description: None, transcript: payload.agent_transcript() })
 }
@@ -124,8 +127,11 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
     let origin = origin(&paths, None, session, false)?;
     let markers = Markers::of(&origin.prompt);
     // A helper has no markers of its own, but the call of the agent that called it.
-    let helped = origin.call.as_ref().filter(|call| call.is_helper()).map(|call| call.step_file.clone());
-    let step_file = helped.or(markers.step_file.clone().filter(|_| markers.apply()))?;
+    let step_file = match &origin.call {
+        Some(call) if call.is_helper() => call.step_file.clone(),
+        _ if markers.apply() => markers.step_file.clone()?,
+        _ => return None,
+    };
     Some(of_gate(Gate::Write { step_file, written }, markers, origin, paths))
 }
 
@@ -134,7 +140,7 @@ pub(super) fn shell_writes(tool: &PreToolUsePayload) -> Option<GateSubject> {
     let ToolUse::Shell(command) = tools::what(&tool.tool_name, &tool.tool_input) else { return None };
     let script = shell_effects::read(command, files::home().as_deref());
     let writes = script.effects.iter().any(|effect| effect.access.changes_files());
-    writes.then(|| GateSubject::Shell(command.to_owned()))
+    if writes { Some(GateSubject::Shell(command.to_owned())) } else { None }
 }
 
 /// A call of an agent: by the main thread, or by an agent that may be gated itself.
@@ -161,7 +167,8 @@ fn before_call(
         let facts = GateFacts { at_call, ..gate.facts };
         return Some(GateContext { facts, caller, ..gate });
     }
-    let caller = caller.filter(|_| tool.tool_use_id.is_some())?;
+    let caller = caller?;
+    tool.tool_use_id.as_ref()?;
     let gate = Gate::Helper { step_file: caller.step_file.clone() };
     Some(of_gate(gate, markers, PromptOrigin { call: Some(caller), ..PromptOrigin::default() }, paths))
 }
@@ -190,9 +197,13 @@ fn of_gate(gate: Gate, markers: Markers, origin: PromptOrigin, paths: Transcript
 
 pub(super) fn transcript_paths(payload: &HookPayload) -> TranscriptPaths {
     let main = expand_home(payload.transcript_path());
-    let own = payload.agent_transcript().map(|path| expand_home(&path));
-    // A stop without an id and a path of the agent's own has one transcript, which is read as the agent's.
-    let is_single = matches!(payload, HookPayload::SubagentStop(_)) && payload.agent_id().is_none();
-    let own = own.or_else(|| is_single.then(|| main.clone()));
+    let own = match payload.agent_transcript() {
+        Some(path) => Some(expand_home(&path)),
+        // A stop without an id and a path of the agent's own has one transcript, which is read as the agent's.
+        None if matches!(payload, HookPayload::SubagentStop(_)) && payload.agent_id().is_none() => {
+            Some(main.clone())
+        }
+        None => None,
+    };
     TranscriptPaths::new(payload.agent_id().map(str::to_owned), main, own)
 }

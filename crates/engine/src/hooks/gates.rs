@@ -37,8 +37,10 @@ pub(super) fn config_note(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> 
     let error = plan.config_error.as_ref()?;
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     let is_called = matches!(plan.gate(), Some(Gate::Call { .. }));
-    let text = || format!("the gates run with their defaults until the user fixes the config: {error}");
-    (plan.gate().is_some() && (is_refused || is_called)).then(|| Outcome::note(text()))
+    if plan.gate().is_none() || !(is_refused || is_called) {
+        return None;
+    }
+    Some(Outcome::note(format!("the gates run with their defaults until the user fixes the config: {error}")))
 }
 
 pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
@@ -191,7 +193,7 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
         main: &known.paths.main,
         own: known.paths.own.as_deref(),
         des,
-        config_now: context.config.error.is_none().then_some(&config_now),
+        config_now: if context.config.error.is_none() { Some(&config_now) } else { None },
     };
     let (findings, opened) = stop::inspect(&stopping);
     let opened = known.judged.get_or_init(|| opened).as_ref();

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::config::Config;
 use super::context::Context;
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
@@ -14,7 +15,7 @@ use conclaude_checks::guard::{
     Uncertainty, check,
 };
 use conclaude_checks::paths::Links;
-use conclaude_core::agent::actor;
+use conclaude_core::agent::{Agent, actor};
 use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -69,46 +70,76 @@ pub(super) fn inspect(
         Err(error) => return Some(Err(error)),
     };
     let Root { folder: root, work, .. } = &context.root;
-    let links = Links::default();
-    let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
-    let find = || ProtectedPaths::new(root, work, &links).with(&context.config.extended, root, work);
-    // Gate 2 protects them from an agent with a step.
-    let found = OnceCell::new();
-    let own = (!is_gated).then_some(OwnFiles { found: &found, find: &find });
-    let unusable = &context.config.unusable;
-    let is_request = context.kind() == EventKind::PermissionRequest;
-    let budget = &context.budget;
-    let agent = actor(context.subagent());
-    let scene = Scene { root, work, agent, links: &links, own, unusable, is_request, budget };
-    let (effects, findings) = compare(&rules, tool, &scene, watch);
+    let Config { extended, unusable, .. } = &context.config;
+    let site = GuardSite {
+        tool,
+        agent: context.subagent(),
+        root,
+        work,
+        links: &Links::default(),
+        protected: &OnceCell::new(),
+        extended,
+        unusable,
+        budget: &context.budget,
+    };
+    let (effects, findings) = site.compare(&rules, plan, watch);
     Some(Ok(GuardInspection { rules, effects, findings }))
 }
 
-/// Where a call happens.
-pub(super) struct Scene<'a> {
+/// A call, and where it happens, live or in the past.
+pub(super) struct GuardSite<'a> {
+    pub(super) tool: &'a PreToolUsePayload,
+    /// The subagent that calls.
+    pub(super) agent: Option<&'a Agent>,
     pub(super) root: &'a Path,
     pub(super) work: &'a Path,
-    /// The subagent's name; `main` for the main thread.
-    pub(super) agent: &'a str,
     pub(super) links: &'a Links,
-    /// Our own files; none where a gate protects them.
-    pub(super) own: Option<OwnFiles<'a>>,
-    /// GuardRules that are written in the config and cannot be used.
+    /// Our own files, once somebody has looked for them.
+    pub(super) protected: &'a OnceCell<ProtectedPaths>,
+    /// The paths that the files of the config extend.
+    pub(super) extended: &'a [PathBuf],
+    /// Rules that are written in the config and cannot be used.
     pub(super) unusable: &'a [UnusableRules],
-    /// The user is asked for permission already.
-    pub(super) is_request: bool,
     /// How long comparing may take.
     pub(super) budget: &'a Budget,
 }
 
-/// The call of a tool against the rules.
-pub(super) fn compare(
+impl GuardSite<'_> {
+    /// The call against the rules.
+    pub(super) fn compare(
+        &self,
+        rules: &GuardRules,
+        plan: &Plan,
+        watch: ComparisonLog<'_>,
+    ) -> (Effects, Vec<guard::Finding>) {
+        let GuardSite { root, work, links, .. } = *self;
+        let find = || ProtectedPaths::new(root, work, links).with(self.extended, root, work);
+        // Gate 2 protects our own files from an agent with a step.
+        let own = match plan.gate() {
+            Some(Gate::Write { .. }) => None,
+            _ => Some(OwnFiles { found: self.protected, find: &find }),
+        };
+        let is_request = plan.event == EventKind::PermissionRequest;
+        compare(rules, &Scene { site: self, own, is_request }, watch)
+    }
+}
+
+/// The same, with what follows from the plan.
+struct Scene<'a> {
+    site: &'a GuardSite<'a>,
+    /// Our own files; none where a gate protects them.
+    own: Option<OwnFiles<'a>>,
+    /// The user is asked for permission already.
+    is_request: bool,
+}
+
+fn compare(
     rules: &GuardRules,
-    tool: &PreToolUsePayload,
     scene: &Scene<'_>,
     watch: ComparisonLog<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, agent, links, own, unusable, budget, .. } = *scene;
+    let GuardSite { tool, root, work, links, unusable, budget, .. } = *scene.site;
+    let agent = actor(scene.site.agent);
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
@@ -141,33 +172,35 @@ pub(super) fn compare(
         input: &tool.tool_input,
         agent,
         is_subagent: tool.agent_id.is_some(),
-        worktree: (work != root).then_some(work),
-        own,
+        worktree: if work == root { None } else { Some(work) },
+        own: scene.own,
         is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
         log: watch,
         visited: &EntryCount::default(),
     };
     let mut findings = check(rules, &call, &effects);
     if !unusable.is_empty() {
-        findings.extend(unread(scene, tool, &effects));
+        findings.extend(unread(scene, &effects));
     }
     (effects, findings)
 }
 
 /// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names.
 fn of_other(tool: &PreToolUsePayload) -> Effects {
-    let access = mcp::access(&tool.tool_name).filter(|_| mcp::is_foreign(&tool.tool_name));
-    let named = access.into_iter().flat_map(|access| {
-        let files = mcp::named_files(&tool.tool_input).into_iter();
-        files.map(move |path| Uncertainty::Named { access, path: path.to_owned() })
-    });
+    let Some(access) = mcp::access(&tool.tool_name) else { return Effects::default() };
+    if !mcp::is_foreign(&tool.tool_name) {
+        return Effects::default();
+    }
+    let files = mcp::named_files(&tool.tool_input).into_iter();
+    let named = files.map(|path| Uncertainty::Named { access, path: path.to_owned() });
     Effects { unclear: named.collect(), ..Effects::default() }
 }
 
 /// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is
 /// wrong in them.
-fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Option<guard::Finding> {
-    let Scene { root, own, unusable, is_request, .. } = *scene;
+fn unread(scene: &Scene<'_>, effects: &Effects) -> Option<guard::Finding> {
+    let Scene { site, own, is_request } = *scene;
+    let GuardSite { tool, root, unusable, .. } = *site;
     let is_own =
         |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
@@ -212,7 +245,7 @@ fn verdict(found: &guard::Finding) -> (Verdict, Code) {
     }
 }
 
-/// The same without words, for whoever counts and shows none.
+/// The same without words, for a replay, which counts findings and does not show them.
 pub(super) fn wordless(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
     let finding = Finding::new(code, String::new(), String::new()).by(Some(found.origin), found.matched);

@@ -105,7 +105,7 @@ impl InvalidPayload<'_> {
         }
         let cwd = fields.get("cwd").and_then(Value::as_str).map(Path::new).filter(|cwd| cwd.is_absolute());
         let Some(start) = environment.project_dir.as_deref().or(cwd) else {
-            return calls_gated.then(Project::default);
+            return if calls_gated { Some(Project::default()) } else { None };
         };
         let root = Root::find(environment.project_dir.as_deref(), cwd.unwrap_or(start));
         let applies = || {
@@ -119,11 +119,11 @@ impl InvalidPayload<'_> {
         }
         let config = Config::load(&root, event, environment);
         let is_on = !calls_gated || config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-        is_on.then_some(Project { root: Some(root.folder), config })
+        if is_on { Some(Project { root: Some(root.folder), config }) } else { None }
     }
 }
 
-/// The answer to an event of which it is not known whose it is, for this reason.
+/// The answer to an event whose sender is not known, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
     if event.is_quiet() {
         log::info(|| error.to_string());

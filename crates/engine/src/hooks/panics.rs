@@ -1,6 +1,5 @@
 //! A panic anywhere ends in a documented answer: never in a silent allow where a gate or a guard applies.
 
-use std::cell::Cell;
 use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,23 +10,27 @@ use conclaude_core::dialect::claude::Answer;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::plan::Plan;
 
-/// Something that is configured or planned may block.
-static CAN_BLOCK: AtomicBool = AtomicBool::new(false);
-
-/// The plan was made.
-static IS_KNOWN: AtomicBool = AtomicBool::new(false);
-
-/// What came on stdin.
-static PAYLOAD: Mutex<&'static [u8]> = Mutex::new(&[]);
-
-thread_local! {
-    static IS_MAIN: Cell<bool> = const { Cell::new(false) };
+/// What a call has found out by the time of a panic.
+struct PanicState {
+    /// Something that is configured or planned may block.
+    can_block: AtomicBool,
+    /// The plan was made.
+    is_planned: AtomicBool,
+    /// What came on stdin.
+    payload: Mutex<&'static [u8]>,
 }
+
+/// It is static because a panic hook has no other way to what the call knows.
+static STATE: PanicState = PanicState {
+    can_block: AtomicBool::new(false),
+    is_planned: AtomicBool::new(false),
+    payload: Mutex::new(&[]),
+};
 
 /// Keeps the payload where a panic finds it, for the rest of the process.
 pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
     let payload: &'static [u8] = payload.leak();
-    if let Ok(mut kept) = PAYLOAD.lock() {
+    if let Ok(mut kept) = STATE.payload.lock() {
         *kept = payload;
     }
     payload
@@ -36,7 +39,7 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
 /// From here on a panic opens no guard, while it is not known yet what else applies.
 pub(super) fn guards_are_known(event: EventKind, guards: &PreToolUseConfig) {
     let can_block = event.blocking() == Blocking::Tool && guards.has_any();
-    CAN_BLOCK.store(can_block, Ordering::SeqCst);
+    STATE.can_block.store(can_block, Ordering::SeqCst);
 }
 
 /// From here on the plan says whether a panic must block.
@@ -46,14 +49,14 @@ pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
         Blocking::Never => false,
         _ => true,
     };
-    CAN_BLOCK.store(may_block && plan.can_block(), Ordering::SeqCst);
-    IS_KNOWN.store(true, Ordering::SeqCst);
+    STATE.can_block.store(may_block && plan.can_block(), Ordering::SeqCst);
+    STATE.is_planned.store(true, Ordering::SeqCst);
 }
 
 /// Whether a gate that can still block may apply, as far as the bare payload tells: until it is known, a panic must not open it.
 /// A stop is blocked the first time alone.
 fn gate_may_apply(event: EventKind) -> bool {
-    let payload = PAYLOAD.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
+    let payload = STATE.payload.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
     let payload = String::from_utf8_lossy(&payload);
     match event {
         EventKind::SubagentStop => {
@@ -66,9 +69,9 @@ fn gate_may_apply(event: EventKind) -> bool {
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
 pub(super) fn install(event: EventKind) {
-    IS_MAIN.set(true);
+    let main = std::thread::current().id();
     std::panic::set_hook(Box::new(move |info| {
-        if !IS_MAIN.get() {
+        if std::thread::current().id() != main {
             // A courtesy failed, such as a notification: the main thread goes on without it.
             loop {
                 std::thread::park();
@@ -88,8 +91,8 @@ fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
         "internal error at {location}: {what}. This is a bug in conclaude {}; please report it with this message",
         env!("CARGO_PKG_VERSION")
     );
-    let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);
-    if CAN_BLOCK.load(Ordering::SeqCst) || is_open {
+    let is_open = !STATE.is_planned.load(Ordering::SeqCst) && gate_may_apply(event);
+    if STATE.can_block.load(Ordering::SeqCst) || is_open {
         let reason =
             format!("conclaude: {text}. It is blocked, since a gate, guard or check could not be evaluated.");
         Answer::blocked(event, &reason)

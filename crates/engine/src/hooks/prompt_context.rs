@@ -1,6 +1,9 @@
 //! Context that a rule adds to a prompt, with the files that it names.
 
+use std::io;
 use std::path::{Component, Path};
+
+use thiserror::Error;
 
 use conclaude_core::config::{Piece, pieces};
 use conclaude_core::outcome::{Evidence, Outcome, RuleMatch, Verdict};
@@ -41,19 +44,29 @@ fn expanded(prompt: &str, root: &Path) -> (String, Vec<String>) {
     (text, problems)
 }
 
+/// Why a file is not inserted into a prompt.
+#[derive(Debug, Error)]
+enum InsertionError {
+    #[error("only files of the project are, by a path without `..`")]
+    NotBelow,
+    #[error("it leads out of the project")]
+    Outside,
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+}
+
 /// The content of a file of the project, cleaned. A link may lead to another one, but not out of the project.
-fn inserted(path: &str, root: &Path) -> Result<String, String> {
+fn inserted(path: &str, root: &Path) -> Result<String, InsertionError> {
     let is_below =
         Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if !is_below || path.starts_with('~') {
-        return Err("only files of the project are, by a path without `..`".into());
+        return Err(InsertionError::NotBelow);
     }
-    let real = root.join(path).canonicalize().map_err(|error| error.to_string())?;
-    let root = root.canonicalize().map_err(|error| error.to_string())?;
-    if !real.starts_with(&root) {
-        return Err("it leads out of the project".into());
+    let real = root.join(path).canonicalize()?;
+    if !real.starts_with(root.canonicalize()?) {
+        return Err(InsertionError::Outside);
     }
-    let content = files::read_text(&real, MAX_BYTES).map_err(|error| error.to_string())?;
+    let content = files::read_text(&real, MAX_BYTES)?;
     let content = clean(content.trim_end());
     Ok(match head_and_tail(&content, MAX_CHARACTERS) {
         None => content,

@@ -18,13 +18,11 @@ use conclaude_core::plan::{Action, Gate, Plan, SkipReason, Step};
 use conclaude_core::rule::{self, Rule};
 use conclaude_core::text::{Excerpt, count, head_and_tail};
 use conclaude_os::{files, notify};
+use conclaude_store::audit::words::INTERRUPTED;
 use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, Skip, ToolRecord};
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
-
-/// What a record has instead of a decision where we were asked to stop.
-const INTERRUPTED: &str = "interrupted";
 
 /// Records a decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is one more
 /// outcome: a call of an agent is not let in then, since an error alone would not keep Claude Code from making it.
@@ -64,8 +62,11 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruli
         rule: context.config.rule(&["maxBlocks"], &context.root),
     });
     let notification = notification(context, plan, outcomes, decided.result.is_allowed());
-    let reason = record.reason.or_else(|| decided.is_unasked.then(|| nobody_to_ask(context)));
-    let reason = reason.or_else(|| timed_out_again(outcomes, decided));
+    let reason = match record.reason {
+        Some(reason) => Some(reason),
+        None if decided.is_unasked => Some(nobody_to_ask(context)),
+        None => timed_out_again(outcomes, decided),
+    };
     Some(Record { blocks, notification, reason, ..record })
 }
 
@@ -81,7 +82,10 @@ fn timed_out_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     let runs = outcomes.iter().filter(|outcome| outcome.is_repeated_timeout()).filter_map(Outcome::run);
     let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();
     let is_why = decided.word == Word::AllowedDespiteFailure && !is_at_limit && !names.is_empty();
-    is_why.then(|| format!("{} timed out again, and an agent is blocked by timeouts once", names.join(", ")))
+    if !is_why {
+        return None;
+    }
+    Some(format!("{} timed out again, and an agent is blocked by timeouts once", names.join(", ")))
 }
 
 /// How the event went, where the user is notified of it.
@@ -95,7 +99,8 @@ pub(super) fn notification(
     let is_good = !has_failed && is_allowed && !context.config.fails(plan.event);
     let (outcome, name) =
         if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
-    notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)
+    let config = context.config.settings.notifications.as_ref();
+    if notify::is_wanted(config, plan.event, outcome) { Some(name) } else { None }
 }
 
 /// The record of an event in which nothing was decided, since we were asked to stop.
@@ -124,13 +129,11 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
         _ => None,
     });
     let agent = state_changes::recorded_agent(plan, context);
+    // At a call, the payload's id is that of the caller.
+    let is_call = matches!(plan.gate(), Some(Gate::Call { .. }));
+    let agent_id = if agent.is_some() && !is_call { context.payload().agent_id() } else { None };
     Some(Record {
-        // At a call, the payload's id is that of the caller.
-        agent_id: context
-            .payload()
-            .agent_id()
-            .filter(|_| agent.is_some() && !matches!(plan.gate(), Some(Gate::Call { .. })))
-            .map(str::to_owned),
+        agent_id: agent_id.map(str::to_owned),
         agent,
         tool: tool(context),
         step: state_changes::recorded_step(plan, context),
@@ -164,7 +167,8 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         status: run.status.clone(),
         message: match &run.reply {
             Some(reply) => reply.reason.as_ref().or(reply.problem.as_ref()).map(|text| recorded_reason(text)),
-            None => run.command.message.clone().filter(|_| !run.is_success),
+            None if run.is_success => None,
+            None => run.command.message.clone(),
         },
         exit_code: run.exit_code,
         started: audit::in_record(run.started),
@@ -231,7 +235,7 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
             }
             None => command.map(str::to_owned),
         },
-        cwd: (context.root.folder.to_str() != Some(cwd)).then(|| cwd.to_owned()),
+        cwd: if context.root.folder.to_str() == Some(cwd) { None } else { Some(cwd.to_owned()) },
         name,
     })
 }

@@ -14,7 +14,8 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::outcome::Evidence;
-use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan};
+use conclaude_core::pattern::PatternError;
+use conclaude_core::plan::{self, Facts, Gate, GateFacts, Plan, ProjectFacts};
 use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::budget::Budget;
 use conclaude_store::load::LoadedConfig;
@@ -25,7 +26,7 @@ mod rules;
 mod world;
 
 pub use past::{DecidingRule, Judgement, PastEvent, PlannedCommand, Prediction, Stage};
-pub use replayer::Replayer;
+pub use replayer::{InvalidRule, Replayer};
 use world::{PastWorld, called};
 
 impl Replayer {
@@ -33,11 +34,11 @@ impl Replayer {
     ///
     /// # Errors
     /// When a pattern cannot be evaluated.
-    pub fn judge(&self, past: &PastEvent<'_>) -> Result<Judgement, String> {
+    pub fn judge(&self, past: &PastEvent<'_>) -> Result<Judgement, PatternError> {
         // A hook that takes too long decides without having looked at everything, and so does this.
         let budget = Budget::of_hook();
         let gate = self.gate(past.event);
-        let plan = self.plan(past, gate.as_ref(), &budget).map_err(|error| error.to_string())?;
+        let plan = self.plan(past, gate.as_ref(), &budget)?;
         let mut world = PastWorld { replayer: self, past, budget, matched: Vec::new() };
         let outcomes = run::run(&plan, &mut world).outcomes;
         let mut judged =
@@ -63,8 +64,9 @@ impl Replayer {
         past: &PastEvent<'_>,
         gate: Option<&GateFacts>,
         budget: &Budget,
-    ) -> Result<Plan, conclaude_core::pattern::PatternError> {
-        let is_of_agent = past.event.kind.is_of_agent();
+    ) -> Result<Plan, PatternError> {
+        let (agent, caller) =
+            if past.event.kind.is_of_agent() { (past.agent, None) } else { (None, past.agent) };
         let changed = if self.loaded.config.asks_for_files(past.event.kind) {
             changed(past, budget)
         } else {
@@ -75,14 +77,15 @@ impl Replayer {
             _ => Vec::new(),
         };
         let LoadedConfig { config, origins, .. } = &self.loaded;
+        let project = ProjectFacts { config, origins, root: &self.base, work: &past.stage.work };
         plan::plan(&Facts {
-            agent: past.agent.filter(|_| is_of_agent),
-            caller: past.agent.filter(|_| !is_of_agent),
+            agent,
+            caller,
             changed: &changed,
             running: &running,
             gate,
             config_dir: Some(&self.base),
-            ..Facts::of(past.event, config, origins, &self.base, &past.stage.work)
+            ..Facts::of(past.event, project)
         })
     }
 
@@ -90,7 +93,10 @@ impl Replayer {
     fn gate(&self, event: &Event) -> Option<GateFacts> {
         let HookPayload::PreToolUse(tool) = &event.payload else { return None };
         let markers = Markers::of(called(tool)?);
-        (self.des.is_enabled() && markers.apply()).then(|| GateFacts {
+        if !self.des.is_enabled() || !markers.apply() {
+            return None;
+        }
+        Some(GateFacts {
             gate: Gate::Call { step_file: markers.step_file.clone() },
             at_call: None,
             markers: [markers.step_file, markers.agent, markers.command, markers.project_id],

@@ -18,7 +18,7 @@ use conclaude_core::text::clean_line;
 use conclaude_core::types::HookPayload;
 use conclaude_os::files::expand_home;
 use conclaude_os::log;
-use conclaude_store::audit::{Record, Trail};
+use conclaude_store::audit::{Record, Trail, words};
 use conclaude_store::export::{self, Target};
 
 pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
@@ -41,12 +41,14 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
             Scope::Local => settings.clone(),
         });
     // Registered in the project, its commands run without `conclaude trust`: that comes first.
-    let out_of_sync = (untrusted.is_none() && !problems.is_empty()).then(|| out_of_sync(&problems));
-    let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
-    parts.map(Outcome::note).collect()
+    let first = match untrusted {
+        None if !problems.is_empty() => Some(out_of_sync(&problems)),
+        untrusted => untrusted,
+    };
+    first.into_iter().chain(not_sent(context)).map(Outcome::note).collect()
 }
 
-/// A collector that has got nothing for so long is reported.
+/// A collector that has received nothing for longer than this is reported.
 const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What went wrong in the background, where nobody sees it.
@@ -69,10 +71,13 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
         .since
         .parse::<Timestamp>()
         .is_ok_and(|since| context.started.duration_since(since) > MAX_SILENCE);
-    (failure.is_permanent || is_old).then(|| {
-        let (what, since) = (clean_line(&failure.what), clean_line(&failure.since));
-        format!("⚠ decisions are not sent since {since}: {what}\nNothing is lost. To see more: `conclaude audit export --otlp`")
-    })
+    if !failure.is_permanent && !is_old {
+        return None;
+    }
+    let (what, since) = (clean_line(&failure.what), clean_line(&failure.since));
+    Some(format!(
+        "⚠ decisions are not sent since {since}: {what}\nNothing is lost. To see more: `conclaude audit export --otlp`"
+    ))
 }
 
 fn out_of_sync(problems: &[Problem]) -> String {
@@ -114,7 +119,7 @@ fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outco
         agent_id: Some(agent.agent_id),
         agent: Some(call.subagent_type.clone()),
         step: Some(call.step_file.clone()),
-        decision: "unfinished".into(),
+        decision: words::UNFINISHED.into(),
         findings: record::finding(&found, |finding| finding.code.written().rule(origins, root))
             .into_iter()
             .collect(),

@@ -59,7 +59,7 @@ pub(super) trait World {
 #[derive(Default)]
 pub(super) struct Run<'p> {
     pub(super) outcomes: Vec<Outcome>,
-    /// Where the outcomes of each step end.
+    /// Where the outcomes of each step end. Every step has an entry, also one that was not done.
     ends: Vec<usize>,
     pub(super) skipped: Vec<SkippedStep<'p>>,
 }
@@ -118,6 +118,7 @@ pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
     for step in &plan.steps {
         if let Some(signal) = signal {
             run.interrupted(step, signal);
+            run.ends.push(run.outcomes.len());
             continue;
         }
         world.starts(step);

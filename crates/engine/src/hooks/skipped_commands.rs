@@ -100,7 +100,7 @@ fn why_no_context(rule: &ContextRuleConfig, prompt: &str) -> String {
     format!("does not match the prompt {:?}{hint}", short(prompt))
 }
 
-/// The rule below these keys of the config, of which so many name it.
+/// The rule below these keys of the config. The first `named` keys are its name.
 fn located(context: &Context<'_>, keys: &[&str], named: usize, pattern: &str) -> Rule {
     let rule = Rule::key(keys.get(..named).unwrap_or(keys).join(".")).pattern(pattern);
     rule.located(&context.config.origins, keys, &context.root.folder)

@@ -160,7 +160,7 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
     let mut problems = Vec::new();
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,
-        // Whoever fills the tree must not get the next agent out of its scope.
+        // An agent that fills the tree must not get the next one out of its scope.
         Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
             let what = format!(
                 "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use conclaude_core::dialect::claude::Answer;
+use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_os::budget::Budget;
 
@@ -36,8 +37,9 @@ fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
 ///
 /// # Errors
 /// Says why there is none, for the user.
-pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
+pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, InputError> {
     // Half of the time that Claude Code gives a hook by itself, so that the answer is ours.
+    // The budget of a hook starts when the payload is there, so there is none to wait within.
     let given = Duration::from_secs(event.row().default_timeout);
     read(Budget::unlimited().at_least((given / 2).min(Duration::from_secs(5))))
 }
@@ -46,23 +48,16 @@ pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// Says why there is none, for the user.
-fn read(wait: Duration) -> Result<Vec<u8>, String> {
+fn read(wait: Duration) -> Result<Vec<u8>, InputError> {
     if is_terminal() {
-        return Err(
-            "expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one"
-                .into(),
-        );
+        return Err(InputError::Terminal);
     }
     let deadline = Instant::now() + wait;
     let mut payload = Vec::with_capacity(CHUNK);
     let mut scanner = Scanner::default();
     loop {
         if !wait_for_input(deadline) {
-            let got = payload.len();
-            return Err(format!(
-                "the payload on stdin did not end within {} s ({got} bytes came)",
-                wait.as_secs_f32()
-            ));
+            return Err(InputError::Unfinished { within: wait, bytes: payload.len() });
         }
         // Unbuffered: what std's own buffer swallowed could not be waited for.
         let before = payload.len();
@@ -70,10 +65,10 @@ fn read(wait: Duration) -> Result<Vec<u8>, String> {
             Ok(0) => return Ok(payload),
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(format!("cannot read the payload from stdin: {error}")),
+            Err(error) => return Err(InputError::Unreadable(error)),
         }
         if payload.len() > MAX_BYTES {
-            return Err(format!("the payload on stdin is larger than {} MiB", MAX_BYTES >> 20));
+            return Err(InputError::TooLarge { max: MAX_BYTES });
         }
         if scanner.ends_in(payload.get(before..).unwrap_or_default()) {
             return Ok(payload);

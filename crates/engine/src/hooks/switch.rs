@@ -11,7 +11,7 @@ use conclaude_core::event::EventKind;
 /// The value that switches us off, as it was written.
 pub fn off() -> Option<String> {
     let value = std::env::var(SWITCH).ok()?;
-    is_off(&value).then(|| value.trim().to_owned())
+    if is_off(&value) { Some(value.trim().to_owned()) } else { None }
 }
 
 /// Whether a value of the variable switches us off.

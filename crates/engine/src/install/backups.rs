@@ -59,7 +59,7 @@ impl Backups {
         let real = settings.parent().and_then(|folder| folder.canonicalize().ok());
         let real = real.zip(settings.file_name()).map(|(folder, name)| folder.join(name));
         let key = store::hash(&real.as_deref().unwrap_or(settings).to_string_lossy());
-        let folder = store::outside().map(|folder| folder.join("backups").join(key));
+        let folder = store::user_state_folder().map(|folder| folder.join("backups").join(key));
         Backups { settings: settings.to_owned(), folder }
     }
 

@@ -48,7 +48,11 @@ fn original(now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalTex
         let Ok(without_imported) = settings::without(&text, &imported) else { continue };
         if gives_now(&without_imported) {
             let is_absent = text.is_empty();
-            return if is_absent { OriginalText::Absent } else { OriginalText::Text { text, without_imported } };
+            return if is_absent {
+                OriginalText::Absent
+            } else {
+                OriginalText::Text { text, without_imported }
+            };
         }
     }
     if gives_now("") { OriginalText::Absent } else { OriginalText::Unknown }

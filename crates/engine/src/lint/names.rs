@@ -9,7 +9,7 @@ use conclaude_core::dialect::claude::mcp::PREFIX as MCP;
 use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::dialect::claude::tools::{KNOWN, RENAMED};
 use conclaude_core::event::{EventKind, Subject};
-use conclaude_core::text::nearest;
+use conclaude_core::text::{nearest, quoted_list};
 use shell_effects::glob::{Glob, Kind};
 
 pub(super) fn of_sections(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
@@ -136,14 +136,10 @@ fn value(event: EventKind, pattern: &str) -> Option<NameProblem> {
     let near = same.or_else(|| nearest(&name, known.iter().copied()));
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None if is_all => format!("write one of {}", quoted(known)),
+        None if is_all => format!("write one of {}", quoted_list(known)),
         None => return None,
     };
     Some(NameProblem { name, why: format!("{event} is never about that"), help })
-}
-
-fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// `agent` where only the main thread, or only a subagent, comes.
@@ -175,7 +171,7 @@ pub(super) fn agent(pattern: &str, context: &LintContext, may_be_main: bool) -> 
         None if context.agents.is_empty() => return None,
         None => {
             let own: Vec<&str> = context.agents.iter().map(String::as_str).collect();
-            format!("known are {}, and those of Claude Code", quoted(&own))
+            format!("known are {}, and those of Claude Code", quoted_list(&own))
         }
     };
     let why = "no agent of the project, of yours or of Claude Code is called so";

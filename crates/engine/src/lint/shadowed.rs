@@ -1,7 +1,7 @@
 //! `match: first`: patterns that can never run, because an earlier one matches first.
 
 use super::coverage::{alternatives, covers};
-use conclaude_core::config::{ConclaudeConfig, Remark};
+use conclaude_core::config::{ConclaudeConfig, GUARD_KEYS, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
 use conclaude_core::yaml::{self, Node, Spanned};
@@ -53,7 +53,7 @@ pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
 pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
-        for keys in HELD {
+        for keys in held() {
             let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
             let Some(used) = loaded.origins.of(&keys) else { continue };
             if used.layer >= source.layer || !relaxes(value) {
@@ -78,12 +78,10 @@ fn relaxes(value: &Spanned<Node>) -> bool {
 }
 
 /// The keys that an inner layer cannot relax.
-const HELD: [[&str; 2]; 4] = [
-    ["preToolUse", "preventRootAdditions"],
-    ["preToolUse", "preventUpdateGitIgnored"],
-    ["preToolUse", "worktreeFence"],
-    ["permissionRequest", "default"],
-];
+fn held() -> impl Iterator<Item = [&'static str; 2]> {
+    let switches = GUARD_KEYS.iter().filter(|guard| guard.is_switch);
+    switches.map(|guard| ["preToolUse", guard.name]).chain([["permissionRequest", "default"]])
+}
 
 /// The earlier pattern that takes all, or the last of several that do.
 fn covering<'a>(earlier: &[&'a str], pattern: &str) -> Option<&'a str> {

@@ -18,7 +18,8 @@ pub enum Retention {
     Shown(usize),
 }
 
-/// Creates the file for a stream that is too long to be shown. The argument is the stream's name.
+/// Creates the file for a stream that is too long to be shown. The argument is the stream's name. Where nothing is saved there is
+/// none, and what is not shown is discarded.
 pub type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBuf)>;
 
 /// The limit of a stream's file, so that a runaway command does not fill the disk.
@@ -34,11 +35,11 @@ enum SpillState {
 pub(super) struct OutputCapture<'a> {
     stdout: StreamCapture,
     stderr: StreamCapture,
-    spill: Spill<'a>,
+    spill: Option<Spill<'a>>,
 }
 
 impl<'a> OutputCapture<'a> {
-    pub(super) fn new(stdout: Retention, stderr: Retention, spill: Spill<'a>) -> Self {
+    pub(super) fn new(stdout: Retention, stderr: Retention, spill: Option<Spill<'a>>) -> Self {
         OutputCapture {
             stdout: StreamCapture::new("stdout", stdout),
             stderr: StreamCapture::new("stderr", stderr),
@@ -53,9 +54,13 @@ impl<'a> OutputCapture<'a> {
 
 impl Sink for OutputCapture<'_> {
     fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
-        match stream {
-            Stream::Stdout => self.stdout.push(bytes, self.spill),
-            Stream::Stderr => self.stderr.push(bytes, self.spill),
+        let capture = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        match &mut self.spill {
+            Some(spill) => capture.push(bytes, Some(*spill)),
+            None => capture.push(bytes, None),
         }
     }
 }
@@ -86,7 +91,7 @@ impl StreamCapture {
         }
     }
 
-    fn push(&mut self, chunk: &[u8], spill: Spill<'_>) {
+    fn push(&mut self, chunk: &[u8], spill: Option<Spill<'_>>) {
         if chunk.is_empty() {
             return;
         }
@@ -97,7 +102,9 @@ impl StreamCapture {
         let room = limit.saturating_sub(self.head.len()).min(chunk.len());
         let (fits, rest) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
         if !rest.is_empty() {
-            if matches!(self.saved, SpillState::NotYet) {
+            if matches!(self.saved, SpillState::NotYet)
+                && let Some(spill) = spill
+            {
                 self.open(spill);
             }
             self.save(chunk);
@@ -168,9 +175,9 @@ impl CapturedOutput {
     /// A stream of a command that is not executed.
     pub fn given(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
         let mut capture = StreamCapture::new(name, Retention::Shown(limit));
-        capture.push(text.as_bytes(), &mut |_| {
-            Err(io::Error::new(io::ErrorKind::Unsupported, "no command was executed"))
-        });
+        let mut nowhere =
+            |_: &'static str| Err(io::Error::new(io::ErrorKind::Unsupported, "no command was executed"));
+        capture.push(text.as_bytes(), Some(&mut nowhere));
         capture.finish()
     }
 

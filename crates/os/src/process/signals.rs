@@ -43,7 +43,7 @@ fn install_handlers() -> Option<PipeReader> {
             let _ = rustix::io::write(writer, &[0]);
         };
         // SAFETY: the handler stores a number and makes one system call that does not wait.
-        #[expect(unsafe_code, reason = "whoever registers a handler answers for what it does")]
+        #[expect(unsafe_code, reason = "the caller is responsible for what the handler does")]
         unsafe { signal_hook::low_level::register(signal, note) }.ok()?;
     }
     Some(arrived)

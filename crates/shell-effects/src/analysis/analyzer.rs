@@ -1,15 +1,14 @@
 //! The analyzer: what is known at one point of a script, and what was found of it so far.
 
-use std::rc::Rc;
-
 use crate::analysis::combinations::Combinations;
+use crate::analysis::definitions::FunctionBody;
+use crate::analysis::disk::Disk;
 use crate::analysis::environment::Environment;
 use crate::analysis::field::Field;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::programs::program::Program;
 use crate::programs::table;
-use crate::syntax::tree::Command;
 use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 /// Loops, functions and possible values lead to more commands than are written; there is an end to that. The unit is
@@ -24,10 +23,13 @@ pub(crate) struct Analyzer<'a> {
     pub(super) streams: Streams,
     pub(super) combinations: Combinations,
     pub(super) functions: FunctionLog,
+    pub(super) jumps: Jumps,
+    /// What a shell runs when it ends, with the state in which that was set.
+    pub(super) traps: Vec<(Field, State)>,
     work: usize,
 }
 
-/// What holds for a part of the script, and is restored after it: see [`Analyzer::scoped`].
+/// What holds for a part of the script, and is restored after it: see [`Analyzer::restoring`].
 #[derive(Clone)]
 pub(super) struct Scope {
     /// What the command reads from.
@@ -57,12 +59,35 @@ pub(super) struct Streams {
 /// The functions that were defined, with the state there, and those that were called.
 #[derive(Default)]
 pub(super) struct FunctionLog {
-    pub(super) defined: Vec<(Rc<Command>, State)>,
-    pub(super) called: Vec<Rc<Command>>,
+    pub(super) defined: Vec<(FunctionBody, State)>,
+    pub(super) called: Vec<FunctionBody>,
+}
+
+/// The states in which a part of the script may have been left early. They are joined where the script goes on.
+#[derive(Default)]
+pub(super) struct Jumps {
+    /// By `break` and `continue`: the innermost loop.
+    pub(super) loops: Option<State>,
+    /// By `break 2` and the like: any loop around it.
+    pub(super) outer_loops: Option<State>,
+    /// By `return`: a function, or a file that is sourced.
+    pub(super) returns: Option<State>,
+    /// By `exit`: a shell.
+    pub(super) exits: Option<Disk>,
+}
+
+impl Jumps {
+    /// Adds a state to those of one kind.
+    pub(super) fn add(jumps: &mut Option<State>, state: &State) {
+        match jumps {
+            Some(jumps) => jumps.join(state),
+            None => *jumps = Some(state.clone()),
+        }
+    }
 }
 
 impl<'a> Analyzer<'a> {
-    pub(super) fn new(context: &Context<'a>) -> Analyzer<'a> {
+    pub(crate) fn new(context: &Context<'a>) -> Analyzer<'a> {
         Analyzer {
             context: *context,
             script: Script::default(),
@@ -79,11 +104,13 @@ impl<'a> Analyzer<'a> {
             streams: Streams { output: Stream::Nothing, process: Stream::Nothing, prints: None },
             combinations: Combinations::default(),
             functions: FunctionLog::default(),
+            jumps: Jumps::default(),
+            traps: Vec::new(),
             work: 0,
         }
     }
 
-    pub(super) fn into_script(self) -> Script {
+    pub(crate) fn into_script(self) -> Script {
         self.script
     }
 
@@ -180,12 +207,21 @@ impl Analyzer<'_> {
 
 /// Parts of a script that leave something as it was before.
 impl Analyzer<'_> {
+    /// Runs something. One part of what is known, or of the scope, is the same afterwards as before.
+    pub(super) fn restoring<P: Clone, T>(
+        &mut self,
+        part: fn(&mut Self) -> &mut P,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = part(self).clone();
+        let result = run(self);
+        *part(self) = outer;
+        result
+    }
+
     /// Runs something; the scope is the same afterwards.
     pub(super) fn scoped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = self.scope.clone();
-        let result = run(self);
-        self.scope = outer;
-        result
+        self.restoring(|analyzer| &mut analyzer.scope, run)
     }
 
     /// Runs something one level deeper, unless that is too deep.
@@ -196,17 +232,40 @@ impl Analyzer<'_> {
             }
             return;
         }
-        self.scope.depth += 1;
-        run(self);
-        self.scope.depth -= 1;
+        let depth: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.depth;
+        self.restoring(depth, |analyzer| {
+            analyzer.scope.depth += 1;
+            run(analyzer);
+        });
     }
 
     /// Runs something in a subshell: of what it changes, only what is on the disk stays.
     pub(crate) fn subshell(&mut self, run: impl FnOnce(&mut Self)) {
-        let state = self.state.clone();
-        run(self);
-        let disk = std::mem::replace(&mut self.state, state).disk;
+        let outer = (std::mem::take(&mut self.jumps), std::mem::take(&mut self.traps));
+        let disk = self.restoring(
+            |analyzer| &mut analyzer.state,
+            |analyzer| {
+                run(analyzer);
+                analyzer.end_shell();
+                analyzer.state.disk.clone()
+            },
+        );
         self.state.disk = disk;
+        (self.jumps, self.traps) = outer;
+    }
+
+    /// A shell ends: what it runs then, and what is on the disk if it ended earlier.
+    pub(super) fn end_shell(&mut self) {
+        for (code, state) in std::mem::take(&mut self.traps) {
+            if self.state != state {
+                self.as_part(|analyzer| analyzer.code(&code, "bash"));
+            }
+        }
+        let Jumps { loops, outer_loops, returns, exits } = std::mem::take(&mut self.jumps);
+        let left = [loops, outer_loops, returns].into_iter().flatten().map(|state| state.disk);
+        for disk in left.chain(exits) {
+            self.state.disk = self.state.disk.or_earlier(&disk);
+        }
     }
 
     /// Runs something in a new shell with these arguments.
@@ -223,10 +282,13 @@ impl Analyzer<'_> {
         options: impl IntoIterator<Item = &'f Field>,
         run: impl FnOnce(&mut Self),
     ) {
-        let directories = self.state.directories.clone();
-        options.into_iter().for_each(|directory| self.state.directories.enter(directory));
-        run(self);
-        self.state.directories = directories;
+        self.restoring(
+            |analyzer| &mut analyzer.state.directories,
+            |analyzer| {
+                options.into_iter().for_each(|directory| analyzer.state.directories.enter(directory));
+                run(analyzer);
+            },
+        );
     }
 
     /// Runs something in each of several ways, from the same state. After that, one of them has happened.
@@ -264,11 +326,12 @@ impl Analyzer<'_> {
 
     /// Runs something that is part of a command's text. Its output is discarded.
     pub(crate) fn as_part(&mut self, run: impl FnOnce(&mut Self)) {
-        let output = self.take_output();
-        self.scoped(|analyzer| {
-            analyzer.scope.inside += 1;
-            analyzer.printing(run);
+        let output: fn(&mut Self) -> &mut Stream = |analyzer| &mut analyzer.streams.output;
+        self.restoring(output, |analyzer| {
+            analyzer.scoped(|analyzer| {
+                analyzer.scope.inside += 1;
+                analyzer.printing(run);
+            });
         });
-        self.streams.output = output;
     }
 }

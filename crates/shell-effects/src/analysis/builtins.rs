@@ -3,12 +3,14 @@
 use std::rc::Rc;
 
 use crate::Doubt;
-use crate::analysis::analyzer::Analyzer;
+use crate::analysis::analyzer::{Analyzer, Jumps};
+use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::{MAX_OPTIONS, Value};
 use crate::programs::arguments::Call;
 use crate::programs::interpreters::{is_descriptor, is_input};
+use crate::syntax::tree::Piece;
 
 /// Each alias is looked for with every command.
 const MAX_ALIASES: usize = 64;
@@ -52,6 +54,7 @@ pub(crate) fn eval(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 pub(crate) fn trap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let [code, _, ..] = call.arguments.operands.as_slice() {
         analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+        analyzer.traps.push((code.clone(), analyzer.state.clone()));
     }
 }
 
@@ -69,12 +72,37 @@ pub(crate) fn completion(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 pub(crate) fn source(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    match call.arguments.operands.first() {
-        Some(file) if is_input(file) => analyzer.code_from_input(call.name, true),
-        Some(file) if is_descriptor(file) => analyzer.code_from_process(call.name, true),
-        Some(file) => analyzer.script_file(file, call, true),
-        None => {}
+    let Some((file, arguments)) = call.arguments.operands.split_first() else { return };
+    let arguments = if arguments.is_empty() { None } else { Some(arguments) };
+    analyzer.returning(arguments, |analyzer| {
+        if is_input(file) {
+            analyzer.code_from_input(call.name, Language::ThisShell);
+        } else if is_descriptor(file) {
+            analyzer.code_from_process(call.name, Language::ThisShell);
+        } else {
+            analyzer.script_file(file, call, Language::ThisShell);
+        }
+    });
+}
+
+/// `break` and `continue`.
+pub(crate) fn leave_loop(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    Jumps::add(&mut analyzer.jumps.loops, &analyzer.state);
+    if !call.arguments.operands.is_empty() {
+        Jumps::add(&mut analyzer.jumps.outer_loops, &analyzer.state);
     }
+}
+
+/// `return`.
+pub(crate) fn leave_function(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
+    Jumps::add(&mut analyzer.jumps.returns, &analyzer.state);
+}
+
+/// `exit`.
+pub(crate) fn leave_shell(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
+    let disk = &analyzer.state.disk;
+    let exits = analyzer.jumps.exits.take();
+    analyzer.jumps.exits = Some(exits.map_or_else(|| disk.clone(), |exits| exits.join(disk)));
 }
 
 pub(crate) fn alias(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -92,6 +120,13 @@ pub(crate) fn unset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for name in &call.arguments.operands {
         analyzer.state.set(&variable(name), Value::Unknown);
         analyzer.state.functions.undefine(&name.text);
+    }
+}
+
+/// `let`.
+pub(crate) fn arithmetic(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for field in call.fields.iter().skip(1) {
+        analyzer.assign_numbers(&vec![Piece::Quoted(field.text.clone())]);
     }
 }
 

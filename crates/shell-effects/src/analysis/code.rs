@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
@@ -11,40 +10,56 @@ use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
+use crate::{CodeLanguage, Doubt};
 
 /// The variable that stands for what another command prints.
 const UNKNOWN: &str = "unknown_output";
 
+/// What runs a code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Language {
+    /// A shell of its own.
+    NewShell,
+    /// The shell that runs the script: what it changes stays.
+    ThisShell,
+    /// An interpreter of another language, which is not read here.
+    Other,
+}
+
 impl Analyzer<'_> {
-    /// Code whose effects are not known.
+    /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
+        self.doubt_code(interpreter, CodeLanguage::Other, text);
+    }
+
+    fn doubt_code(&mut self, interpreter: &str, language: CodeLanguage, text: String) {
         if self.scope.elsewhere > 0 {
             return;
         }
         let bases = self.state.bases().to_vec();
-        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
+        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, bases });
     }
 
-    /// Code that the last command runs, and that is not known.
+    /// Code in another language that the last command runs, and that is not known.
     pub(crate) fn unknown_code(&mut self, interpreter: &str, text: String) {
-        self.runs_unknown();
+        self.runs_unknown(CodeLanguage::Other);
         self.inline_code(interpreter, text);
     }
 
-    fn runs_unknown(&mut self) {
+    fn runs_unknown(&mut self, language: CodeLanguage) {
         if let Some(command) = self.script.commands.last_mut() {
-            command.runs_unknown = true;
+            command.unknown_code = Some(language);
         }
     }
 
     /// Code for a shell that is not known at all: any command may run. A variable that this script does not set has been set by
     /// the user.
     fn unknown_script(&mut self, interpreter: &str, code: &Field) {
+        self.runs_unknown(CodeLanguage::Shell);
         if self.is_made_here(code) {
-            self.runs_unknown();
             self.doubt_script(interpreter);
         } else {
-            self.unknown_code(interpreter, code.text.clone());
+            self.doubt_code(interpreter, CodeLanguage::Shell, code.text.clone());
         }
     }
 
@@ -74,7 +89,7 @@ impl Analyzer<'_> {
             return;
         }
         if code.kind == FieldKind::Unknown {
-            self.runs_unknown();
+            self.runs_unknown(CodeLanguage::Shell);
         }
         self.script_text(&as_code(code));
         // What it prints is printed by the commands in it.
@@ -127,56 +142,58 @@ impl Analyzer<'_> {
             && used.chain(side_effects::names(word)).all(is_fine)
     }
 
-    pub(crate) fn code_from_input(&mut self, interpreter: &str, is_shell: bool) {
+    pub(crate) fn code_from_input(&mut self, interpreter: &str, language: Language) {
         let input = self.scope.input.clone();
-        self.code_of(input, interpreter, is_shell);
+        self.code_of(input, interpreter, language);
     }
 
     /// Code from the last process substitution.
-    pub(crate) fn code_from_process(&mut self, interpreter: &str, is_shell: bool) {
+    pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language) {
         let input = self.streams.process.clone();
-        self.code_of(input, interpreter, is_shell);
+        self.code_of(input, interpreter, language);
     }
 
-    fn code_of(&mut self, stream: Stream, interpreter: &str, is_shell: bool) {
+    fn code_of(&mut self, stream: Stream, interpreter: &str, language: Language) {
         match stream {
             Stream::Nothing | Stream::Inherited | Stream::File => {}
             Stream::Text(printed) => {
                 if printed.and_more {
-                    self.nothing_known(interpreter, is_shell);
+                    self.nothing_known(interpreter, language);
                 }
-                if is_shell {
-                    self.scoped(|analyzer| {
+                match language {
+                    Language::NewShell => self.scoped(|analyzer| {
                         analyzer.scope.input = Stream::Inherited;
                         analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&printed.text, interpreter));
-                    });
-                } else if is_wholly_unknown(&printed.text) {
-                    self.unknown_code(interpreter, printed.text.shown());
-                } else {
-                    self.inline_code(interpreter, printed.text.shown());
+                    }),
+                    Language::ThisShell => self.code(&printed.text, interpreter),
+                    Language::Other if is_wholly_unknown(&printed.text) => {
+                        self.unknown_code(interpreter, printed.text.shown());
+                    }
+                    Language::Other => self.inline_code(interpreter, printed.text.shown()),
                 }
             }
-            Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, is_shell),
+            Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, language),
         }
     }
 
-    fn nothing_known(&mut self, interpreter: &str, is_shell: bool) {
-        if is_shell {
-            self.unknown_script(interpreter, &Field::unknown(""));
-        } else {
-            self.unknown_code(interpreter, String::new());
+    fn nothing_known(&mut self, interpreter: &str, language: Language) {
+        match language {
+            Language::NewShell | Language::ThisShell => {
+                self.unknown_script(interpreter, &Field::unknown(""));
+            }
+            Language::Other => self.unknown_code(interpreter, String::new()),
         }
     }
 
     /// A script in a file. Its content is known only if this command wrote it.
-    pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, is_shell: bool) {
+    pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, language: Language) {
         self.reads(file, call.command);
-        self.written_code(file, call.command, call.name, is_shell);
+        self.written_code(file, call.command, call.name, language);
     }
 
     /// A program in a file, such as `./x`.
     pub(crate) fn program_file(&mut self, file: &Field, command: usize) {
-        if file.text.contains('/') && self.written_code(file, command, &file.text, true) {
+        if file.text.contains('/') && self.written_code(file, command, &file.text, Language::NewShell) {
             // Nobody knows which program it is.
             if let Some(command) = self.script.commands.get_mut(command) {
                 command.is_known = false;
@@ -185,13 +202,18 @@ impl Analyzer<'_> {
     }
 
     /// Runs what was written to a file before; whether that is not known.
-    fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, is_shell: bool) -> bool {
+    fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, language: Language) -> bool {
         let Some(written) = self.written(file) else { return false };
-        for content in written.parts() {
-            self.code_of(content.clone(), interpreter, is_shell);
-        }
+        // None of the parts may be in it.
+        let none = if written.parts().len() > 1 { Some(None) } else { None };
+        self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
+            if let Some(content) = content {
+                analyzer.code_of(content.clone(), interpreter, language);
+            }
+        });
         let by = written.by;
-        let is_unknown = self.script.commands.get(command).is_some_and(|command| command.runs_unknown);
+        let is_unknown =
+            self.script.commands.get(command).is_some_and(|command| command.unknown_code.is_some());
         if is_unknown {
             self.joined_with(by, command);
         }
@@ -202,7 +224,7 @@ impl Analyzer<'_> {
     /// print, they belong together.
     pub(crate) fn ran(&mut self, start: usize, own: usize) {
         let ran = self.script.commands.get(own..).unwrap_or_default();
-        let Some(runs) = ran.iter().find(|command| command.runs_unknown) else { return };
+        let Some(runs) = ran.iter().find(|command| command.unknown_code.is_some()) else { return };
         let used = runs
             .unknown
             .iter()
@@ -225,7 +247,7 @@ impl Analyzer<'_> {
         };
         let is_whole = is_wholly_unknown(first) && self.is_made_here(first);
         if is_whole || first.text.starts_with("$(") {
-            self.runs_unknown();
+            self.runs_unknown(CodeLanguage::Shell);
         }
         let is_bare = first.holes.iter().all(|(_, quoting)| *quoting != crate::Quoting::Quoted);
         if is_whole && is_bare && fields.len() == 1 {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::analysis::analyzer::Analyzer;
+use crate::analysis::analyzer::{Analyzer, Jumps};
 use crate::analysis::definitions::FunctionBody;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects;
@@ -15,11 +15,14 @@ use crate::syntax::tree::{Command, CommandKind, Item, Join, List, Pipeline, Word
 use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 const MAX_FUNCTIONS: usize = 64;
+/// A loop that still changes something then is not followed.
+const MAX_RUNS: usize = 64;
 
 /// What a script does.
 pub(crate) fn analyze(list: &List, context: &Context<'_>) -> Script {
     let mut analyzer = Analyzer::new(context);
     analyzer.list(list);
+    analyzer.end_shell();
     analyzer.uncalled_functions();
     analyzer.into_script()
 }
@@ -75,15 +78,17 @@ impl Analyzer<'_> {
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
         let start = self.script.commands.len();
-        let around = std::mem::replace(&mut self.scope.pipeline, start);
-        if let [command] = pipeline.as_slice() {
-            // Not a scope of its own: `exec > FILE` redirects what follows it.
-            self.command(command);
-        } else {
-            self.scoped(|analyzer| analyzer.piped(pipeline));
-            self.joined(start);
-        }
-        self.scope.pipeline = around;
+        // Only this part of the scope: `exec > FILE` redirects what follows it.
+        let first: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.pipeline;
+        self.restoring(first, |analyzer| {
+            analyzer.scope.pipeline = start;
+            if let [command] = pipeline.as_slice() {
+                analyzer.command(command);
+            } else {
+                analyzer.scoped(|analyzer| analyzer.piped(pipeline));
+                analyzer.joined(start);
+            }
+        });
     }
 
     fn piped(&mut self, pipeline: &Pipeline) {
@@ -128,27 +133,49 @@ impl Analyzer<'_> {
     /// Calls a function, if there may be one of this name; whether there is one for certain.
     pub(crate) fn call(&mut self, name: &str, arguments: &[Field]) -> bool {
         let Some(function) = self.state.functions.get(name).cloned() else { return false };
-        let outer = self.state.positional.replace(Rc::new(arguments.to_vec()));
         let bodies = function.bodies.as_slice().iter().map(Some);
         let none = if function.is_certain { None } else { Some(None) };
-        self.one_of(bodies.chain(none), |analyzer, body| {
-            let Some(FunctionBody(body)) = body else { return };
-            if !analyzer.functions.called.iter().any(|called| Rc::ptr_eq(called, body)) {
-                analyzer.functions.called.push(Rc::clone(body));
-            }
-            analyzer.deeper(|analyzer| analyzer.command(body));
+        self.returning(Some(arguments), |analyzer| {
+            analyzer.one_of(bodies.chain(none), |analyzer, body| {
+                let Some(body) = body else { return };
+                if !analyzer.functions.called.contains(body) {
+                    analyzer.functions.called.push(body.clone());
+                }
+                analyzer.deeper(|analyzer| analyzer.command(&body.0));
+            });
         });
-        self.state.positional = outer;
         function.is_certain
+    }
+
+    /// Runs what `return` leaves, with its own arguments where it has some.
+    pub(crate) fn returning(&mut self, arguments: Option<&[Field]>, run: impl FnOnce(&mut Self)) {
+        let outer = self.jumps.returns.take();
+        let run = |analyzer: &mut Self| {
+            run(analyzer);
+            if let Some(left) = analyzer.jumps.returns.take() {
+                analyzer.state.join(&left);
+            }
+        };
+        match arguments {
+            None => run(self),
+            Some(arguments) => self.restoring(
+                |analyzer| &mut analyzer.state.positional,
+                |analyzer| {
+                    analyzer.state.positional = Some(Rc::new(arguments.to_vec()));
+                    run(analyzer);
+                },
+            ),
+        }
+        self.jumps.returns = outer;
     }
 
     /// Functions that were only defined may be called in ways that we do not see.
     fn uncalled_functions(&mut self) {
         for (body, state) in std::mem::take(&mut self.functions.defined) {
-            if !self.functions.called.iter().any(|called| Rc::ptr_eq(called, &body)) {
+            if !self.functions.called.contains(&body) {
                 let disk = self.state.disk.clone();
                 self.state = State { positional: None, disk, ..state };
-                self.command(&body);
+                self.command(&body.0);
             }
         }
     }
@@ -170,40 +197,60 @@ impl Analyzer<'_> {
             CommandKind::Group(list) => self.list(list),
             CommandKind::Subshell(list) => self.subshell(|analyzer| analyzer.list(list)),
             CommandKind::If(branches) => self.conditional(branches),
-            CommandKind::While { condition, body } => self.repeated(|analyzer| {
-                analyzer.list(condition);
-                analyzer.list(body);
-            }),
+            CommandKind::While { condition, body } => {
+                let mut end = None;
+                self.repeated(|analyzer| {
+                    analyzer.list(condition);
+                    end = Some(analyzer.state.clone());
+                    analyzer.list(body);
+                });
+                // The condition runs last.
+                if let Some(end) = end {
+                    self.state.join(&end);
+                }
+            }
             CommandKind::For { name, words, body } => self.for_each(name, words.as_deref(), body),
             CommandKind::Case { word, arms } => self.case(word, arms),
             CommandKind::Function { name, body } => {
                 self.define(name, body);
             }
-            CommandKind::Expression { is_arithmetic, words, body } => {
-                for word in words {
-                    self.substitutions(word);
-                    self.evaluate_hidden(word, *is_arithmetic);
-                    if *is_arithmetic {
-                        self.assign_numbers(word);
-                    }
-                    if *is_arithmetic && !self.is_harmless_arithmetic(word) || side_effects::hides_code(word)
-                    {
-                        self.side_effect(side_effects::shown(word));
-                    }
-                }
-                if !body.is_empty() {
-                    self.repeated(|analyzer| analyzer.list(body));
-                }
+            CommandKind::Expression { is_arithmetic, words, body } if body.is_empty() => {
+                self.expression(words, *is_arithmetic);
+            }
+            CommandKind::Expression { is_arithmetic, words, body } => self.repeated(|analyzer| {
+                analyzer.expression(words, *is_arithmetic);
+                analyzer.list(body);
+            }),
+        }
+    }
+
+    fn expression(&mut self, words: &[Word], is_arithmetic: bool) {
+        for word in words {
+            self.substitutions(word);
+            self.evaluate_hidden(word, is_arithmetic);
+            if is_arithmetic {
+                self.assign_numbers(word);
+            }
+            if is_arithmetic && !self.is_harmless_arithmetic(word) || side_effects::hides_code(word) {
+                self.side_effect(side_effects::shown(word));
             }
         }
     }
 
     fn define(&mut self, name: &str, body: &Rc<Command>) {
-        if self.functions.defined.len() >= MAX_FUNCTIONS {
+        let body = FunctionBody(Rc::clone(body));
+        let known = self.functions.defined.iter().position(|(known, _)| *known == body);
+        let is_new = known.is_none() || self.state.functions.get(name).is_none();
+        let count = self.functions.defined.len().max(self.state.functions.len());
+        if is_new && count >= MAX_FUNCTIONS {
             return self.doubt(Doubt::TooMany("functions"));
         }
-        self.state.functions.define(name, FunctionBody(Rc::clone(body)));
-        self.functions.defined.push((Rc::clone(body), self.state.clone()));
+        self.state.functions.define(name, body.clone());
+        // A loop defines the same function again.
+        match known.and_then(|at| self.functions.defined.get_mut(at)) {
+            Some((_, state)) => state.join(&self.state),
+            None => self.functions.defined.push((body, self.state.clone())),
+        }
     }
 
     fn conditional(&mut self, branches: &[(Option<List>, List)]) {
@@ -241,25 +288,58 @@ impl Analyzer<'_> {
         self.blur();
     }
 
-    /// Runs a body as often as it takes for what is known not to change any more.
-    fn repeated(&mut self, mut body: impl FnMut(&mut Self)) {
-        let start = self.state.clone();
-        body(self);
-        self.blur();
-        self.state.join(&start);
-        if self.state == start {
-            return;
-        }
-        let once = self.state.clone();
-        body(self);
-        self.state.join(&once);
-        if self.state != once {
-            self.state.widen(&once);
+    /// Runs a body until one more run changes nothing. What changes again and again becomes unknown.
+    pub(crate) fn repeated(&mut self, mut body: impl FnMut(&mut Self)) {
+        let outer = self.jumps.loops.take();
+        let start = self.script.commands.len();
+        for run in 0..=MAX_RUNS {
             let before = self.state.clone();
+            let first = self.script.commands.len();
             body(self);
             // The last run may be the one that did not happen.
             self.state.join(&before);
+            if let Some(left) = self.jumps.loops.take() {
+                self.state.join(&left);
+            }
+            if run == 0 {
+                self.blur();
+            }
+            self.same_commands(start, first);
+            if run > 0 {
+                self.state.widen(&before);
+            }
+            if self.state == before {
+                break;
+            }
+            if run == MAX_RUNS {
+                self.doubt(Doubt::TooDeep);
+            }
         }
+        self.jumps.loops = outer;
+        if let Some(left) = &self.jumps.outer_loops {
+            Jumps::add(&mut self.jumps.loops, left);
+        }
+    }
+
+    /// A run of a loop, which starts at `first`, adds its commands again. The state refers to those of the runs before it where
+    /// they are the same, so that it does not change with every run. The loop itself starts at `start`.
+    fn same_commands(&mut self, start: usize, first: usize) {
+        let commands = self.state.commands_from(first);
+        if start == first || !self.work(commands.len() * (first - start) / 8) {
+            return;
+        }
+        let ran = self.script.commands.get(start..).unwrap_or_default();
+        let earliest = |index: usize| {
+            let command = self.script.commands.get(index)?;
+            Some(start + ran.iter().position(|other| other.text == command.text)?)
+        };
+        let same: Vec<(usize, usize)> =
+            commands.into_iter().map(|index| (index, earliest(index).unwrap_or(index))).collect();
+        self.state.refer(|index| {
+            let known =
+                same.binary_search_by_key(&index, |(index, _)| *index).ok().and_then(|at| same.get(at));
+            known.map_or(index, |(_, earliest)| *earliest)
+        });
     }
 
     fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &List) {

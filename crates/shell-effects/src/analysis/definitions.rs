@@ -5,13 +5,14 @@ use std::rc::Rc;
 use crate::analysis::variables::Alternatives;
 use crate::syntax::tree::Command;
 
-/// The body of a function. The same place in a script is the same body.
+/// The body of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionBody(pub(crate) Rc<Command>);
 
 impl PartialEq for FunctionBody {
+    /// Mostly it is the same place in a script. A text that is evaluated again has the same content.
     fn eq(&self, other: &FunctionBody) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
 }
 

@@ -123,6 +123,9 @@ impl Directories {
         if self.current != other.current {
             self.lose();
         }
+        if self.after_failure != other.after_failure {
+            self.after_failure = Some(Alternatives::one(Base::Unknown));
+        }
         if self.previous != other.previous {
             self.previous = None;
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::analysis::stream::Stream;
-use crate::analysis::variables::Alternatives;
+use crate::analysis::variables::{Alternatives, referred};
 
 /// The content of further files is unknown, like that of every other file then.
 const MAX_FILES: usize = 64;
@@ -187,6 +187,62 @@ impl Disk {
         Disk { files: Rc::new(files), is_full, made: Rc::default() }
     }
 
+    /// This disk, or an earlier one of it, for the files that had been written then.
+    pub(crate) fn or_earlier(&self, earlier: &Disk) -> Disk {
+        let mut disk = self.clone();
+        for (at, file) in self.files.iter().enumerate() {
+            if let Ok(before) = earlier.position(&file.path)
+                && let Some(before) = earlier.files.get(before)
+                && !Rc::ptr_eq(before, file)
+                && let Some(either) = Rc::make_mut(&mut disk.files).get_mut(at)
+            {
+                *either = Rc::new(file.join(before));
+            }
+        }
+        disk.made = self.join_made(earlier);
+        disk
+    }
+
+    /// The content of a file that differs from what it was becomes unknown. What is known of it stays, but nothing is added
+    /// any more.
+    pub(crate) fn widen(&mut self, other: &Disk) {
+        for at in 0..self.files.len() {
+            let Some(file) = self.files.get(at) else { return };
+            let before = other.file(&file.path);
+            if file.parts == before.parts && file.is_exact == before.is_exact {
+                continue;
+            }
+            let unknown = Alternatives::one(Stream::Unknown);
+            let is_unknown = before.parts.as_slice().contains(&Stream::Unknown);
+            let (parts, is_exact) = if is_unknown {
+                (before.parts, before.is_exact)
+            } else {
+                (limited(file.parts.union(&unknown)), false)
+            };
+            if let Some(file) = Rc::make_mut(&mut self.files).get_mut(at) {
+                *file = Rc::new(WrittenFile { parts, is_exact, ..(**file).clone() });
+            }
+        }
+    }
+
+    /// The commands that wrote the files.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = usize> {
+        self.files.iter().flat_map(|file| file.by.iter().copied())
+    }
+
+    /// Refers to other commands instead.
+    pub(crate) fn refer(&mut self, to: impl Fn(usize) -> usize) {
+        for at in 0..self.files.len() {
+            let Some(file) = self.files.get(at) else { return };
+            let by = referred(&file.by, &to);
+            if by != file.by
+                && let Some(file) = Rc::make_mut(&mut self.files).get_mut(at)
+            {
+                Rc::make_mut(file).by = by;
+            }
+        }
+    }
+
     /// A directory exists for certain where it does in both cases.
     fn join_made(&self, other: &Disk) -> Rc<Vec<String>> {
         if self.made == other.made {
@@ -200,7 +256,7 @@ impl Disk {
     pub(crate) fn covers(&self, other: &Disk) -> bool {
         let is_covered = |file: &Rc<WrittenFile>| {
             let (mine, theirs) = (self.file(&file.path), other.file(&file.path));
-            let is_unknown = mine.parts == Alternatives::one(Stream::Unknown);
+            let is_unknown = mine.parts.as_slice().contains(&Stream::Unknown);
             let is_wider = mine.parts.contains_all(&theirs.parts) && (!mine.is_exact || theirs.is_exact);
             is_unknown || is_wider
         };

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::extent::Extent;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::WORK_TREE;
-use crate::matching;
+use crate::programs::program::Deletes;
+use crate::programs::table::name_of;
 use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target, UnknownPart};
 
 impl Analyzer<'_> {
@@ -16,9 +18,11 @@ impl Analyzer<'_> {
         let is_known = fields.first().is_some_and(Field::is_literal);
         let unknown =
             fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
-        let deletes = words.first().is_some_and(|word| matching::deletes(word));
-        let directories =
-            if deletes { self.state.bases().iter().filter_map(Base::known).collect() } else { Vec::new() };
+        let entry = if is_known { words.first().and_then(|word| self.program(name_of(word))) } else { None };
+        let directories = match entry.map_or(Deletes::Nothing, |program| program.deletes) {
+            Deletes::Nothing => Vec::new(),
+            Deletes::Operands | Deletes::Found => self.state.bases().iter().filter_map(Base::known).collect(),
+        };
         self.script.commands.push(SimpleCommand {
             words,
             text,
@@ -32,9 +36,16 @@ impl Analyzer<'_> {
             directories,
             wraps: false,
             inside: self.scope.inside > 0,
-            runs_unknown: false,
+            unknown_code: None,
+            makes_symbolic_link: false,
+            extent: Extent::default(),
+            entry,
         });
         self.script.commands.len() - 1
+    }
+
+    pub(crate) fn command_mut(&mut self, command: usize) -> Option<&mut SimpleCommand> {
+        self.script.commands.get_mut(command)
     }
 
     /// What is touched because of an option of the command.

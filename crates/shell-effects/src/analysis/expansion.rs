@@ -220,18 +220,13 @@ impl Analyzer<'_> {
                 output
             }
         };
-        match text {
-            "mktemp" | "mktemp -d" => Some(Field::literal("/tmp/tmp.mktemp")),
-            _ => {
-                let known = self.printed_directory(text).or_else(|| output.exactly());
-                known.or_else(|| self.printed_pattern(text))
-            }
-        }
+        let known = self.printed_directory(text).or_else(|| output.exactly());
+        known.or_else(|| self.printed_pattern(text))
     }
 
     /// The pattern of what a program prints, unless the script has a function or an alias of that name.
     fn printed_pattern(&self, text: &str) -> Option<Field> {
-        let pattern = system::pattern(text)?;
+        let pattern = self.pattern_of_output(text)?;
         let name = text.split_whitespace().next().unwrap_or_default();
         let is_own = self.state.functions.get(name).is_some() || self.state.aliases.get(name).is_some();
         if is_own {

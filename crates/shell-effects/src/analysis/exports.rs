@@ -160,10 +160,12 @@ impl Analyzer<'_> {
 
     /// Runs something with further variables for programs.
     pub(crate) fn with_exports<T>(&mut self, variables: &[String], run: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.state.exports.clone();
-        self.state.exports.give(variables.iter().cloned());
-        let result = run(self);
-        self.state.exports = before;
-        result
+        self.restoring(
+            |analyzer| &mut analyzer.state.exports,
+            |analyzer| {
+                analyzer.state.exports.give(variables.iter().cloned());
+                run(analyzer)
+            },
+        )
     }
 }

@@ -154,11 +154,17 @@ impl Analyzer<'_> {
         if let Stream::Text(printed) = &output {
             self.work(printed.text.text.len());
         }
+        let is_silent = matches!(output, Stream::Unknown) && self.prints_nothing(name);
         let Some(prints) = &mut self.streams.prints else { return };
-        let is_silent = matches!(output, Stream::Unknown) && prints_nothing(name);
         if !is_silent {
             prints.add(output);
         }
+    }
+
+    /// Whether a program prints nothing, so that the output of the others is all there is.
+    fn prints_nothing(&self, program: &str) -> bool {
+        let program = table::called_name(program).and_then(|name| self.program(name));
+        program.is_some_and(|program| matches!(program.output, Output::Nothing))
     }
 
     /// What was printed so far may have been printed in another way.
@@ -208,10 +214,4 @@ impl Analyzer<'_> {
         paths.dedup();
         paths
     }
-}
-
-/// Whether a program prints nothing, so that the output of the others is all there is.
-fn prints_nothing(program: &str) -> bool {
-    let program = table::called_name(program).and_then(table::by_name);
-    program.is_some_and(|program| matches!(program.output, Output::Nothing))
 }

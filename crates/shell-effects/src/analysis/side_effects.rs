@@ -29,27 +29,8 @@ pub(crate) fn hides_code(word: &Word) -> bool {
     literal(word).any(|text| text.contains("$(") || text.contains("${") || text.contains('`'))
 }
 
-/// Builtins that evaluate the index of an array in their arguments, and with it a substitution in quotes.
-pub const EVALUATING: [&str; 15] = [
-    "test",
-    "[",
-    "printf",
-    "read",
-    "unset",
-    "let",
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "wait",
-];
-
 /// Whether a text is the index of an array with a substitution in it: `a[$(…)]`.
-pub fn is_evaluated(text: &str) -> bool {
+pub(crate) fn is_evaluated(text: &str) -> bool {
     text.contains('[') && (text.contains("$(") || text.contains('`'))
 }
 
@@ -154,7 +135,7 @@ const STEERING_SMALL: &[&str] = &[
 ];
 
 /// Whether a variable of this name changes nothing but what the script itself makes of it.
-pub fn is_harmless(name: &str) -> bool {
+pub(crate) fn is_harmless(name: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if !name.bytes().all(is_name) {
         return false;

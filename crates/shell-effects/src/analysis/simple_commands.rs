@@ -4,7 +4,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::analysis::redirections;
-use crate::analysis::side_effects::{EVALUATING, is_evaluated, is_harmless};
+use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::Value;
@@ -12,7 +12,7 @@ use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Action, Output, Stdin};
 use crate::programs::tools::prints_settings;
 use crate::programs::{editors, launchers, table, wrappers};
-use crate::syntax::tree::{Assignment, Piece, Redirect, Word};
+use crate::syntax::tree::{Assignment, Redirect, Word};
 
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -55,11 +55,11 @@ impl Analyzer<'_> {
         let saved: Vec<_> = assignments.iter().map(|assignment| self.assign_for(assignment)).collect();
         let assigned: Vec<String> = assignments.iter().map(|assignment| self.assigned(assignment)).collect();
         let index = self.script.commands.len();
-        let around = self.scope.redirected;
-        self.scope.redirected += usize::from(redirected.to_file);
-        let declares =
-            self.with_own_combinations(|analyzer| analyzer.run_assigned(&fields, &assigned, &redirected));
-        self.scope.redirected = around;
+        let count: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.redirected;
+        let declares = self.restoring(count, |analyzer| {
+            analyzer.scope.redirected += usize::from(redirected.to_file);
+            analyzer.with_own_combinations(|analyzer| analyzer.run_assigned(&fields, &assigned, &redirected))
+        });
         // A command of no words redirects as well.
         if self.script.commands.len() == index && !redirected.touched.is_empty() {
             self.add_command(&fields, redirected.to_file);
@@ -82,10 +82,8 @@ impl Analyzer<'_> {
         assigned: &[String],
         redirected: &RedirectionEffects,
     ) -> bool {
-        let declares = matches!(
-            fields.first().map(|field| field.text.as_str()),
-            Some("export" | "declare" | "local" | "readonly" | "typeset")
-        );
+        let program = fields.first().and_then(|field| self.program(&field.text));
+        let declares = program.is_some_and(|program| program.builtin.declares);
         if declares {
             self.run_command(fields, redirected);
             self.export(fields, assigned);
@@ -173,7 +171,7 @@ impl Analyzer<'_> {
             return;
         }
         let command = self.add_command(fields, self.scope.redirected > 0);
-        self.takes_input(&first.text);
+        self.takes_input(command);
         if !first.is_literal() {
             self.printed_command(fields);
             self.unknown_program(fields);
@@ -193,19 +191,16 @@ impl Analyzer<'_> {
     }
 
     fn run_program(&mut self, first: &Field, fields: &[Field], command: usize) {
-        let name = first.text.as_str();
-        if EVALUATING.contains(&name) {
+        let called = table::called_name(&first.text);
+        let entry = self.script.commands.get(command).and_then(|command| command.entry);
+        let program = if called.is_some() { entry } else { None };
+        if program.is_some_and(|program| program.builtin.evaluates) {
             let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
             words.for_each(|word| self.evaluate(&word.text));
         }
-        if name == "let" {
-            for field in fields.iter().skip(1) {
-                self.assign_numbers(&vec![Piece::Quoted(field.text.clone())]);
-            }
-        }
-        let is_function = self.call(name, fields.get(1..).unwrap_or_default());
-        let name = table::called_name(name).unwrap_or_default();
-        match self.program(name) {
+        let is_function = self.call(&first.text, fields.get(1..).unwrap_or_default());
+        let name = called.unwrap_or_default();
+        match program {
             Some(program) if !(is_function && matches!(program.action, Action::Unknown)) => {
                 let words = fields.get(1..).unwrap_or_default();
                 let (arguments, length) =
@@ -224,13 +219,11 @@ impl Analyzer<'_> {
     }
 
     /// What a client of a database gets on its standard input is run as its arguments are.
-    fn takes_input(&mut self, program: &str) {
+    fn takes_input(&mut self, command: usize) {
         let Stream::Text(printed) = &self.scope.input else { return };
-        let name = program.rsplit('/').next().unwrap_or(program);
-        let stdin = table::by_name(name).map_or(Stdin::Data, |program| program.stdin);
-        if matches!(stdin, Stdin::Sql { .. } | Stdin::Queries)
-            && let Some(command) = self.script.commands.last_mut()
-        {
+        let Some(command) = self.script.commands.get_mut(command) else { return };
+        let stdin = command.entry.map_or(Stdin::Data, |program| program.stdin);
+        if matches!(stdin, Stdin::Sql { .. } | Stdin::Queries) {
             command.input = Some(printed.text.text.clone());
         }
     }
@@ -240,7 +233,7 @@ impl Analyzer<'_> {
             let words = fields.iter().map(Field::shown).collect();
             self.unknown_words(words);
         }
-        if self.streams.prints.is_some() && prints_settings(fields) {
+        if self.streams.prints.is_some() && prints_settings(self, fields) {
             self.streams.output = Stream::Nothing;
         }
     }
@@ -250,11 +243,14 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        let outer = self.state.aliases.clone();
-        self.state.aliases.remove(name);
         let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
-        self.script_text(&format!("{text} {}", rest.join(" ")));
-        self.state.aliases = outer;
+        self.restoring(
+            |analyzer| &mut analyzer.state.aliases,
+            |analyzer| {
+                analyzer.state.aliases.remove(name);
+                analyzer.script_text(&format!("{text} {}", rest.join(" ")));
+            },
+        );
         self.streams.output = Stream::Nothing;
     }
 
@@ -317,6 +313,7 @@ impl Analyzer<'_> {
             Action::Wrap(operands) => wrappers::wrapper(self, call, operands),
             Action::Launch => launchers::launch(self, call),
             Action::Texts(texts) => launchers::texts(self, call, texts),
+            Action::Command(text) => wrappers::run_command_text(self, call, text),
             Action::Format(formatting) => editors::format(self, call, formatting),
             Action::Special(run) => run(self, call),
         }

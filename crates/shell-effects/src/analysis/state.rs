@@ -75,11 +75,29 @@ impl State {
         self.disk = self.disk.join(&other.disk);
     }
 
-    /// What differs from another state becomes unknown.
+    /// What differs from an earlier state, which was joined with this one, becomes unknown. Functions and aliases stay: a script
+    /// has only so many bodies for them. Exports show the values of variables, which become unknown themselves.
     pub(crate) fn widen(&mut self, other: &State) {
-        self.variables.widen(&other.variables);
-        self.directories.widen(&other.directories);
-        self.positional = join_positional(&self.positional, &other.positional);
+        let State { variables, functions: _, aliases: _, positional, directories, exports: _, disk } = self;
+        variables.widen(&other.variables);
+        directories.widen(&other.directories);
+        *positional = join_positional(positional, &other.positional);
+        disk.widen(&other.disk);
+    }
+
+    /// The commands that it refers to, from this index on, in ascending order.
+    pub(crate) fn commands_from(&self, first: usize) -> Vec<usize> {
+        let commands = self.variables.commands().chain(self.disk.commands());
+        let mut commands: Vec<usize> = commands.filter(|command| *command >= first).collect();
+        commands.sort_unstable();
+        commands.dedup();
+        commands
+    }
+
+    /// Refers to other commands instead.
+    pub(crate) fn refer(&mut self, to: impl Fn(usize) -> usize) {
+        self.variables.refer(&to);
+        self.disk.refer(&to);
     }
 
     /// Whether everything that another state allows is possible here as well.

@@ -234,6 +234,24 @@ impl Variables {
         }
     }
 
+    /// The commands that printed the values.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = usize> {
+        self.entries.iter().flat_map(|entry| entry.printed_by.iter().copied())
+    }
+
+    /// Refers to other commands instead.
+    pub(crate) fn refer(&mut self, to: impl Fn(usize) -> usize) {
+        for at in 0..self.entries.len() {
+            let Some(entry) = self.entries.get(at) else { return };
+            let printed_by = referred(&entry.printed_by, &to);
+            if printed_by != entry.printed_by
+                && let Some(entry) = Rc::make_mut(&mut self.entries).get_mut(at)
+            {
+                Rc::make_mut(entry).printed_by = printed_by;
+            }
+        }
+    }
+
     /// Whether each value that others allow is possible here as well.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Variables) -> bool {
@@ -267,4 +285,12 @@ fn joined_entry(mine: Option<&Rc<Variable>>, theirs: Option<&Rc<Variable>>) -> O
     printed_by.dedup();
     let value = mine.value.join(&theirs.value);
     Some(Rc::new(Variable { name: Rc::clone(&one.name), value, printed_by }))
+}
+
+/// Commands by other indices, in ascending order.
+pub(crate) fn referred(commands: &[usize], to: impl Fn(usize) -> usize) -> Vec<usize> {
+    let mut commands: Vec<usize> = commands.iter().map(|command| to(*command)).collect();
+    commands.sort_unstable();
+    commands.dedup();
+    commands
 }

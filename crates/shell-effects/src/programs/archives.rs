@@ -10,7 +10,7 @@ use crate::programs::program::{Program, special};
 #[rustfmt::skip]
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
-    special(&["bsdtar", "gtar", "tar"], "", tar),
+    special(&["bsdtar", "tar"], "", tar),
     special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["unzip"], "-d= -x= -P=", unzip),

@@ -20,6 +20,11 @@ impl Arguments {
         self.flags.iter().any(|(flag, _)| names.contains(&flag.as_str()))
     }
 
+    /// Whether a long flag is given, which may be abbreviated.
+    pub(crate) fn has_long(&self, name: &str) -> bool {
+        self.flags.iter().any(|(flag, _)| flag.len() > 3 && name.starts_with(flag.as_str()))
+    }
+
     /// The value of the last of these flags.
     pub(crate) fn value(&self, names: &[&str]) -> Option<&Field> {
         let mut found = self.flags.iter().rev().filter(|(flag, _)| names.contains(&flag.as_str()));

@@ -5,7 +5,6 @@ use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::program::{Program, Stdin, special, tool};
-use crate::programs::table;
 use crate::{Access, SimpleCommand};
 
 const SQL: Stdin = Stdin::Sql { has_hash_comments: false };
@@ -33,11 +32,10 @@ impl SimpleCommand {
     /// The SQL that it runs, if it is a client of a database, wherever that program is.
     #[must_use]
     pub fn sql(&self) -> Option<Sql<'_>> {
-        let (first, words) = self.words.split_first()?;
-        let program = table::by_name(first.rsplit('/').next().unwrap_or(first))?;
-        let Stdin::Sql { has_hash_comments } = program.stdin else { return None };
+        let Stdin::Sql { has_hash_comments } = self.entry?.stdin else { return None };
+        let words = self.words.iter().skip(1);
         // Each argument counts: an option that nobody listed would hide what it holds.
-        let texts = words.iter().map(|word| attached(word)).chain(self.input.as_deref()).collect();
+        let texts = words.map(|word| attached(word)).chain(self.input.as_deref()).collect();
         Some(Sql { texts, has_hash_comments })
     }
 }

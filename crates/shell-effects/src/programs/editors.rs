@@ -2,6 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::program::{
@@ -80,7 +81,7 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.inline_code(call.name, code.text.trim_start_matches('+').to_owned());
     }
     if call.program.stdin == Stdin::Code || silent.is_some() {
-        analyzer.code_from_input(call.name, false);
+        analyzer.code_from_input(call.name, Language::Other);
     }
     for file in files {
         analyzer.reads(file, call.command);

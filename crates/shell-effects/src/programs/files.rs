@@ -3,7 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{Call, Flags};
-use crate::programs::program::{Output, Program, each, special, trees};
+use crate::programs::program::{Deletes, Output, Program, each, special, trees};
 use crate::{Access, Target};
 
 const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";
@@ -14,17 +14,17 @@ pub(crate) const FILES: &[Program] = &[
     each(&["chflags", "mkfifo", "mknod", "setfacl", "sponge", "xattr"], "-m= --mode=", Access::Write, 0),
     // A mode may look like an option: `chmod -x FILE`.
     trees(&["chmod"], "--reference=r", Access::Write, 1).whole(&["--reference", "-r", "-s", "-t", "-w", "-x", "-X"]).output(Output::Nothing),
-    special(&["cp", "gcp"], "-t= -S= --target-directory= --suffix= --backup? --sparse= --reflink? --no-preserve= --preserve?", copy).output(Output::Nothing),
+    special(&["cp"], "-t= -S= --target-directory= --suffix= --backup? --sparse= --reflink? --no-preserve= --preserve?", copy).output(Output::Nothing),
     special(&["dd"], "", dd),
     trees(&["gio-trash", "rimraf", "srm", "trash", "trash-put", "unlink"], "", Access::Delete, 0),
-    special(&["install", "ginstall"], "-t= -S= -m= -o= -g= --target-directory= --suffix= --mode= --owner= --group= --backup?", copy),
+    special(&["install"], "-t= -S= -m= -o= -g= --target-directory= --suffix= --mode= --owner= --group= --backup?", copy),
     special(&["link"], "", copy),
-    special(&["ln", "gln"], MV, copy).output(Output::Nothing),
+    special(&["ln"], MV, copy).output(Output::Nothing),
     each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing),
-    special(&["mv", "gmv"], MV, copy).output(Output::Nothing),
-    special(&["rm"], "", remove).output(Output::Nothing),
+    special(&["mv"], MV, copy).output(Output::Nothing),
+    special(&["rm"], "", remove).output(Output::Nothing).deletes(Deletes::Operands),
     each(&["rmdir"], "", Access::Delete, 0),
-    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0),
+    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(Deletes::Operands),
     each(&["touch"], "-d= -t= -r=r --date= --reference=r --time=", Access::Write, 0).output(Output::Nothing),
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
 ];
@@ -90,7 +90,10 @@ fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
 /// A symbolic link is relative to where it is.
 fn linked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     analyzer.touch(Access::Link, source, call.command);
-    let is_symbolic = call.arguments.has(&["-s", "--symbolic"]);
+    let is_symbolic = call.arguments.has(&["-s"]) || call.arguments.has_long("--symbolic");
+    if is_symbolic && let Some(command) = analyzer.command_mut(call.command) {
+        command.makes_symbolic_link = true;
+    }
     let target = call.arguments.value(&["-t", "--target-directory"]).or(call.arguments.operands.last());
     let Some(target) = target.filter(|target| is_symbolic && target.is_literal()) else { return };
     if source.text.starts_with('/') || target.text == source.text {

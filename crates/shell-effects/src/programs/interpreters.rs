@@ -2,18 +2,20 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::is_wholly_unknown;
+use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::program::{Program, Stdin, special};
 
+const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
 const NODE: Flags = "-e= -p= -r= --eval= --print= --require= --import= --loader= --env-file=r --env-file-if-exists=r -C= \
     --conditions=";
 
 #[rustfmt::skip]
 pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["Rscript", "elixir", "groovy", "guile", "julia", "lua", "luajit", "osascript", "php", "racket", "scala", "swift", "tclsh"], "-r= -e= -d= -l= -f=r --eval=", interpreter).stdin(Stdin::Code),
-    special(&["ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"], "-o= -O= --rcfile= --init-file=", shell).stdin(Stdin::Shell),
+    special(&["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh(),
+    special(&["fish"], SHELL, shell).stdin(Stdin::Shell),
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
     special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").stdin(Stdin::Code),
     special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).stdin(Stdin::Code),
@@ -53,22 +55,22 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return;
     }
     match rest.first() {
-        Some(file) if is_input(file) => analyzer.code_from_input(call.name, true),
-        Some(file) if is_descriptor(file) => analyzer.code_from_process(call.name, true),
+        Some(file) if is_input(file) => analyzer.code_from_input(call.name, Language::NewShell),
+        Some(file) if is_descriptor(file) => analyzer.code_from_process(call.name, Language::NewShell),
         Some(file) if !options.has(&["-s"]) => {
-            analyzer.script_file(file, call, true);
+            analyzer.script_file(file, call, Language::NewShell);
             // Its arguments are like those of a program that we do not know.
             analyzer.unknown_program(rest);
         }
-        _ => analyzer.code_from_input(call.name, true),
+        _ => analyzer.code_from_input(call.name, Language::NewShell),
     }
 }
 
 /// `at` and `batch`: a shell runs their input later.
 fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     match call.arguments.value(&["-f"]) {
-        Some(file) => analyzer.script_file(file, call, true),
-        None => analyzer.code_from_input(call.name, true),
+        Some(file) => analyzer.script_file(file, call, Language::NewShell),
+        None => analyzer.code_from_input(call.name, Language::NewShell),
     }
 }
 
@@ -121,13 +123,13 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             analyzer.inline_code(call.name, text.join(" "));
         }
-        Some(script) if is_input(script) => analyzer.code_from_input(call.name, false),
-        Some(script) if is_descriptor(script) => analyzer.code_from_process(call.name, false),
+        Some(script) if is_input(script) => analyzer.code_from_input(call.name, Language::Other),
+        Some(script) if is_descriptor(script) => analyzer.code_from_process(call.name, Language::Other),
         Some(script) if script.text != "-" => {
-            analyzer.script_file(script, call, false);
+            analyzer.script_file(script, call, Language::Other);
             analyzer.unknown_program(operands);
         }
-        _ => analyzer.code_from_input(call.name, false),
+        _ => analyzer.code_from_input(call.name, Language::Other),
     }
 }
 

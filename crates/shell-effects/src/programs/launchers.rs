@@ -1,6 +1,7 @@
 //! Commands that a subcommand runs: here in another environment, in a container, or on another machine.
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
 use crate::programs::arguments::{self, Call};
@@ -30,7 +31,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             if command.is_empty() {
                 // The shell over there reads what is sent.
-                analyzer.code_from_input("ssh", true);
+                analyzer.code_from_input("ssh", Language::NewShell);
             } else {
                 analyzer.subshell(|analyzer| analyzer.code(&code, "ssh"));
             }

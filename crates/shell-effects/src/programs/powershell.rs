@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::{Base, Doubt, MAX_BYTES, Quoting, Script, SimpleCommand, UnknownPart};
+use crate::programs::table::{self, name_of};
+use crate::{Base, CodeLanguage, Doubt, Extent, MAX_BYTES, Quoting, Script, SimpleCommand, UnknownPart};
 
 pub fn read(text: &str) -> Script {
     if text.len() > MAX_BYTES {
@@ -10,7 +11,8 @@ pub fn read(text: &str) -> Script {
     }
     let commands = commands(text).into_iter().filter_map(simple).collect();
     let bases = vec![Base::At(String::new())];
-    let code = Doubt::InlineCode { interpreter: "PowerShell".into(), text: text.to_owned(), bases };
+    let (interpreter, language) = ("PowerShell".into(), CodeLanguage::Shell);
+    let code = Doubt::InlineCode { interpreter, language, text: text.to_owned(), bases };
     Script { commands, doubts: vec![code], ..Script::default() }
 }
 
@@ -89,6 +91,7 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
         *first = name.0.to_owned();
     }
     let is_known = !first.contains('$');
+    let entry = table::by_name(name_of(first));
     let unknown = words.iter().enumerate().filter(|(_, word)| word.contains('$'));
     let unknown =
         unknown.map(|(word, text)| UnknownPart { word, part: 0..text.len(), quoting: Quoting::Bare });
@@ -105,7 +108,10 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
         directories: Vec::new(),
         wraps: false,
         inside: false,
-        runs_unknown: false,
+        unknown_code: None,
+        makes_symbolic_link: false,
+        extent: Extent::default(),
+        entry,
     })
 }
 

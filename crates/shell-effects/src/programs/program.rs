@@ -23,6 +23,56 @@ pub struct Program {
     /// with a `+` and choose a toolchain.
     pub(crate) subcommand_options: Option<Flags>,
     pub(crate) subcommands: &'static [Subcommand],
+    pub(crate) deletes: Deletes,
+    pub(crate) builtin: Builtin,
+    /// Whether it is a shell for which words are quoted as for `sh`.
+    pub(crate) quotes_like_sh: bool,
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Program) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for Program {}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Program({})", self.name())
+    }
+}
+
+/// Which of its operands a program deletes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Deletes {
+    Nothing,
+    Operands,
+    /// What is below its operands. They end where its conditions start.
+    Found,
+}
+
+/// What is known of a command that is part of the shell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Builtin {
+    /// Whether its arguments are assignments.
+    pub(crate) declares: bool,
+    /// Whether it evaluates the index of an array in its arguments, and with it a substitution in quotes.
+    pub(crate) evaluates: bool,
+    pub(crate) controls: Control,
+}
+
+/// When a command only controls others, and touches no file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Control {
+    Never,
+    Always,
+    /// Unless it tests a variable: `-v` evaluates the index of an array in a name.
+    Test,
+    /// If the variables that it sets are harmless.
+    Read,
+    /// If it runs another command, which is compared on its own.
+    Wrapper,
 }
 
 /// What a program does to files, and what it runs.
@@ -40,6 +90,8 @@ pub(crate) enum Action {
     Wrap(usize),
     /// Shells run what some of its arguments hold.
     Texts(ShellTexts),
+    /// It runs a command that is one text or several words.
+    Command(CommandText),
     /// It changes the files that it names, or looks at them.
     Format(Formatting),
     /// It runs the command of its subcommand, if that has one; else nobody knows.
@@ -129,6 +181,38 @@ pub(crate) struct ShellTexts {
     pub(crate) place: Place,
 }
 
+/// A command as one text for a shell, or as words: `su -c TEXT`, `watch TEXT`, `flock FILE COMMAND`.
+#[derive(Clone, Copy)]
+pub(crate) struct CommandText {
+    /// How many operands come before the command, and whether they are files that it writes.
+    pub(crate) operands: usize,
+    pub(crate) writes_operands: bool,
+    pub(crate) option: TextOption,
+    /// Whether its operands are a text for a shell, unless `-x` is given.
+    pub(crate) takes_text: bool,
+    /// Whether its operands are the words of a command.
+    pub(crate) takes_words: bool,
+}
+
+/// Where `-c TEXT` is looked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum TextOption {
+    Nowhere,
+    /// Before the command.
+    First,
+    Anywhere,
+}
+
+impl CommandText {
+    pub(crate) const NEW: CommandText = CommandText {
+        operands: 0,
+        writes_operands: false,
+        option: TextOption::First,
+        takes_text: false,
+        takes_words: false,
+    };
+}
+
 /// When a formatter changes files.
 #[derive(Clone, Copy)]
 pub(crate) enum Formatting {
@@ -189,6 +273,9 @@ impl Program {
             output: Output::Unknown,
             subcommand_options: None,
             subcommands: &[],
+            deletes: Deletes::Nothing,
+            builtin: Builtin { declares: false, evaluates: false, controls: Control::Never },
+            quotes_like_sh: false,
         }
     }
 
@@ -237,6 +324,33 @@ impl Program {
         self
     }
 
+    pub(crate) const fn deletes(mut self, deletes: Deletes) -> Program {
+        self.deletes = deletes;
+        self
+    }
+
+    /// Its arguments are assignments.
+    pub(crate) const fn declares(mut self) -> Program {
+        self.builtin.declares = true;
+        self
+    }
+
+    /// It evaluates the index of an array in its arguments.
+    pub(crate) const fn evaluates(mut self) -> Program {
+        self.builtin.evaluates = true;
+        self
+    }
+
+    pub(crate) const fn controls(mut self, controls: Control) -> Program {
+        self.builtin.controls = controls;
+        self
+    }
+
+    pub(crate) const fn quotes_like_sh(mut self) -> Program {
+        self.quotes_like_sh = true;
+        self
+    }
+
     /// Another command follows its options.
     pub(crate) const fn ends_at_operand(mut self) -> Program {
         self.ends_at_operand = true;
@@ -277,7 +391,7 @@ pub(crate) const fn each(
     access: Access,
     skipped: usize,
 ) -> Program {
-    Program::new(names).options(options).action(Action::Each(access, skipped))
+    Program::new(names).options(options).action(Action::Each(access, skipped)).deletes(deleting(access))
 }
 
 /// The same, with all that is in a directory if it is recursive.
@@ -287,7 +401,11 @@ pub(crate) const fn trees(
     access: Access,
     skipped: usize,
 ) -> Program {
-    Program::new(names).options(options).action(Action::Trees(access, skipped))
+    Program::new(names).options(options).action(Action::Trees(access, skipped)).deletes(deleting(access))
+}
+
+const fn deleting(access: Access) -> Deletes {
+    if matches!(access, Access::Delete) { Deletes::Operands } else { Deletes::Nothing }
 }
 
 /// Its own code knows what it does.

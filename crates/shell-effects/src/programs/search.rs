@@ -8,7 +8,7 @@ use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
 use crate::programs::find::{self, escaped};
-use crate::programs::program::{Program, special};
+use crate::programs::program::{Deletes, Program, special};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
@@ -23,9 +23,9 @@ const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-c
 #[rustfmt::skip]
 pub(crate) const SEARCH: &[Program] = &[
     search(&["ack", "ag", "rg"], RG),
-    search(&["egrep", "fgrep", "ggrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
+    search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
     special(&["fd", "fdfind"], FD, fd),
-    special(&["find", "gfind"], "", find::find),
+    special(&["find"], "", find::find).deletes(Deletes::Found),
 ];
 
 /// It reads files behind a pattern, which an option may give instead.

@@ -8,7 +8,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
-use crate::programs::program::{Output, Program, nothing, special};
+use crate::programs::program::{Control, Output, Program, nothing, special};
 use crate::syntax::quotes::decoded;
 
 #[rustfmt::skip]
@@ -18,26 +18,33 @@ pub(crate) const SHELL: &[Program] = &[
     special(&[".", "source"], "", builtins::source),
     special(&["alias"], "", builtins::alias),
     special(&["bind"], "-f=r -m= -q= -u= -r= -x=", builtins::completion),
-    special(&["cat", "gcat"], "", cat),
+    special(&["cat"], "", cat),
     special(&["cd", "chdir"], "", builtins::cd).output(Output::Nothing),
     special(&["compgen", "complete"], "-C= -F= -A= -G= -W= -P= -S= -X= -o=", builtins::completion),
-    special(&["declare", "typeset"], "", builtins::declare),
+    special(&["declare", "typeset"], "", builtins::declare).declares().evaluates(),
     special(&["echo", "print"], "-v=", echo),
     special(&["eval"], "", builtins::eval),
-    special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing),
-    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read),
+    special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates(),
+    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read).evaluates(),
     special(&["popd"], "", builtins::popd),
-    special(&["printf"], "-v=", printf),
+    special(&["printf"], "-v=", printf).evaluates(),
     special(&["pushd"], "", builtins::cd),
-    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing),
+    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().controls(Control::Read),
     special(&["set", "shift"], "", builtins::set).output(Output::Nothing),
     special(&["tee"], "", tee),
     special(&["trap"], "", builtins::trap).output(Output::Nothing),
     special(&["type", "which"], "", which),
-    special(&["unset"], "", builtins::unset).output(Output::Nothing),
-    nothing(&[":", "[", "exit", "false", "return", "shopt", "test", "true", "umask", "wait"], "").output(Output::Nothing),
+    special(&["unset"], "", builtins::unset).output(Output::Nothing).evaluates(),
+    special(&["break", "continue"], "", builtins::leave_loop).controls(Control::Always),
+    special(&["exit"], "", builtins::leave_shell).output(Output::Nothing),
+    special(&["return"], "", builtins::leave_function).output(Output::Nothing),
+    special(&["let"], "", builtins::arithmetic).evaluates(),
+    nothing(&[":", "false", "true"], "").output(Output::Nothing).controls(Control::Always),
+    nothing(&["[", "test"], "").output(Output::Nothing).evaluates().controls(Control::Test),
+    nothing(&["shopt", "umask"], "").output(Output::Nothing),
+    nothing(&["wait"], "").output(Output::Nothing).evaluates(),
     nothing(&[
-        "[[", "bg", "break", "continue", "dirs", "disown", "fc", "fg", "hash", "help", "jobs", "kill", "let",
+        "[[", "bg", "dirs", "disown", "fc", "fg", "hash", "help", "jobs", "kill",
         "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];

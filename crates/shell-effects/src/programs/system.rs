@@ -1,8 +1,8 @@
 //! Programs that tell about the system. Some print a number, a hash or a name: which one is not known, but it has no `/` and is no
 //! `..`, so that what is named after it stays in its directory.
 
+use crate::analysis::analyzer::Analyzer;
 use crate::programs::program::{Output, Program, nothing};
-use crate::programs::table;
 
 pub(crate) const NUMBER: &str = "[0-9]*";
 pub(crate) const NAME: &str = "[A-Za-z0-9]*";
@@ -15,7 +15,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
     nothing(&["info"], "-o=w -f=r -d= -n= -k= --output=w --file=r"),
     nothing(&["logger"], "-f=r -p= -t= -n= -P= -i? --file=r --priority= --tag= --server= --port="),
-    nothing(&["mktemp"], "-p= -t= --suffix= --tmpdir?"),
+    nothing(&["mktemp"], "-p= -t= --suffix= --tmpdir?").output(Output::Like(temporary)),
     nothing(&["pgrep", "pkill"], "-F=r -u= -U= -g= -G= -P= -s= -t= --pidfile=r"),
     nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["arch", "whoami"], "").output(Output::Like(name)),
@@ -35,14 +35,21 @@ pub(crate) const SYSTEM: &[Program] = &[
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
 
-/// A pattern of the shell for what a command prints, from its text.
-pub(crate) fn pattern(command: &str) -> Option<String> {
-    let words: Vec<&str> = command.split_whitespace().take(8).collect();
-    let (name, arguments) = words.split_first()?;
-    match table::by_name(name)?.output {
-        Output::Like(pattern) => pattern(arguments),
-        _ => None,
+impl Analyzer<'_> {
+    /// A pattern of the shell for what a command prints, from its text.
+    pub(crate) fn pattern_of_output(&self, command: &str) -> Option<String> {
+        let words: Vec<&str> = command.split_whitespace().take(8).collect();
+        let (name, arguments) = words.split_first()?;
+        match self.program(name)?.output {
+            Output::Like(pattern) => pattern(arguments),
+            _ => None,
+        }
     }
+}
+
+/// A file with a name of its own, below the directory for temporary ones.
+fn temporary(arguments: &[&str]) -> Option<String> {
+    if matches!(arguments, [] | ["-d"]) { Some("/tmp/tmp.mktemp".to_owned()) } else { None }
 }
 
 fn number(arguments: &[&str]) -> Option<String> {
@@ -114,9 +121,12 @@ fn date_format(format: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Context, UnknownEnvironment};
 
     #[test]
     fn what_cannot_leave_its_directory_has_a_pattern() {
+        let context = Context { home: None, environment: &UnknownEnvironment, programs: &[] };
+        let analyzer = Analyzer::new(&context);
         for (command, expected) in [
             ("date +%s", Some("[0-9]*")),
             ("date -u '+%Y%m%d-%H'", Some("[0-9]*[0-9]*[0-9]*-[0-9]*")),
@@ -134,10 +144,13 @@ mod tests {
             ("git rev-parse --show-toplevel", None),
             ("whoami", Some("[A-Za-z0-9]*")),
             ("hostname -f", None),
+            ("mktemp", Some("/tmp/tmp.mktemp")),
+            ("mktemp -d", Some("/tmp/tmp.mktemp")),
+            ("mktemp -p .", None),
             ("cat x", None),
             ("", None),
         ] {
-            assert_eq!(pattern(command).as_deref(), expected, "{command}");
+            assert_eq!(analyzer.pattern_of_output(command).as_deref(), expected, "{command}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::programs::files::FILES;
 use crate::programs::git::GIT;
 use crate::programs::interpreters::INTERPRETERS;
 use crate::programs::network::NETWORK;
-use crate::programs::program::Program;
+use crate::programs::program::{Action, Program};
 use crate::programs::search::SEARCH;
 use crate::programs::shell::SHELL;
 use crate::programs::system::SYSTEM;
@@ -88,18 +88,45 @@ const fn is_before(left: &str, right: &str) -> bool {
     at < right.len() && (at == left.len() || left[at] < right[at])
 }
 
-/// The program of this name, wherever it is.
+/// The program of this name.
 pub(crate) fn by_name(name: &str) -> Option<&'static Program> {
+    exactly(name).or_else(|| exactly(gnu(name)?))
+}
+
+fn exactly(name: &str) -> Option<&'static Program> {
     let place = BY_NAME.binary_search_by_key(&name, |(name, _)| name).ok()?;
     BY_NAME.get(place).map(|(_, program)| *program)
 }
 
-/// The name of a program that is called by its name, or by its path in a directory for programs.
+/// The usual name of a program of GNU, which others install with a `g` before it: `grm`. Programs that touch nothing are left out:
+/// another one of such a name may do something.
+fn gnu(name: &str) -> Option<&str> {
+    let usual = name.strip_prefix('g')?;
+    let touches = |program: &Program| !matches!(program.action, Action::Unknown | Action::Nothing);
+    if exactly(name).is_none() && exactly(usual).is_some_and(touches) { Some(usual) } else { None }
+}
+
+/// The name by which rules compare a program.
+pub(crate) fn compared_name(word: &str) -> &str {
+    let name = name_of(word);
+    gnu(name).unwrap_or(name)
+}
+
+/// The name of a program, wherever it is. A rule about `rm` is about `/x/rm` and `./rm` as well: what is denied, and what is taken
+/// for a shell, must not depend on a path.
+pub fn name_of(word: &str) -> &str {
+    match word.rsplit('/').next() {
+        Some(name) if !name.is_empty() => name,
+        _ => word,
+    }
+}
+
+/// The same where it is known what the program does: it is called by its name alone, or by its path in a directory for programs.
+/// `./test` may do anything.
 pub(crate) fn called_name(word: &str) -> Option<&str> {
     match word.rsplit_once('/') {
-        Some((directory, name)) if directory.ends_with("bin") && !directory.ends_with(".bin") => Some(name),
-        Some(_) => None,
-        None => Some(word),
+        Some((directory, _)) if !directory.ends_with("bin") || directory.ends_with(".bin") => None,
+        _ => Some(name_of(word)),
     }
 }
 
@@ -117,6 +144,41 @@ mod tests {
             }
         }
         assert!(BY_NAME.len() > 500, "{} names", BY_NAME.len());
+    }
+
+    #[test]
+    fn a_program_of_gnu_is_what_it_is_without_its_g() {
+        for (name, usual) in [("grm", "rm"), ("gsed", "sed"), ("gfind", "find"), ("gtimeout", "timeout")] {
+            assert_eq!(by_name(name), by_name(usual));
+            assert_eq!(compared_name(&format!("/opt/bin/{name}")), usual);
+        }
+        for name in ["git", "grep", "go", "gh", "gzip", "ghost", "gecho2", "g", "grep2"] {
+            assert_eq!(compared_name(name), name);
+        }
+        let redundant = BY_NAME.iter().filter_map(|(name, program)| {
+            if exactly(name.strip_prefix('g')?)? == *program { Some(name) } else { None }
+        });
+        assert_eq!(redundant.collect::<Vec<_>>(), Vec::<&&str>::new(), "the rule is enough");
+    }
+
+    #[test]
+    fn code_for_a_shell_is_told_from_other_code_for_each_program() {
+        use crate::CodeLanguage;
+        for (name, program) in &BY_NAME {
+            let expected = match program.stdin {
+                Stdin::Shell => Some(CodeLanguage::Shell),
+                Stdin::Code => Some(CodeLanguage::Other),
+                Stdin::Data | Stdin::Sql { .. } | Stdin::Queries => None,
+            };
+            let found = [name.to_string(), format!("{name} x")].into_iter().find_map(|command| {
+                let script = crate::read(&format!("printf '%s' \"$X\" | {command}"), None);
+                script.commands.iter().find_map(|command| command.unknown_code)
+            });
+            assert!(found == expected || expected.is_none(), "{name}: {found:?}");
+            if expected.is_none() {
+                assert!(found != Some(CodeLanguage::Other), "{name}");
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Programs with subcommands: package managers, containers, clouds, and others that run a command in another environment.
 
+use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Flags};
 use crate::programs::program::{Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, tool};
-use crate::programs::table;
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
@@ -165,7 +165,7 @@ const COMPLETION: &[&str] = &["completion", "completions", "generate-shell-compl
 const SETTINGS_FLAGS: Flags = "-p= --profile= -s= --storage-path= -C= --cd=";
 
 /// Whether a command prints settings for a shell, which is what it is for.
-pub(crate) fn prints_settings(words: &[Field]) -> bool {
+pub(crate) fn prints_settings(analyzer: &Analyzer<'_>, words: &[Field]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     // A program of the project may have the same name.
     let name = match first.text.rsplit_once('/') {
@@ -173,7 +173,7 @@ pub(crate) fn prints_settings(words: &[Field]) -> bool {
         Some(_) => return false,
         None => first.text.as_str(),
     };
-    let Some(Program { output: Output::Settings(asking), .. }) = table::by_name(name) else { return false };
+    let Some(Program { output: Output::Settings(asking), .. }) = analyzer.program(name) else { return false };
     let (_, skipped) = arguments::parse_up_to(SETTINGS_FLAGS, rest, true);
     asking.is_empty() || rest.get(skipped).is_some_and(|word| asking.contains(&word.text.as_str()))
 }

@@ -2,12 +2,15 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::interpreters::without_dash;
-use crate::programs::program::{Output, Program, Stdin, special, wraps};
+use crate::programs::program::{
+    Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
+};
 
 /// Options of programs that take a command as a text.
 const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
@@ -33,11 +36,11 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["exec"], "-a=", 0),
     wraps(&["fakeroot"], "-l= -s= -i= -b=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
-    special(&["flock"], SU, text_wrapper),
-    wraps(&["gtimeout", "timeout"], "-s= -k= --signal= --kill-after=", 1),
+    command_text(&["flock"], SU, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
+    wraps(&["timeout"], "-s= -k= --signal= --kill-after=", 1).controls(Control::Wrapper),
     wraps(&["ionice"], "-c= -n= -p= --class= --classdata=", 0),
     wraps(&["ltrace"], "-o=w -e= -p= -u=", 0),
-    wraps(&["nice"], "-n= --adjustment=", 0),
+    wraps(&["nice"], "-n= --adjustment=", 0).controls(Control::Wrapper),
     wraps(&["nsenter"], "-t= -S= -G= --target= --setuid= --setgid=", 0).stdin(Stdin::Shell),
     special(&["parallel"], BATCH, batches::parallel).ends_at_operand(),
     wraps(&["perf"], "-e= -o=w -p= -F= -r= --output=w", 1),
@@ -45,7 +48,10 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["prlimit"], "-p= --pid=", 0),
     wraps(&["proxychains", "proxychains4"], "-f=", 0),
     wraps(&["rlwrap"], "-f= -H= -s= -C= -b= -p?", 0),
-    special(&["newgrp", "runuser", "script", "sg", "su"], SU, text_wrapper).stdin(Stdin::Shell),
+    command_text(&["newgrp"], SU, CommandText::NEW).stdin(Stdin::Shell),
+    command_text(&["runuser", "su"], SU, CommandText { option: TextOption::Anywhere, ..CommandText::NEW }).stdin(Stdin::Shell),
+    command_text(&["script"], SU, CommandText { operands: 1, writes_operands: true, option: TextOption::Anywhere, takes_words: true, ..CommandText::NEW }).stdin(Stdin::Shell),
+    command_text(&["sg"], SU, CommandText { operands: 1, takes_text: true, ..CommandText::NEW }).stdin(Stdin::Shell),
     wraps(&["setpriv"], "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
     special(&["ssh-agent"], "-a= -t= -E= -P= -O=", ssh_agent).ends_at_operand().output(Output::Settings(&[])),
     wraps(&["sshpass"], "-p= -f=r -d=", 0),
@@ -57,7 +63,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["time"], "-f= -o=w --format= --output=w", 0),
     wraps(&["torsocks"], "-u= -p= -P=", 0),
     wraps(&["unshare"], "-R= -w= -S= -G= --root= --wd= --setuid= --setgid=", 0).stdin(Stdin::Shell),
-    special(&["watch"], "-n= --interval= -q= --equexit=", text_wrapper),
+    command_text(&["watch"], "-n= --interval= -q= --equexit=", CommandText { option: TextOption::Nowhere, takes_text: true, takes_words: true, ..CommandText::NEW }),
     special(&["xargs"], BATCH, batches::xargs).ends_at_operand(),
     wraps(&["xvfb-run"], "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
 ];
@@ -73,7 +79,7 @@ fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], com
     if command.is_empty() && assigned.is_empty() {
         let asks_for_shell = call.arguments.has(&["-s", "-i", "--shell", "--login"]);
         if asks_for_shell || call.program.stdin == Stdin::Shell {
-            analyzer.code_from_input(call.name, true);
+            analyzer.code_from_input(call.name, Language::NewShell);
         }
         return;
     }
@@ -144,35 +150,41 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
 }
 
-/// `watch`, `su -c`, `flock FILE -c`, `script -c`, `sg GROUP -c`: a command as one text or as words.
-fn text_wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+const fn command_text(names: &'static [&'static str], options: Flags, text: CommandText) -> Program {
+    Program::new(names).options(options).action(Action::Command(text))
+}
+
+/// A command as one text or as words.
+pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, text: CommandText) {
     let words = call.fields.get(1..).unwrap_or_default();
     let (options, length) = arguments::parse_up_to(call.program.options, words, true);
     let rest = words.get(length..).unwrap_or_default();
-    // What is locked, the group, the file for what is typed.
-    let skipped = usize::from(matches!(call.name, "flock" | "sg" | "script")).min(rest.len());
-    let (operands, command) = rest.split_at_checked(skipped).unwrap_or((&[], rest));
-    if call.name == "script" {
+    let (operands, command) = rest.split_at_checked(text.operands.min(rest.len())).unwrap_or((&[], rest));
+    if text.writes_operands {
         operands.iter().for_each(|file| analyzer.touch(Access::Write, file, call.command));
     }
     let (later, length) = arguments::parse_up_to("-c= --command=", command, true);
-    let mut codes = vec![options.value(&["-c", "--command"]), later.value(&["-c", "--command"])];
-    if matches!(call.name, "su" | "runuser" | "script") {
-        codes.push(call.arguments.value(&["-c", "--command"]));
-    }
-    if let (Some(code), true) = (codes.into_iter().flatten().next(), call.name != "watch") {
+    let option = ["-c", "--command"];
+    let code = match text.option {
+        TextOption::Nowhere => None,
+        TextOption::First => options.value(&option).or(later.value(&option)),
+        TextOption::Anywhere => {
+            options.value(&option).or(later.value(&option)).or(call.arguments.value(&option))
+        }
+    };
+    if let Some(code) = code {
         analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
         return;
     }
     let command = command.get(length..).unwrap_or_default();
-    let takes_code = matches!(call.name, "watch" | "sg") && !options.has(&["-x", "--exec"]);
-    let takes_words = matches!(call.name, "watch" | "flock" | "script") || options.has(&["-u", "--user"]);
-    if command.is_empty() || !(takes_code || takes_words) {
+    let takes_text = text.takes_text && !options.has(&["-x", "--exec"]);
+    let takes_words = text.takes_words || options.has(&["-u", "--user"]);
+    if command.is_empty() || !(takes_text || takes_words) {
         // A shell, of another user or group.
         if call.program.stdin == Stdin::Shell {
-            analyzer.code_from_input(call.name, true);
+            analyzer.code_from_input(call.name, Language::NewShell);
         }
-    } else if takes_code {
+    } else if takes_text {
         let code = stream::joined(command, " ");
         analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     } else {

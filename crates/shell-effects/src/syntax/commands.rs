@@ -2,12 +2,10 @@
 
 use std::rc::Rc;
 
+use crate::programs::table;
 use crate::syntax::parser::Parser;
 use crate::syntax::quotes::{self, Index};
 use crate::syntax::tree::{AssignedValue, Assignment, Command, CommandKind, List, ParseError, Word};
-
-/// Builtins whose arguments are assignments.
-const DECLARING: &[&str] = &["export", "declare", "local", "readonly", "typeset"];
 
 /// Simple commands and functions.
 impl Parser<'_> {
@@ -33,7 +31,7 @@ impl Parser<'_> {
             }
             if words.is_empty() {
                 let name = self.text.get(start..self.at).unwrap_or_default();
-                declares = DECLARING.contains(&name);
+                declares = table::by_name(name).is_some_and(|program| program.builtin.declares);
                 if assignments.is_empty() && redirects.is_empty() && self.is_definition() {
                     return self.nested(|parser| parser.definition(name.to_owned()));
                 }

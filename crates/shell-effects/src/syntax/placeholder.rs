@@ -1,10 +1,16 @@
 //! Where a script has a placeholder that becomes a list of quoted words, and what of a script needs bash: both are questions
 //! about its syntax tree.
 
+use crate::programs::table;
 use crate::syntax::parser;
 use crate::syntax::tree::{
     AssignedValue, Assignment, Command, CommandKind, List, Operation, ParseError, Piece, Redirection, Word,
 };
+
+/// Whether words are quoted for this shell as for `sh`. It may be named by its path.
+pub fn is_quoted_for(shell: &str) -> bool {
+    table::by_name(table::name_of(shell)).is_some_and(|program| program.quotes_like_sh)
+}
 
 /// Why a script cannot have a placeholder where it has it. Each must be a word of its own, or part of one, outside of quotes: there
 /// the quotes of the list mean what they should. In backticks they do not.

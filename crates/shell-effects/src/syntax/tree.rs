@@ -8,7 +8,7 @@ use crate::Doubt;
 pub(crate) type List = Vec<Item>;
 
 /// Pipelines joined by `&&` and `||`.
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Item {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
@@ -24,13 +24,13 @@ pub(crate) enum Join {
 
 pub(crate) type Pipeline = Vec<Command>;
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Command {
     pub(crate) kind: CommandKind,
     pub(crate) redirects: Vec<Redirect>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) enum CommandKind {
     Simple {
         assignments: Vec<Assignment>,
@@ -65,7 +65,7 @@ pub(crate) enum CommandKind {
     },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
     /// `+=`, or one element of an array.
@@ -73,20 +73,20 @@ pub(crate) struct Assignment {
     pub(crate) value: AssignedValue,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) enum AssignedValue {
     Word(Word),
     Array(Vec<Word>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Redirect {
     pub(crate) kind: Redirection,
     /// Whether it is about the standard input or output, and not about another descriptor.
     pub(crate) is_standard: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Redirection {
     Read(Word),
     Write {
@@ -105,7 +105,7 @@ pub(crate) enum Redirection {
 
 pub(crate) type Word = Vec<Piece>;
 
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Piece {
     /// Subject to globs, braces and `~`.
     Plain(String),
@@ -133,7 +133,7 @@ pub(crate) enum Piece {
 }
 
 /// What follows the name in `${name…}`.
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Operation {
     /// `:-`, `-`.
     Default(Word),

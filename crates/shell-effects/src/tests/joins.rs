@@ -5,6 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::analysis::analyzer::Analyzer;
 use crate::analysis::definitions::{Definitions, FunctionBody};
 use crate::analysis::directories::Directories;
 use crate::analysis::disk::Disk;
@@ -13,6 +14,7 @@ use crate::analysis::field::Field;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::{Alternatives, MAX_OPTIONS, MAX_VARIABLES, Value, Variables};
+use crate::syntax::parser::parse;
 use crate::syntax::tree::{Command, CommandKind};
 
 fn config() -> ProptestConfig {
@@ -163,12 +165,21 @@ fn a_state_joined_with_itself_is_the_same() {
 }
 
 #[test]
-fn a_widened_state_allows_what_it_allowed_before() {
+fn a_widened_state_allows_what_it_allowed_before_and_is_not_widened_again() {
     let bodies = bodies();
-    proptest!(config(), |(state in states(bodies.clone()), other in states(bodies.clone()))| {
-        let mut wide = state.clone();
-        wide.widen(&other);
+    proptest!(config(), |(state in states(bodies.clone()), before in states(bodies.clone()), more in states(bodies.clone()))| {
+        let mut wide = joined(&before, &state);
+        wide.widen(&before);
         prop_assert!(wide.covers(&state), "{:?} does not allow {:?}", wide, state);
+        prop_assert!(wide.covers(&before), "{:?} does not allow {:?}", wide, before);
+        // What became unknown stays as it is, whatever is joined with it.
+        let mut again = joined(&wide, &more);
+        again.widen(&wide);
+        prop_assert!(again.covers(&more), "{:?} does not allow {:?}", again, more);
+        let mut third = joined(&again, &state);
+        third.widen(&again);
+        prop_assert_eq!(&third.disk, &again.disk);
+        prop_assert_eq!(&third.directories, &again.directories);
     });
 }
 
@@ -257,6 +268,62 @@ fn what_may_not_have_run_hides_nothing() {
         let (plain, changed) = (format!("{before}; {using}"), format!("{before}; {way}; {using}"));
         let missing = missing(&plain, &changed);
         prop_assert!(missing.is_empty(), "`{}` has not {:?}", changed, missing);
+    });
+}
+
+/// Lists of commands, as the body of a loop.
+fn body() -> impl Strategy<Value = String> {
+    let chains = [
+        "cp t u",
+        "cp u v",
+        "sh v",
+        "g=$f",
+        "h=$g",
+        "cat $h",
+        "break",
+        "c && continue",
+        "s=$(date)",
+        "echo $h > s",
+    ];
+    let command = prop::sample::select([CHANGES.as_slice(), USES.as_slice(), chains.as_slice()].concat());
+    prop::collection::vec(command, 1..6).prop_map(|commands| commands.join("; "))
+}
+
+#[test]
+fn one_more_run_of_a_loop_changes_nothing() {
+    let context = Context { home: None, environment: &UnknownEnvironment, programs: &[] };
+    proptest!(config(), |(before in body(), body in body())| {
+        let mut analyzer = Analyzer::new(&context);
+        analyzer.list(&parse(&before, 0).unwrap());
+        analyzer.list(&parse(&format!("for i in a b; do {body}; done"), 0).unwrap());
+        if analyzer.into_script().doubts.contains(&Doubt::TooDeep) {
+            return Ok(());
+        }
+        let mut analyzer = Analyzer::new(&context);
+        analyzer.list(&parse(&before, 0).unwrap());
+        let list = parse(&body, 0).unwrap();
+        analyzer.repeated(|analyzer| analyzer.list(&list));
+        let mut settled = analyzer.state.clone();
+        analyzer.list(&list);
+        analyzer.state.join(&settled);
+        // Which run a command belongs to does not matter.
+        analyzer.state.refer(|_| 0);
+        settled.refer(|_| 0);
+        prop_assert!(settled.covers(&analyzer.state), "`{}`: {:?} became {:?}", body, settled, analyzer.state);
+    });
+}
+
+#[test]
+fn a_loop_does_what_its_body_does_however_often_it_runs() {
+    let using = prop::sample::select([USES.as_slice(), &["sh v", "sh u", "cat $h", "cat $g"]].concat());
+    let body = body().prop_filter("leaves", |body| !body.contains("break") && !body.contains("continue"));
+    proptest!(config(), |(before in prop::sample::select(CHANGES.to_vec()), body in body, using in using)| {
+        let looped = format!("{before}; for i in 1 2 3 4 5; do {body}; done; {using}");
+        for runs in 0..6 {
+            let plain = format!("{before}; {}{using}", format!("{body}; ").repeat(runs));
+            let missing = missing(&plain, &looped);
+            prop_assert!(missing.is_empty(), "`{}` has not {:?} of {} runs", looped, missing, runs);
+        }
     });
 }
 

@@ -137,7 +137,7 @@ impl Trail {
     /// it too. The file appears atomically, so that the holder of the lock never reads half of it.
     pub(super) fn queue(&self, body: &str) -> io::Result<()> {
         let folder = &self.outside.as_ref().ok_or(TrailError::NoHomeToQueue)?.pending;
-        store::make_outside_folder(folder)?;
+        store::make_state_folder(folder)?;
         let id = format!("{:020}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
         let open = body.strip_suffix('}').unwrap_or(body);

@@ -11,6 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::record::words::AUDIT_RESET;
 use super::trail::Trail;
 use crate::store;
 use conclaude_core::text::hex;
@@ -18,9 +19,6 @@ use conclaude_os::files;
 
 /// The `prev` of the first record of all.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-
-/// The event of the record that starts a trail after another one.
-pub(super) const RESET: &str = "audit reset";
 
 /// Inserted records are found up to this many records back.
 const MAX_RECENT: usize = 1_000;
@@ -172,7 +170,7 @@ fn continues_another_trail(link: &ChainLink<'_>, line: &str) -> bool {
     let last = record.pointer("/findings/0/last");
     let number = last.and_then(|last| last.get("seq")).and_then(Value::as_u64);
     let hash = last.and_then(|last| last.get("hash")).and_then(Value::as_str);
-    record.get("event").and_then(Value::as_str) == Some(RESET)
+    record.get("event").and_then(Value::as_str) == Some(AUDIT_RESET)
         && number.and_then(|number| number.checked_add(1)) == Some(link.seq)
         && hash == Some(link.prev.as_ref())
 }
@@ -235,7 +233,7 @@ impl Trail {
         text.extend(std::iter::repeat_n(' ', padding));
         text.push('\n');
         let replace = || {
-            path.parent().map_or(Ok(()), store::make_outside_folder)?;
+            path.parent().map_or(Ok(()), store::make_state_folder)?;
             files::write_atomically(path, text.as_bytes())
         };
         write_over(path, &text).or_else(|_| replace()).map_err(|error| {

@@ -6,6 +6,57 @@ use serde_json::Value;
 
 use conclaude_core::rule::Rule;
 
+/// The fields of a record that was read as JSON. Others may have written it: what is missing or of another type is absent.
+pub mod fields {
+    use serde_json::Value;
+
+    pub fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+        value.get(name)?.as_str()
+    }
+
+    pub fn text_or_empty<'a>(value: &'a Value, name: &str) -> &'a str {
+        text(value, name).unwrap_or_default()
+    }
+
+    pub fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> + Clone + use<'a> {
+        value.get(name).and_then(Value::as_array).into_iter().flatten()
+    }
+}
+
+/// Words of records that are not written by a decision of a hook.
+pub mod words {
+    pub const DES_NEW: &str = "des new";
+    pub const DES_START: &str = "des start";
+    pub const DES_FINISH: &str = "des finish";
+    pub const DES_SKIP: &str = "des skip";
+    pub const DES_RUN: &str = "des run";
+    pub const DES_FAIL: &str = "des fail";
+    pub const DES_DONE: &str = "des done";
+    pub const AUDIT_RESET: &str = "audit reset";
+
+    /// The subcommands that are recorded.
+    pub const SUBCOMMANDS: [&str; 8] =
+        [DES_START, DES_FINISH, DES_SKIP, DES_RUN, DES_FAIL, DES_DONE, DES_NEW, AUDIT_RESET];
+
+    pub const PASS: &str = "PASS";
+    pub const FAIL: &str = "FAIL";
+    pub const IN_PROGRESS: &str = "IN_PROGRESS";
+    pub const SKIPPED: &str = "SKIPPED";
+    pub const TODO: &str = "TODO";
+    pub const DONE: &str = "DONE";
+    pub const FAILED: &str = "FAILED";
+    pub const PARTIAL: &str = "PARTIAL";
+    /// Of an agent that never stopped.
+    pub const UNFINISHED: &str = "unfinished";
+    pub const RESET: &str = "reset";
+    /// Of an event in which we were asked to stop.
+    pub const INTERRUPTED: &str = "interrupted";
+
+    /// What is recorded as the decision of these.
+    pub const DECISIONS: [&str; 11] =
+        [INTERRUPTED, PASS, FAIL, IN_PROGRESS, SKIPPED, TODO, DONE, FAILED, PARTIAL, UNFINISHED, RESET];
+}
+
 /// What is recorded of one decision. Number, time and chain are added when it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {

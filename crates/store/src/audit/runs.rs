@@ -9,12 +9,10 @@ use serde_json::Value;
 
 use super::chain::ChainLink;
 use super::lines::Lines;
+use super::record::words::DES_RUN;
 use super::trail::{ARCHIVE, Trail, TrailError, name_of};
 use crate::store;
 use conclaude_os::files;
-
-/// The event of the records that prove a phase.
-pub(super) const RUN: &str = "des run";
 
 /// Where a record is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +35,7 @@ fn proved(body: &str) -> Option<(String, String)> {
     // Most records are of other events and need not be parsed.
     memchr::memmem::find(body.as_bytes(), b"\"des run\"")?;
     let proof: Proof = serde_json::from_str(body).ok()?;
-    if proof.event != RUN {
+    if proof.event != DES_RUN {
         return None;
     }
     proof.step.zip(proof.phase)
@@ -54,7 +52,7 @@ impl Trail {
         let Some(path) = proved(body).and_then(|(step, phase)| self.pointer(&step, &phase)) else {
             return Ok(());
         };
-        let folder = path.parent().map_or(Ok(()), store::make_outside_folder);
+        let folder = path.parent().map_or(Ok(()), store::make_state_folder);
         let written = folder.and_then(|()| files::write_atomically(&path, &serde_json::to_vec(at)?));
         written.map_err(|error| {
             let what = format!("cannot keep what proves a phase in {}: {error}", path.display());

@@ -8,8 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::append::body_of;
-use super::chain::RESET;
-use super::record::Record;
+use super::record::{Record, words};
 use super::writer::Writer;
 use crate::store;
 use conclaude_os::budget::Budget;
@@ -47,7 +46,7 @@ pub struct Trail {
     pub(super) max_file_bytes: u64,
     /// `None` without a home folder.
     pub(super) outside: Option<ExternalPaths>,
-    /// How long whoever writes may wait for others.
+    /// How long a writer may wait for other processes.
     pub(super) budget: Budget,
 }
 
@@ -87,7 +86,7 @@ impl Trail {
             folder: ours.join("audit"),
             lock: ours.join("audit.lock"),
             max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
-            outside: store::outside().map(|state| ExternalPaths::of(root, &state)),
+            outside: store::user_state_folder().map(|state| ExternalPaths::of(root, &state)),
             budget: Budget::unlimited(),
         }
     }
@@ -219,8 +218,8 @@ impl Trail {
             "last": last.map(|last| serde_json::json!({ "seq": last.seq, "hash": last.hash })),
         });
         let record = Record {
-            event: RESET.into(),
-            decision: "reset".into(),
+            event: words::AUDIT_RESET.into(),
+            decision: words::RESET.into(),
             findings: vec![what],
             ..Record::default()
         };

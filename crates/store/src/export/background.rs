@@ -45,7 +45,7 @@ impl PendingExport {
             let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now, is_new));
             is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
         };
-        // Whoever sends looks for more when it is done: what was recorded before this check is sent.
+        // The process that sends looks for more when it is done: what was recorded before this check is sent.
         if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {
             return;
         }

@@ -269,10 +269,10 @@ fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, 
     let mut found = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let (name, behind) = after.split_once('}').ok_or(VariableError::Unclosed)?;
+        let (name, tail) = after.split_once('}').ok_or(VariableError::Unclosed)?;
         found.push_str(before);
         found.push_str(&get(name).ok_or_else(|| VariableError::NotSet(name.to_owned()))?);
-        rest = behind;
+        rest = tail;
     }
     Ok(found + rest)
 }

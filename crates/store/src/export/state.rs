@@ -164,7 +164,7 @@ impl StateFile {
     }
 
     fn make_folder(&self) -> io::Result<()> {
-        self.path.parent().map_or(Ok(()), store::make_outside_folder)
+        self.path.parent().map_or(Ok(()), store::make_state_folder)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, open_new, outside};
+use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, open_new, user_state_folder};
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_os::budget::Budget;
@@ -58,7 +58,7 @@ impl Session {
         Session {
             root: root.to_owned(),
             // By the session alone: a config that appears or disappears moves the root.
-            outside: outside().map(|folder| folder.join(SESSIONS).join(&name)),
+            outside: user_state_folder().map(|folder| folder.join(SESSIONS).join(&name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
             budget: Budget::unlimited(),
@@ -331,7 +331,9 @@ pub fn folders_of_project(root: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let base = outside().map(|folder| folder.join(SESSIONS)).filter(|folder| files::is_real_folder(folder));
+    let base = user_state_folder()
+        .map(|folder| folder.join(SESSIONS))
+        .filter(|folder| files::is_real_folder(folder));
     let entries = base.and_then(|base| fs::read_dir(base).ok()).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| files::is_real_folder(path)).collect()
 }

@@ -28,7 +28,7 @@ pub struct Agreement {
 }
 
 fn folder() -> Option<PathBuf> {
-    store::outside().map(|folder| folder.join("trusted"))
+    store::user_state_folder().map(|folder| folder.join("trusted"))
 }
 
 /// The config's own path. A link is not followed: the commands run here, not at the link's target.

@@ -50,7 +50,7 @@ impl LinePosition {
 
 impl Stream {
     /// # Errors
-    /// When it is no regular file, or cannot be opened.
+    /// When it is not a regular file, or cannot be opened.
     pub fn open(path: &Path) -> io::Result<Stream> {
         Stream::open_at(path, LinePosition::START)
     }
@@ -58,7 +58,7 @@ impl Stream {
     /// From a position that [`Stream::position`] gave.
     ///
     /// # Errors
-    /// When it is no regular file, or cannot be opened.
+    /// When it is not a regular file, or cannot be opened.
     pub fn open_at(path: &Path, position: LinePosition) -> io::Result<Stream> {
         let mut file = files::open_regular(path)?;
         file.seek(SeekFrom::Start(position.byte))?;

@@ -385,3 +385,31 @@ fn what_cannot_be_parsed_is_never_allowed() {
         }
     }
 }
+
+#[test]
+fn unknown_code_of_any_shell_may_be_any_command() {
+    let rules = rules(r#"{allow: ["Bash(* *)", "Bash(rbash)", "Bash(ls)"]}"#);
+    for command in [
+        "bash -c \"$X\"",
+        "rbash -c \"$X\"",
+        "/opt/bin/fish -c \"$X\"",
+        "ssh h \"$X\"",
+        "ssh h \"ls $X\"",
+        "su -c \"$X\"",
+        "sg docker \"$X\"",
+        "watch \"$X\"",
+        "flock f -c \"$X\"",
+        "parallel \"$X\" ::: a",
+        "hyperfine \"$X\"",
+        "nix-shell --run \"$X\"",
+        "eval \"$X\"",
+        "xargs sh -c \"$X\"",
+        "printf '%s' \"$X\" | rbash",
+        "printf '%s' \"$X\" | chroot x",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+    for command in ["ssh h ls", "rbash -c ls", "watch ls", "python3 -c \"$X\"", "sg docker 'docker ps'"] {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+}

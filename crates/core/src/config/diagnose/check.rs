@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::expectation::{self, Misfit, is_type, quoted};
+use super::expectation::{self, Misfit, is_type};
 use super::problem::Problem;
 use crate::config::commands::{NOT_FOR_HOOKS, misplaced_files};
 use crate::config::original::{self, KeyPlace};
 use crate::pattern::Pattern;
-use crate::text::{Excerpt, head_and_tail, nearest};
+use crate::text::{Excerpt, head_and_tail, nearest, quoted_list};
 use crate::yaml::{MapEntry, Node, Spanned, Text};
 
 /// Suggestions are searched for this many problems only: few are shown, and the search takes time.
@@ -163,7 +163,7 @@ impl<'a> SchemaCheck<'a> {
                 span: node.span.first_line(self.text),
                 title: format!("{what} is empty"),
                 label: "expected at least one key".into(),
-                help: Some(format!("allowed here: {}", quoted(&known))),
+                help: Some(format!("allowed here: {}", quoted_list(&known))),
             });
         }
         self.required(node, schema, what);
@@ -287,7 +287,7 @@ impl<'a> SchemaCheck<'a> {
         match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if is_root && is_config => expectation::sections(&known),
-            None => format!("allowed here: {}", quoted(&known)),
+            None => format!("allowed here: {}", quoted_list(&known)),
         }
     }
 

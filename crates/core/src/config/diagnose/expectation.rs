@@ -8,7 +8,7 @@ use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, Tool
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
 use crate::pattern::alternatives_of;
-use crate::text::{most_similar, nearest};
+use crate::text::{most_similar, nearest, quoted_list};
 use crate::yaml::Node;
 
 const GLOBS: &str =
@@ -148,7 +148,7 @@ fn expected_one(schema: &Value) -> String {
         [] => {}
         [only] => return format!("`{only}`"),
         many if many.len() > MAX_LISTED => return format!("one of {} known names", many.len()),
-        some => return format!("one of {}", quoted(some)),
+        some => return format!("one of {}", quoted_list(some)),
     }
     if is_type(schema, "integer") {
         return match (schema.get("minimum"), schema.get("maximum")) {
@@ -167,7 +167,7 @@ fn expected_one(schema: &Value) -> String {
     }
     if let Some(required) = schema.get("required").and_then(Value::as_array) {
         let names: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
-        return format!("a mapping with {}", quoted(&names));
+        return format!("a mapping with {}", quoted_list(&names));
     }
     if let Some(max) = max_length(schema) {
         return format!("text of at most {max} characters that is not blank");
@@ -273,7 +273,7 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
     if text == "block" && choices == ["warn"] {
         return Some(format!(
             "this event cannot be blocked, use `warn`; events that can: {}",
-            quoted(&blockable())
+            quoted_list(&blockable())
         ));
     }
     let started = choices.iter().copied().find(|choice| !text.is_empty() && choice.starts_with(text));
@@ -281,7 +281,7 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if choices.len() > MAX_LISTED => {
             let near = most_similar(text, choices.iter().copied(), MAX_SIMILAR);
-            Some(format!("the most similar are {}; `conclaude schema` lists all", quoted(&near)))
+            Some(format!("the most similar are {}; `conclaude schema` lists all", quoted_list(&near)))
         }
         None => None,
     }
@@ -297,7 +297,7 @@ fn blockable() -> Vec<&'static str> {
 pub(super) fn sections(known: &[&str]) -> String {
     let is_event = |key: &&&str| EventKind::of_section(key).is_some();
     let others: Vec<&str> = known.iter().filter(|key| !is_event(key)).copied().collect();
-    format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted(&others))
+    format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted_list(&others))
 }
 
 /// What to write instead of a key that belongs in the section of an event, or of Claude Code's own `hooks`.
@@ -319,8 +319,4 @@ pub(super) fn pattern_help(pattern: &str) -> String {
         return format!("write \"{{{}}}\"", names.join(","));
     }
     GLOBS.into()
-}
-
-pub(super) fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

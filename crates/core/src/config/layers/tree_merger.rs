@@ -1,10 +1,8 @@
 //! Several files make one config: maps merge, lists append, scalars override, and a guard of an outer layer stays.
 
 use super::Layer;
+use crate::config::GuardKey;
 use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
-
-/// Guards that are on or off.
-const SWITCHES: [&str; 3] = ["preventRootAdditions", "preventUpdateGitIgnored", "worktreeFence"];
 
 pub(super) struct TreeMerger<'a> {
     /// Of each file.
@@ -67,7 +65,12 @@ impl TreeMerger<'_> {
 
     /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
     fn is_locked_on(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
-        let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_ref()));
+        let is_switch = match self.keys.as_slice() {
+            [section, key] => {
+                section == "preToolUse" && GuardKey::of(key).is_some_and(|guard| guard.is_switch)
+            }
+            _ => false,
+        };
         let field = |key: &str| match &outer.value {
             Node::Map(entries) => {
                 entries.iter().any(|(own, value)| own.value == key && value.value == Node::Bool(true))

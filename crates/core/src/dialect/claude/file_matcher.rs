@@ -2,17 +2,24 @@
 //! folder includes its contents. It also compares the whole matcher, as a regular expression, with the last part of a changed
 //! path.
 
+use thiserror::Error;
+
 /// Matches whatever is watched: a path with a folder never equals the name of a file.
 const ANY: &str = ".*";
 
 /// No key has more alternatives.
 const MAX_ALTERNATIVES: usize = 100;
 
-/// What to watch for a pattern of files, as paths; an alternative that cannot be watched is an error, with its text.
-pub fn paths(pattern: &str) -> Vec<Result<Vec<String>, String>> {
+/// An alternative of a pattern that Claude Code cannot watch.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("`{0}` is not watched")]
+pub struct UnwatchedPattern(String);
+
+/// What to watch for each alternative of a pattern of files, as paths.
+pub fn paths(pattern: &str) -> Vec<Result<Vec<String>, UnwatchedPattern>> {
     let mut alternatives = Vec::new();
     expand(pattern.trim(), &mut alternatives);
-    alternatives.into_iter().map(|one| path(&one).ok_or(one)).collect()
+    alternatives.into_iter().map(|one| path(&one).ok_or(UnwatchedPattern(one))).collect()
 }
 
 /// The matcher that watches these paths, if there are any.
@@ -78,7 +85,7 @@ mod tests {
         let of = |pattern: &str| -> Vec<String> {
             paths(pattern)
                 .into_iter()
-                .map(|one| one.map_or_else(|no| format!("no {no}"), |paths| paths.join(" ")))
+                .map(|one| one.map_or_else(|no| format!("no {}", no.0), |paths| paths.join(" ")))
                 .collect()
         };
         assert_eq!(of(".envrc"), [".envrc"]);

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use thiserror::Error;
+
 use super::rules::{self, EVENTS};
 use conclaude_checks::guard::{GuardRules, Sources};
 use conclaude_checks::permission;
@@ -11,6 +13,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::rule::Rule;
 use conclaude_os::files;
 use conclaude_store::load::LoadedConfig;
+use shell_effects::glob::GlobError;
 
 /// A config, ready to be compared with many events.
 pub struct Replayer {
@@ -27,20 +30,24 @@ pub struct Replayer {
     with_rules: Vec<EventKind>,
 }
 
+/// A rule cannot be compared with anything.
+#[derive(Debug, Error)]
+#[error("a rule cannot be evaluated: {0}")]
+pub struct InvalidRule(GlobError);
+
 impl Replayer {
     /// # Errors
     /// When a rule cannot be evaluated.
-    pub fn new(loaded: LoadedConfig, root: &Path) -> Result<Replayer, String> {
+    pub fn new(loaded: LoadedConfig, root: &Path) -> Result<Replayer, InvalidRule> {
         let used = loaded.origins.sources().iter();
         let sources: Vec<(Arc<str>, Layer)> =
             used.map(|source| (file_name(&source.path, Some(root)).into(), source.layer)).collect();
-        let broken = |error| format!("a rule cannot be evaluated: {error}");
         let home = files::home();
-        let guards =
-            GuardRules::of(&loaded.config.guards, &Sources(&sources), home.as_deref()).map_err(broken)?;
+        let guards = GuardRules::of(&loaded.config.guards, &Sources(&sources), home.as_deref())
+            .map_err(InvalidRule)?;
         let permissions =
             permission::PermissionRules::of(&loaded.config.permissions, &Sources(&sources), home.as_deref())
-                .map_err(broken)?;
+                .map_err(InvalidRule)?;
         let rules = rules::all(&loaded, &guards, &permissions, root);
         let des = loaded.config.des.clone().unwrap_or_default();
         let is_of = |event: &EventKind| {

@@ -1,4 +1,4 @@
-//! What the checks of a plan find in an event of the past, with the rules behind it.
+//! What the checks of a plan find in an event of the past, and by which rules.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -6,25 +6,25 @@ use std::path::Path;
 use super::past::{DecidingRule, PastEvent, Prediction, Stage};
 use super::replayer::Replayer;
 use super::rules;
+use crate::hooks::guards::GuardSite;
 use crate::hooks::permissions::PermissionQuery;
 use crate::hooks::run::World;
 use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, CallRequest};
 use conclaude_checks::des::markers::Markers;
-use conclaude_checks::des::protected::ProtectedPaths;
-use conclaude_checks::guard::{ComparisonLog, OwnFiles};
+use conclaude_checks::guard::ComparisonLog;
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools;
-use conclaude_core::event::EventKind;
 use conclaude_core::finding::Finding;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange};
 use conclaude_core::rule::Rule;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
+use conclaude_store::load::LoadedConfig;
 
 /// The world of the past: guards and permissions look at the disk of today, Gate 1 at its prompt. How commands ended, and what
 /// later gates looked at, is gone.
@@ -37,27 +37,18 @@ pub(super) struct PastWorld<'a> {
 }
 
 impl World for PastWorld<'_> {
-    fn guards(&mut self, _config: &PreToolUseConfig, _plan: &Plan) -> Vec<Outcome> {
-        let PastEvent { event, stage, .. } = *self.past;
-        let Some(tool) = guards::tool_of(event) else { return Vec::new() };
+    fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
+        let PastEvent { event, stage, agent, .. } = *self.past;
+        let Some(tool) = &guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
-        let loaded = &self.replayer.loaded;
-        let find = || ProtectedPaths::new(root, work, links).with(&loaded.extended, root, work);
-        let own = Some(OwnFiles { found: protected, find: &find });
-        let is_request = event.kind == EventKind::PermissionRequest;
-        let scene = guards::Scene {
-            root,
-            work,
-            agent: actor(self.past.agent),
-            links,
-            own,
-            unusable: &loaded.unusable,
-            is_request,
-            budget: &self.budget,
-        };
+        let Replayer { loaded, guards: rules, .. } = self.replayer;
+        // The rules are those of the config that every plan shares: they are compiled once.
+        debug_assert!(std::ptr::eq(config, &raw const *loaded.config.guards), "a plan with other guards");
+        let LoadedConfig { extended, unusable, .. } = loaded;
+        let budget = &self.budget;
+        let site = GuardSite { tool, agent, root, work, links, protected, extended, unusable, budget };
         let seen = RefCell::default();
-        let (_, findings) =
-            guards::compare(&self.replayer.guards, &tool, &scene, ComparisonLog::Matches(&seen));
+        let (_, findings) = site.compare(rules, plan, ComparisonLog::Matches(&seen));
         self.matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }
@@ -161,5 +152,5 @@ impl Replayer {
 
 /// The prompt of an agent that is about to be called.
 pub(super) fn called(tool: &PreToolUsePayload) -> Option<&str> {
-    tools::starts_agent(&tool.tool_name).then(|| agents::prompt(&tool.tool_input)).flatten()
+    if tools::starts_agent(&tool.tool_name) { agents::prompt(&tool.tool_input) } else { None }
 }

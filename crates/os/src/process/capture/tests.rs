@@ -7,7 +7,7 @@ fn no_file(_: &'static str) -> io::Result<(File, PathBuf)> {
 fn captured(limit: usize, chunks: &[&str]) -> CapturedOutput {
     let mut capture = StreamCapture::new("stdout", Retention::Shown(limit));
     for chunk in chunks {
-        capture.push(chunk.as_bytes(), &mut no_file);
+        capture.push(chunk.as_bytes(), Some(&mut no_file));
     }
     capture.finish()
 }
@@ -50,7 +50,7 @@ fn one_endless_line_is_cut_by_bytes() {
 #[test]
 fn bytes_that_grow_when_cleaned_do_not_upset_the_count() {
     let mut capture = StreamCapture::new("stdout", Retention::Shown(20));
-    capture.push(&[0xff; 1000], &mut no_file);
+    capture.push(&[0xff; 1000], Some(&mut no_file));
     assert!(capture.finish().excerpt(None).unwrap().contains("… 980 bytes left out"));
 }
 
@@ -67,7 +67,7 @@ fn the_file_holds_all_of_it() {
     let mut capture = StreamCapture::new("stdout", Retention::Shown(10));
     let mut spill = |_: &'static str| File::create(&path).map(|file| (file, path.clone()));
     for chunk in ["12345", "67890", "abc", "def"] {
-        capture.push(chunk.as_bytes(), &mut spill);
+        capture.push(chunk.as_bytes(), Some(&mut spill));
     }
     let captured = capture.finish();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "1234567890abcdef");
@@ -77,7 +77,7 @@ fn the_file_holds_all_of_it() {
 #[test]
 fn what_is_not_shown_is_counted_alone() {
     let mut capture = StreamCapture::new("stdout", Retention::Nothing);
-    capture.push(b"secret\nlines", &mut no_file);
+    capture.push(b"secret\nlines", Some(&mut no_file));
     let captured = capture.finish();
     assert_eq!((captured.bytes, captured.lines, captured.excerpt(None)), (12, 2, None));
 }
@@ -90,7 +90,7 @@ proptest::proptest! {
         let text = [bytes, text.into_bytes()].concat();
         let mut capture = StreamCapture::new("stdout", Retention::Shown(limit));
         for chunk in text.chunks(step) {
-            capture.push(chunk, &mut no_file);
+            capture.push(chunk, Some(&mut no_file));
         }
         let captured = capture.finish();
         proptest::prop_assert!(captured.head.len() <= limit && captured.tail.len() <= limit / 2);

@@ -6,7 +6,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call};
 use crate::programs::files;
 use crate::programs::table;
-use crate::{Access, Target};
+use crate::{Access, Extent, Target};
 
 impl GitCall {
     pub(super) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
@@ -17,7 +17,7 @@ impl GitCall {
         }
         let is_forced = self.arguments.has(&["-f", "--force"]);
         if is_forced && self.paths().is_none() {
-            analyzer.effect(Access::Write, Target::WorkTree, self.command);
+            self.work_tree(analyzer, Access::Write);
         }
         match self.paths() {
             Some(paths) => self.rewritten(analyzer, paths, Access::Write),
@@ -44,6 +44,32 @@ impl GitCall {
         }
     }
 
+    /// All files of the work tree, of the kinds that the subcommand changes.
+    fn work_tree(&self, analyzer: &mut Analyzer<'_>, access: Access) {
+        let extent = self.extent();
+        // What is not known may be an option.
+        if let Some(command) = analyzer.command_mut(self.command)
+            && command.unknown.is_empty()
+        {
+            command.extent = extent;
+        }
+        analyzer.effect(access, Target::WorkTree, self.command);
+    }
+
+    fn extent(&self) -> Extent {
+        let arguments = &self.arguments;
+        match self.subcommand.as_str() {
+            "clean" if arguments.has(&["-X"]) => Extent { tracked: false, untracked: false, ignored: true },
+            "clean" => Extent { tracked: false, untracked: true, ignored: arguments.has(&["-x"]) },
+            "stash" if arguments.has(&["-a"]) || arguments.has_long("--all") => Extent::default(),
+            "stash" => {
+                let untracked = arguments.has(&["-u"]) || arguments.has_long("--include-untracked");
+                Extent { untracked, ..Extent::TRACKED }
+            }
+            _ => Extent::TRACKED,
+        }
+    }
+
     /// What a file lists that is not read.
     fn of_list(&self, analyzer: &mut Analyzer<'_>, access: Access) {
         if let Some(list) = self.arguments.value(&["--pathspec-from-file"]) {
@@ -55,7 +81,7 @@ impl GitCall {
     pub(super) fn rewritten(&self, analyzer: &mut Analyzer<'_>, paths: &[Field], access: Access) {
         for path in paths {
             if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
-                analyzer.effect(Access::Write, Target::WorkTree, self.command);
+                self.work_tree(analyzer, Access::Write);
             } else {
                 analyzer.touch_tree(access, path, self.command);
             }
@@ -89,7 +115,7 @@ impl GitCall {
             return;
         }
         if self.arguments.operands.is_empty() {
-            analyzer.effect(Access::Delete, Target::WorkTree, self.command);
+            self.work_tree(analyzer, Access::Delete);
         }
         for path in &self.arguments.operands {
             analyzer.touch_tree(Access::Delete, path, self.command);
@@ -107,7 +133,7 @@ impl GitCall {
                 (None, Some((_, paths))) if action == "push" && !paths.is_empty() => {
                     self.rewritten(analyzer, paths, Access::Write);
                 }
-                _ => analyzer.effect(Access::Write, Target::WorkTree, self.command),
+                _ => self.work_tree(analyzer, Access::Write),
             },
         }
     }
@@ -129,7 +155,7 @@ impl GitCall {
     }
 
     pub(super) fn write_work_tree(&self, analyzer: &mut Analyzer<'_>) {
-        analyzer.effect(Access::Write, Target::WorkTree, self.command);
+        self.work_tree(analyzer, Access::Write);
     }
 
     /// `clone`, `init` and `worktree`.

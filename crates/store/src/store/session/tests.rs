@@ -91,7 +91,7 @@ fn symlinks_instead_of_our_folders_are_rejected() {
     std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
     assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1, &BlockCause::default()).is_err());
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
-    // Nor is anything written or removed behind it.
+    // Nor is anything written or removed through it.
     let old = elsewhere.path().join("state").join("0".repeat(64));
     fs::create_dir_all(&old).unwrap();
     fs::create_dir_all(elsewhere.path().join("state/last")).unwrap();
@@ -124,10 +124,10 @@ fn sessions_that_ended_long_ago_are_removed_and_others_stay() {
 
 #[test]
 fn a_test_has_a_state_of_its_own() {
-    let state = outside().unwrap();
+    let state = user_state_folder().unwrap();
     assert!(state.starts_with(std::env::temp_dir()), "{}", state.display());
-    assert_eq!(outside().unwrap(), state);
-    assert_ne!(std::thread::spawn(outside).join().unwrap().unwrap(), state);
+    assert_eq!(user_state_folder().unwrap(), state);
+    assert_ne!(std::thread::spawn(user_state_folder).join().unwrap().unwrap(), state);
     let root = tempfile::tempdir().unwrap();
     assert!(Session::new(root.path(), "s").outside.unwrap().starts_with(state));
 }

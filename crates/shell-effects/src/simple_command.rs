@@ -1,0 +1,92 @@
+//! What callers ask of a simple command: which program it is, and what the table says of that.
+
+use std::path::Path;
+
+use crate::analysis::side_effects::{is_evaluated, is_harmless};
+use crate::programs::program::{Control, Deletes};
+use crate::programs::table;
+use crate::{Base, SimpleCommand};
+
+impl SimpleCommand {
+    /// The name of its program, as rules compare it.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        table::compared_name(self.words.first().map(String::as_str).unwrap_or_default())
+    }
+
+    /// Whether it is a builtin that evaluates a substitution in quotes: the index of an array in its arguments.
+    #[must_use]
+    pub fn evaluates_index(&self) -> bool {
+        self.is_builtin()
+            && self.entry.is_some_and(|program| program.builtin.evaluates)
+            && self.words.iter().any(|word| is_evaluated(word))
+    }
+
+    /// Whether it only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.
+    #[must_use]
+    pub fn only_controls(&self) -> bool {
+        let Some(program) = self.entry else { return false };
+        let is_plain = self.assigned.is_empty() && self.is_builtin();
+        let mut words = self.words.iter().skip(1);
+        match program.builtin.controls {
+            Control::Never => false,
+            Control::Always => is_plain,
+            Control::Test => is_plain && !words.any(|word| word == "-v"),
+            Control::Read => {
+                self.is_builtin()
+                    && self.unknown.is_empty()
+                    && self.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
+                    && words.all(|word| word.starts_with('-') || is_harmless(word))
+            }
+            Control::Wrapper => is_plain && self.wraps && self.unknown.is_empty(),
+        }
+    }
+
+    /// Whether it is called by its name alone, as a part of the shell is.
+    fn is_builtin(&self) -> bool {
+        self.words.first().is_some_and(|word| !word.contains('/'))
+    }
+}
+
+impl Base {
+    /// The directory, if it is known.
+    pub(crate) fn known(&self) -> Option<String> {
+        match self {
+            Base::At(at) | Base::IfMissing { at, .. } => Some(at.clone()),
+            Base::Unknown => None,
+        }
+    }
+}
+
+/// What a command deletes elsewhere: `cd /var && rm -rf *` is `rm -rf /var/*`.
+impl SimpleCommand {
+    /// The command with whole paths, as if it ran in this directory; `~` is the home directory.
+    pub fn as_if_in(&self, directory: &Path, home: Option<&str>) -> String {
+        let below_home = home.and_then(|home| directory.strip_prefix(home).ok());
+        let directory = match below_home {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.to_string_lossy()),
+            None => directory.to_string_lossy().into_owned(),
+        };
+        let has_conditions = self.entry.is_some_and(|program| program.deletes == Deletes::Found);
+        let mut text = self.program().to_owned();
+        let mut is_path = true;
+        for word in self.words.iter().skip(1) {
+            // `find` has conditions after its directories.
+            is_path &= !has_conditions || !word.starts_with(['-', '(', '!']);
+            text.push(' ');
+            if !is_path || word.starts_with(['-', '/', '~']) {
+                text.push_str(word);
+                continue;
+            }
+            text.push_str(&directory);
+            let below = word.trim_start_matches("./");
+            if !matches!(below, "" | ".") {
+                let slash = if directory.ends_with('/') { "" } else { "/" };
+                text.push_str(slash);
+                text.push_str(below);
+            }
+        }
+        text
+    }
+}
