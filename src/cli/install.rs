@@ -58,7 +58,7 @@ pub(super) struct UninstallRequest {
     #[command(flatten)]
     request: InstallRequest,
     /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
-    /// settings. Never .conclaude.yaml
+    /// settings. Never .conclaude.yaml, nor the only copy of hooks that were taken over
     #[arg(long)]
     purge: bool,
 }

@@ -63,7 +63,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
         ],
         "PreToolUse": [
           {
-            "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
+            "matcher": "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
             "hooks": [
               {
                 "type": "command",
@@ -75,7 +75,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
         ],
         "PostToolUse": [
           {
-            "matcher": "Agent",
+            "matcher": "Agent|Task",
             "hooks": [
               {
                 "type": "command",

@@ -41,7 +41,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +    ],
     +    "PreToolUse": [
     +      {
-    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
+    +        "matcher": "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
     +        "hooks": [
     +          {
     +            "type": "command",
@@ -53,7 +53,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +    ],
     +    "PostToolUse": [
     +      {
-    +        "matcher": "Agent",
+    +        "matcher": "Agent|Task",
     +        "hooks": [
     +          {
     +            "type": "command",
@@ -128,6 +128,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     stays: [ROOT]/.conclaude.yaml, which is yours
     stays: [ROOT]/.conclaude (state, messages and audit trail)
     stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME] (a copy of the settings)
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME] (a copy of the settings)
     `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
     insta::assert_snapshot!(shown(&root), @r#"

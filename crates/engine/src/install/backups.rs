@@ -18,15 +18,18 @@ const MAX_COPIES: usize = 10;
 pub enum BackupKind {
     /// The file before there was anything of ours in it.
     Before,
+    /// There was none.
+    Absent,
     Previous,
 }
 
 impl BackupKind {
-    const ALL: [BackupKind; 2] = [BackupKind::Before, BackupKind::Previous];
+    const ALL: [BackupKind; 3] = [BackupKind::Before, BackupKind::Absent, BackupKind::Previous];
 
     fn extension(self) -> &'static str {
         match self {
             BackupKind::Before => "json.before-conclaude",
+            BackupKind::Absent => "json.absent-conclaude",
             BackupKind::Previous => "json.previous-conclaude",
         }
     }
@@ -125,7 +128,7 @@ impl Backups {
     /// Keeps that there was no file, where older copies would say otherwise.
     pub fn keep_absence(&self) -> Result<(), InstallError> {
         if !self.found().is_empty() {
-            self.keep(BackupKind::Before, "")?;
+            self.keep(BackupKind::Absent, "")?;
         }
         Ok(())
     }
@@ -169,6 +172,28 @@ impl Backups {
         Some(copy.path)
     }
 
+    /// Removes the copies of what the file is again.
+    pub fn forget_restored(&self, text: Option<&str>) {
+        for copy in self.all() {
+            let is_restored = match copy.kind {
+                BackupKind::Before => Some(copy.text.as_str()) == text,
+                BackupKind::Absent => text.is_none(),
+                BackupKind::Previous => false,
+            };
+            if is_restored {
+                let _ = std::fs::remove_file(copy.path);
+            }
+        }
+        self.remove_folder();
+    }
+
+    /// Only if nothing else is in it.
+    fn remove_folder(&self) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+
     /// Removes all copies but the only one of something.
     pub fn forget_all(&self) {
         let kept = self.only_copy();
@@ -177,10 +202,7 @@ impl Backups {
                 let _ = std::fs::remove_file(path);
             }
         }
-        // Only if nothing else is in it.
-        if let Some(folder) = &self.folder {
-            let _ = std::fs::remove_dir(folder);
-        }
+        self.remove_folder();
     }
 }
 

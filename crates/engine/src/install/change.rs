@@ -40,6 +40,8 @@ fn original(now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalTex
     for backup in backups {
         let imported = missing(&backup.text, &here);
         let text = match backup.kind {
+            BackupKind::Absent if gives_now("") => return OriginalText::Absent,
+            BackupKind::Absent => continue,
             BackupKind::Before => backup.text.clone(),
             // It has a registration of ours, and matters for the hooks that were taken over since.
             BackupKind::Previous if imported.is_empty() => continue,
@@ -147,14 +149,15 @@ impl Change {
 
     /// What the user should know about what is registered.
     pub fn warnings(&self) -> Vec<String> {
-        let Settings { lookalikes, ignored, .. } = settings::read(&self.after).unwrap_or_default();
+        let Settings { lookalikes, ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
         let ignored = ignored.map(|why| {
             format!("Claude Code ignores the whole file, since it is not plain JSON: {why}. Until that is fixed, nothing in it counts")
         });
         let calls = lookalikes.into_iter().map(|line| {
             format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")
         });
-        let mut warnings: Vec<String> = ignored.into_iter().chain(calls).collect();
+        let dead = dead.iter().map(ToString::to_string);
+        let mut warnings: Vec<String> = ignored.into_iter().chain(calls).chain(dead).collect();
         if self.scope == Scope::Project && self.program != "conclaude" {
             warnings.push(format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program));
         }
@@ -220,6 +223,9 @@ impl Removal {
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
+        if self.is_exact {
+            backups.forget_restored(self.after.as_deref());
+        }
         Ok(previous)
     }
 }
