@@ -3,23 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-/// A path without `.`, `..` and doubled slashes, as Claude Code's own tools understand it.
-#[must_use]
-pub fn normalise(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            // Above the root is the root; a relative path may start above where it is.
-            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
-            Component::ParentDir if out.has_root() => {}
-            part => out.push(part),
-        }
-    }
-    out
-}
+pub use shell_effects::normalise;
 
 /// A cache of links. One event checks the same folders many times, so each link is read once.
 #[derive(Debug, Default)]

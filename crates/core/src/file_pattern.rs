@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use shell_effects::glob::{Glob, GlobError, Kind};
+use shell_effects::glob::{Glob, GlobError, Kind, escaped};
 
 /// Where a path is, by the names it can be compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -214,18 +214,6 @@ impl FilePattern {
 /// Where the file system does not tell them apart, neither do patterns.
 fn fold_case(text: &str) -> Cow<'_, str> {
     if cfg!(any(windows, target_os = "macos")) { text.to_lowercase().into() } else { text.into() }
-}
-
-/// A path as the pattern of itself.
-fn escaped(path: &str) -> String {
-    let mut pattern = String::with_capacity(path.len());
-    for c in path.chars() {
-        if "*?[]{}\\!".contains(c) {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern
 }
 
 #[cfg(test)]

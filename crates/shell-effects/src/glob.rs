@@ -7,14 +7,14 @@
 use std::sync::{Arc, OnceLock};
 
 mod literal;
-mod partly;
 mod program;
 mod states;
+mod unknown_parts;
 
 use literal::Starts;
-pub use partly::{Hole, Part};
 use program::Op;
 pub use program::{GlobError, Kind};
+pub use unknown_parts::{Hole, Part};
 
 /// No real text is longer.
 const MAX_TEXT_BYTES: usize = 4_096;
@@ -22,10 +22,10 @@ const MAX_TEXT_BYTES: usize = 4_096;
 /// A glob that is known to be valid. It is compiled when it is first needed: of many rules few are for the command or the file
 /// at hand, and their literal parts rule out most of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob(Arc<Checked>);
+pub struct Glob(Arc<ValidPattern>);
 
 #[derive(Debug)]
-struct Checked {
+struct ValidPattern {
     pattern: Box<str>,
     kind: Kind,
     /// How many bytes of the pattern every match starts with.
@@ -34,13 +34,26 @@ struct Checked {
     program: OnceLock<Vec<Op>>,
 }
 
-impl PartialEq for Checked {
-    fn eq(&self, other: &Checked) -> bool {
+impl PartialEq for ValidPattern {
+    fn eq(&self, other: &ValidPattern) -> bool {
         (&self.pattern, self.kind) == (&other.pattern, other.kind)
     }
 }
 
-impl Eq for Checked {}
+impl Eq for ValidPattern {}
+
+/// A text as the glob that matches only it.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        if "*?[]{}\\!".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
 
 impl Glob {
     /// Checks a glob.
@@ -51,7 +64,13 @@ impl Glob {
         let head = literal::head(pattern);
         program::check(pattern, head, kind)?;
         let starts = Starts::of(pattern);
-        Ok(Glob(Arc::new(Checked { pattern: pattern.into(), kind, head, starts, program: OnceLock::new() })))
+        Ok(Glob(Arc::new(ValidPattern {
+            pattern: pattern.into(),
+            kind,
+            head,
+            starts,
+            program: OnceLock::new(),
+        })))
     }
 
     pub fn as_str(&self) -> &str {
@@ -81,7 +100,7 @@ impl Glob {
         self.0.head == self.0.pattern.len()
     }
 
-    /// The same for a text of which one is compared, such as a shell command.
+    /// The same without the limit on length, for a text that is compared alone, such as a shell command.
     #[must_use]
     pub fn matches_long(&self, text: &str) -> bool {
         if self.is_literal() {
@@ -90,20 +109,20 @@ impl Glob {
         !self.rules_out(text) && states::run(self.program(), text)
     }
 
-    /// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
+    /// Whether the text cannot match, because it does not contain the literal parts of the pattern in their order.
     #[must_use]
     pub fn rules_out(&self, text: &str) -> bool {
         !self.0.starts.has_first_of(text)
             || literal::rules_out(&self.0.pattern, self.0.head, self.0.kind, text)
     }
 
-    /// Whether the first character of a text tells that neither it nor what it starts with is a match.
+    /// Whether the first character of a text shows that neither the text nor any start of it matches.
     #[must_use]
     pub fn rules_out_first_of(&self, text: &str) -> bool {
         !self.0.starts.has_first_of(text)
     }
 
-    /// Whether that of each part of a path tells that no part is one.
+    /// Whether the first characters of the parts of a path show that no part matches.
     #[must_use]
     pub fn rules_out_parts_of(&self, path: &str) -> bool {
         !self.0.starts.has_first_of_a_part(path)
@@ -120,7 +139,7 @@ impl Glob {
     /// Whether some text matches that differs from this one in its unknown parts.
     #[must_use]
     pub fn could_match(&self, parts: &[Part<'_>]) -> bool {
-        partly::could_match(self.program(), parts)
+        unknown_parts::could_match(self.program(), parts)
     }
 }
 

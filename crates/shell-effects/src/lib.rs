@@ -41,6 +41,7 @@
 mod analysis;
 pub mod glob;
 mod matching;
+mod paths;
 mod programs;
 mod quoting;
 mod simple_command;
@@ -56,6 +57,7 @@ pub use analysis::environment::{Environment, UnknownEnvironment};
 pub use analysis::extent::Extent;
 pub use analysis::stream::WORK_TREE;
 pub use matching::{OptionMatch, PlainCommand};
+pub use paths::normalise;
 pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};

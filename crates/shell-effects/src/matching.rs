@@ -90,8 +90,8 @@ impl PlainCommand<'_> {
     /// The words of the plain form, with their indices in the command.
     pub(crate) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         let plain = self.words.iter().flatten().map(|(index, word)| (*index, &**word));
-        let own = self.command.words.iter().enumerate().filter(|_| self.words.is_none());
-        plain.chain(own.map(|(index, word)| (index, word.as_str())))
+        let own = if self.words.is_none() { self.command.words.as_slice() } else { &[] };
+        plain.chain(own.iter().enumerate().map(|(index, word)| (index, word.as_str())))
     }
 
     /// With the variables that are set for it, its redirections, and its input where that is run; and with each variable alone
@@ -186,9 +186,9 @@ impl PlainCommand<'_> {
             return Some(Hole::Words);
         }
         let is_option = is_whole && is_bare && or_option && position == self.subcommand + 1;
-        let is_behind_dash = !before.is_empty() && before.chars().all(|c| c == '-');
+        let is_after_dash = !before.is_empty() && before.chars().all(|c| c == '-');
         let is_program = is_whole && position == 0;
-        let is_any = is_program || is_subcommand || is_option || is_behind_dash;
+        let is_any = is_program || is_subcommand || is_option || is_after_dash;
         Some(if is_any { Hole::Word } else { Hole::Name })
     }
 

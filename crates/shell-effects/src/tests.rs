@@ -8,9 +8,9 @@ use std::path::Path;
 
 use super::*;
 
-mod compared;
 mod joins;
 mod properties;
+mod rable_comparison;
 
 const HOME: &str = "/home/u";
 

@@ -11,8 +11,8 @@ use conclaude_core::file_pattern::FilePattern;
 use shell_effects::Environment;
 use shell_effects::glob::{Glob, Kind};
 
-mod below;
-mod found;
+mod deleted_directories;
+mod find_comparison;
 mod properties;
 
 fn project() -> tempfile::TempDir {

@@ -220,8 +220,8 @@ impl Analyzer<'_> {
         is_unknown
     }
 
-    /// A command ran, of which substitutions began at `start` and itself at `own`: where it runs what they or earlier commands
-    /// print, they belong together.
+    /// A command ran. Its substitutions are the commands from `start`, and it is the one at `own`. If it runs what they or
+    /// earlier commands print, they are one pipeline.
     pub(crate) fn ran(&mut self, start: usize, own: usize) {
         let ran = self.script.commands.get(own..).unwrap_or_default();
         let Some(runs) = ran.iter().find(|command| command.unknown_code.is_some()) else { return };

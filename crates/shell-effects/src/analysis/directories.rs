@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::Base;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::variables::Alternatives;
+use crate::paths::normalise_text;
 
 /// With more possible directories, the current one is unknown.
 const MAX_BASES: usize = 8;
@@ -160,7 +161,7 @@ pub(crate) fn moved(base: &Base, target: &Field) -> Base {
         return Base::Unknown;
     }
     if path.starts_with('/') {
-        return Base::At(normal(path));
+        return Base::At(normalise_text(path));
     }
     match base {
         Base::At(at) | Base::IfMissing { at, .. } if at.len() > MAX_LENGTH => Base::Unknown,
@@ -171,20 +172,5 @@ pub(crate) fn moved(base: &Base, target: &Field) -> Base {
 }
 
 fn joined(at: &str, path: &str) -> String {
-    if at.is_empty() { normal(path) } else { normal(&format!("{at}/{path}")) }
-}
-
-/// A path without `.`, `..` and doubled slashes.
-fn normal(path: &str) -> String {
-    let is_absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            ".." if is_absolute => {}
-            part => parts.push(part),
-        }
-    }
-    format!("{}{}", if is_absolute { "/" } else { "" }, parts.join("/"))
+    if at.is_empty() { normalise_text(path) } else { normalise_text(&format!("{at}/{path}")) }
 }

@@ -184,7 +184,7 @@ impl Analyzer<'_> {
             AssignedValue::Word(word) => {
                 self.each_choice(|analyzer| {
                     let field = analyzer.scalar(word);
-                    // Whoever uses them uses each of them.
+                    // A command that uses the variable uses each of the files.
                     let fields = analyzer.listed_files(word).unwrap_or_else(|| vec![field]);
                     for field in fields {
                         if !options.contains(&field) {

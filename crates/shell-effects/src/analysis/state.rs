@@ -75,8 +75,8 @@ impl State {
         self.disk = self.disk.join(&other.disk);
     }
 
-    /// What differs from an earlier state, which was joined with this one, becomes unknown. Functions and aliases stay: a script
-    /// has only so many bodies for them. Exports show the values of variables, which become unknown themselves.
+    /// What differs from an earlier state, which was joined with this one, becomes unknown. Functions and aliases stay: the
+    /// number of their bodies in a script is limited. Exports show the values of variables, which become unknown themselves.
     pub(crate) fn widen(&mut self, other: &State) {
         let State { variables, functions: _, aliases: _, positional, directories, exports: _, disk } = self;
         variables.widen(&other.variables);

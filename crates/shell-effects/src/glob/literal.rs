@@ -68,7 +68,7 @@ impl Starts {
     }
 }
 
-/// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
+/// Whether the text cannot match, because it does not contain the literal parts of the pattern in their order.
 pub(super) fn rules_out(pattern: &str, head: usize, kind: Kind, text: &str) -> bool {
     if head == 0 && !could_start(pattern, text, false, false) {
         return true;

@@ -68,7 +68,7 @@ pub(super) fn compile(pattern: &str, kind: Kind) -> Vec<Op> {
     Compiler::new(pattern, kind, Some(Vec::with_capacity(32))).run().unwrap_or_default()
 }
 
-/// Says what is wrong with a pattern of which so many bytes are literal at its start.
+/// Says what is wrong with a pattern. Its first `head` bytes are literal.
 pub(super) fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobError> {
     if pattern.len() > MAX_CHARS && pattern.chars().count() > MAX_CHARS {
         return Err(GlobError("it is longer than 1,024 characters"));
@@ -115,7 +115,7 @@ fn plain_bytes(pattern: &str, at: usize) -> usize {
     rest.iter().take_while(is_plain).count()
 }
 
-/// The position after the `}` that ends the alternatives of which one ends here.
+/// The position after the `}` that closes the alternatives, from the end of one of them.
 pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     let mut depth = 1;
     while let Some(byte) = pattern.as_bytes().get(at) {

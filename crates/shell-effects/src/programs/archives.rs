@@ -56,7 +56,7 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The first word without a dash, as flags with their values behind them.
+/// The first word without a dash, as flags that are followed by their values.
 fn dashed(words: &[Field]) -> Vec<Field> {
     let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
         return words.to_vec();

@@ -46,7 +46,7 @@ pub(crate) struct Call<'a> {
     /// All words, the name among them.
     pub(crate) fields: &'a [Field],
     pub(crate) arguments: Arguments,
-    /// The words behind the options, if those end at the first operand.
+    /// The words after the options, if those end at the first operand.
     pub(crate) rest: &'a [Field],
     /// Its index among all commands.
     pub(crate) command: usize,
@@ -102,7 +102,7 @@ pub(crate) fn file_access(flags: &str, name: &str) -> Option<u8> {
     found.find_map(|access| access.bytes().next())
 }
 
-/// Reads the words behind a command's name.
+/// Reads the words after a command's name.
 pub(crate) fn parse(flags: &str, fields: &[Field]) -> Arguments {
     parse_up_to(flags, fields, false).0
 }
@@ -143,7 +143,7 @@ fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments)
     value.is_some()
 }
 
-/// `-abc`, `-ovalue`, `-o value`, or one long name behind a single dash; whether the next word was taken.
+/// `-abc`, `-ovalue`, `-o value`, or one long name after a single dash; whether the next word was taken.
 fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
     if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
         found.flags.push((field.text.clone(), next.cloned()));

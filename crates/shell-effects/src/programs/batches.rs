@@ -34,7 +34,7 @@ pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `parallel CODE ::: ARGUMENTS`: a text for a shell, with each argument behind it or where `{}` stands. Without a text the
+/// `parallel CODE ::: ARGUMENTS`: a text for a shell, with each argument after it or in the place of `{}`. Without a text the
 /// arguments are the commands.
 pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (arguments, rest) = (&call.arguments, call.rest);

@@ -22,7 +22,7 @@ pub(crate) const DATABASES: &[Program] = &[
 /// The SQL that a client of a database is given.
 #[derive(Debug)]
 pub struct Sql<'a> {
-    /// Its arguments and its standard input, any of which may hold statements.
+    /// Its arguments and its standard input. Each may hold statements.
     pub texts: Vec<&'a str>,
     /// Whether a comment may start with `#`.
     pub has_hash_comments: bool,

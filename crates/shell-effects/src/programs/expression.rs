@@ -258,14 +258,14 @@ pub(crate) fn name_pattern(field: &Field, ignores_case: bool) -> Option<String> 
             // Two of them would cross directories.
             '*' if pattern.ends_with('*') => {}
             '[' => {
-                let (set, behind) = rest.as_str().split_once(']')?;
+                let (set, after) = rest.as_str().split_once(']')?;
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
                 match set.strip_prefix(['!', '^']).unwrap_or(set) {
                     plain if plain.is_empty() || !plain.chars().all(is_plain) => return None,
                     plain if plain.len() < set.len() => pattern.push('?'),
                     plain => pattern.extend(["[", plain, "]"]),
                 }
-                rest = behind.chars();
+                rest = after.chars();
             }
             '\\' => pattern.extend(['\\', rest.next()?]),
             c if ignores_case && c.is_ascii_alphabetic() => {

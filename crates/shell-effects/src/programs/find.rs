@@ -3,7 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{Stream, found};
-use crate::glob::{Glob, Kind};
+use crate::glob::{Glob, Kind, escaped};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
 use crate::programs::expression::{Expression, FindAction, Limits};
@@ -121,7 +121,7 @@ fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut 
         }
         None => {
             targets.push(Target::Tree(root.to_owned()));
-            // Whoever reads all that is found reads everything; a name that is asked for counts nevertheless.
+            // A command that reads all files is not about one of them. A name that is asked for counts nevertheless.
             targets.extend(asked_for.iter().map(|name| Target::Path(format!("{folder}/{name}"))));
             return;
         }
@@ -143,18 +143,6 @@ fn anywhere(prefix: &str, name: Option<&str>, is_directory: bool) -> Target {
     let name = name.unwrap_or_default();
     let end = if is_directory && !name.is_empty() { "/" } else { "" };
     Target::Glob(format!("{prefix}**/{name}{end}"))
-}
-
-/// A path as a pattern.
-pub(crate) fn escaped(path: &str) -> String {
-    let mut pattern = String::with_capacity(path.len());
-    for c in path.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern
 }
 
 /// Patterns of the shell for the paths that a pattern of `-path` matches, or more. Its wildcards cross directories, so that only
@@ -187,14 +175,14 @@ fn path_patterns(pattern: &str, root: &str, prefix: &str) -> Option<Vec<String>>
         return Some(vec![format!("{start}{last}")]);
     }
     let before = last.split(['*', '?']).next().unwrap_or_default();
-    let behind = last.rsplit(['*', '?']).next().unwrap_or_default();
+    let after = last.rsplit(['*', '?']).next().unwrap_or_default();
     let deep =
-        if start.ends_with("**/") { format!("{start}*{behind}") } else { format!("{start}**/*{behind}") };
+        if start.ends_with("**/") { format!("{start}*{after}") } else { format!("{start}**/*{after}") };
     let is_start = starts_anywhere && !pattern.contains('/');
     match before {
-        _ if is_start && behind.is_empty() => None,
+        _ if is_start && after.is_empty() => None,
         "" => Some(vec![deep]),
         _ if is_start => Some(vec![deep]),
-        before => Some(vec![format!("{start}{last}"), format!("{start}{before}*/**/*{behind}")]),
+        before => Some(vec![format!("{start}{last}"), format!("{start}{before}*/**/*{after}")]),
     }
 }

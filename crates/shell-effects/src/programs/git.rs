@@ -1,8 +1,8 @@
 //! What git does to files. Switching branches, merging and committing are no effects.
 
 mod changes;
+mod reads;
 mod settings;
-mod shows;
 mod subcommands;
 
 use crate::analysis::analyzer::Analyzer;
@@ -22,13 +22,13 @@ pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
 pub(crate) struct GitCall {
     subcommand: String,
     arguments: Arguments,
-    /// The words behind the subcommand.
+    /// The words after the subcommand.
     rest: Vec<Field>,
     command: usize,
 }
 
 impl GitCall {
-    /// What is behind `--`, where that is given.
+    /// The words after `--`, if that is given.
     fn paths(&self) -> Option<&[Field]> {
         let separator = self.rest.iter().position(|field| field.text == "--")?;
         self.rest.get(separator + 1..)

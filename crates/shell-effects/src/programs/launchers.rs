@@ -41,12 +41,12 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The subcommand that runs a command, and the words behind it.
+/// The subcommand that runs a command, and the words after it.
 fn launcher<'f>(program: &Program, words: &'f [Field]) -> Option<(&'static Subcommand, Launch, &'f [Field])> {
     for subcommand in program.subcommands {
         let SubcommandAction::Launch(launch) = subcommand.action else { continue };
         for name in subcommand.names {
-            if let Some(rest) = behind(program, name, words) {
+            if let Some(rest) = after(program, name, words) {
                 return Some((subcommand, launch, rest));
             }
         }
@@ -54,23 +54,23 @@ fn launcher<'f>(program: &Program, words: &'f [Field]) -> Option<(&'static Subco
     None
 }
 
-/// The words behind a subcommand, with the options of the program before it.
-fn behind<'f>(program: &Program, subcommand: &str, words: &'f [Field]) -> Option<&'f [Field]> {
+/// The words after a subcommand, with the options of the program before it.
+fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field]) -> Option<&'f [Field]> {
     let mut rest = words;
     let mut options = program.subcommand_options.unwrap_or_default();
     for part in subcommand.split_whitespace() {
         let (_, length) = arguments::parse_up_to(options, rest, true);
-        let (found, behind) = rest.get(length..)?.split_first()?;
+        let (found, after) = rest.get(length..)?.split_first()?;
         if found.text != part {
             return None;
         }
         options = program.group_options(part).unwrap_or_default();
-        rest = behind;
+        rest = after;
     }
     Some(rest)
 }
 
-/// The words of the command: behind `--` where that is given, else behind the operands.
+/// The words of the command: after `--` if that is given, else after the operands.
 fn command_of<'f>(launch: &Launch, rest: &'f [Field], length: usize) -> &'f [Field] {
     let position = |names: &[&str], skipped: usize| {
         let found = rest.iter().skip(skipped).position(|field| names.contains(&field.text.as_str()));

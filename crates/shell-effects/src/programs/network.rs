@@ -38,7 +38,7 @@ pub(crate) const NETWORK: &[Program] = &[
 
 fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
-    // A value behind `@` is a file that is sent.
+    // A value after `@` is a file that is sent.
     for data in
         arguments.values(&["-d", "--data", "--data-ascii", "--data-binary", "--json", "-H", "--header"])
     {

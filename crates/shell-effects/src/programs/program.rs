@@ -78,15 +78,15 @@ pub(crate) enum Control {
 /// What a program does to files, and what it runs.
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
-    /// Only what its options name.
+    /// It touches only the files that its options name.
     Nothing,
-    /// Every operand after the first so many.
+    /// Every operand is a file, except the first ones: this number of them.
     Each(Access, usize),
-    /// The same, with all that is in a directory if it is recursive.
+    /// The same. If it is recursive, it touches everything in a directory.
     Trees(Access, usize),
-    /// It runs the command behind its options and so many operands.
+    /// It runs the command that follows its options and this number of operands.
     Wrap(usize),
     /// Shells run what some of its arguments hold.
     Texts(ShellTexts),
@@ -94,7 +94,7 @@ pub(crate) enum Action {
     Command(CommandText),
     /// It changes the files that it names, or looks at them.
     Format(Formatting),
-    /// It runs the command of its subcommand, if that has one; else nobody knows.
+    /// It runs the command of its subcommand. Without such a subcommand, what it does is not known.
     Launch,
     Special(fn(&mut Analyzer<'_>, &Call<'_>)),
 }
@@ -155,9 +155,9 @@ pub(crate) struct Launch {
     pub(crate) place: Place,
     /// Options that hold code for a shell instead.
     pub(crate) code: &'static [&'static str],
-    /// Whether the command may also start behind `--`.
+    /// Whether the command may also start after `--`.
     pub(crate) takes_dashes: bool,
-    /// The command starts only behind one of these.
+    /// The command starts only after one of these words.
     pub(crate) starts: &'static [&'static str],
     /// Whether variables may be set before the command.
     pub(crate) takes_variables: bool,
@@ -230,7 +230,7 @@ impl Launch {
 }
 
 impl Subcommand {
-    /// It runs the command behind its options and so many operands, or behind `--`.
+    /// It runs the command that follows its options and this number of operands, or `--`.
     #[must_use]
     pub const fn runs(names: &'static [&'static str], options: &'static str, operands: usize) -> Subcommand {
         Subcommand::launches(names, options, Launch::new(operands, Place::Here))
@@ -249,7 +249,7 @@ impl Subcommand {
         Subcommand { names, options, action: SubcommandAction::Launch(launch) }
     }
 
-    /// It has subcommands itself, behind these options.
+    /// It has subcommands itself. These options may come before them.
     pub(crate) const fn group(names: &'static [&'static str], options: Flags) -> Subcommand {
         Subcommand { names, options, action: SubcommandAction::Group }
     }
@@ -260,7 +260,7 @@ impl Subcommand {
 }
 
 impl Program {
-    /// A program of which nothing is known yet.
+    /// A program with nothing but its names.
     #[must_use]
     pub const fn new(names: &'static [&'static str]) -> Program {
         Program {
@@ -374,7 +374,7 @@ impl Program {
     }
 }
 
-/// It touches no file but those that its options name.
+/// It touches only the files that its options name.
 pub(crate) const fn nothing(names: &'static [&'static str], options: Flags) -> Program {
     Program::new(names).options(options).action(Action::Nothing)
 }
@@ -384,7 +384,7 @@ pub(crate) const fn reads(names: &'static [&'static str], options: Flags) -> Pro
     each(names, options, Read, 0)
 }
 
-/// Every operand after the first so many is a file.
+/// Every operand is a file, except the first `skipped` ones.
 pub(crate) const fn each(
     names: &'static [&'static str],
     options: Flags,
@@ -394,7 +394,7 @@ pub(crate) const fn each(
     Program::new(names).options(options).action(Action::Each(access, skipped)).deletes(deleting(access))
 }
 
-/// The same, with all that is in a directory if it is recursive.
+/// The same. If it is recursive, it touches everything in a directory.
 pub(crate) const fn trees(
     names: &'static [&'static str],
     options: Flags,
@@ -417,12 +417,12 @@ pub(crate) const fn special(
     Program::new(names).options(options).action(Action::Special(run))
 }
 
-/// It runs the command behind its options and so many operands.
+/// It runs the command that follows its options and this number of operands.
 pub(crate) const fn wraps(names: &'static [&'static str], options: Flags, operands: usize) -> Program {
     Program::new(names).options(options).action(Action::Wrap(operands)).ends_at_operand()
 }
 
-/// A program with subcommands of which only the options before them are known.
+/// A program with subcommands. Only the options before them are known.
 pub(crate) const fn tool(names: &'static [&'static str], before_subcommand: Flags) -> Program {
     Program::new(names).before_subcommand(before_subcommand)
 }

@@ -4,10 +4,11 @@ use crate::Target;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::glob::escaped;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
-use crate::programs::find::{self, escaped};
+use crate::programs::find;
 use crate::programs::program::{Deletes, Program, special};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
@@ -28,7 +29,7 @@ pub(crate) const SEARCH: &[Program] = &[
     special(&["find"], "", find::find).deletes(Deletes::Found),
 ];
 
-/// It reads files behind a pattern, which an option may give instead.
+/// Its first operand is a pattern, unless an option gives that. The others are files that it reads.
 const fn search(names: &'static [&'static str], options: Flags) -> Program {
     special(names, options, lines)
 }

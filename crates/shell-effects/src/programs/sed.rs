@@ -121,7 +121,7 @@ impl<'s> Scanner<'s> {
                     self.rest = self.rest.get(1..).unwrap_or_default();
                     self.parts(1, true);
                 }
-                // Flags of a pattern stand behind it only.
+                // Flags of a pattern come only after it.
                 'I'
                 | 'M'
                 | '0'..='9'
@@ -194,7 +194,7 @@ impl<'s> Scanner<'s> {
         line
     }
 
-    /// The rest of the line is a file. None of that name is none.
+    /// The rest of the line is a file. Without a name, nothing is read or written.
     fn file(&mut self) -> Option<&'s str> {
         let file = self.line().trim();
         Some(if file.is_empty() { "/dev/null" } else { file })

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_sql_is_seen_to_read_it_and_nobody_else() {
+    fn the_clients_of_databases_and_no_other_programs_read_sql() {
         for (name, program) in &BY_NAME {
             let is_client = matches!(program.stdin, Stdin::Sql { .. });
             for command in [

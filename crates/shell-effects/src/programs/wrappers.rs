@@ -68,7 +68,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["xvfb-run"], "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
 ];
 
-/// `timeout` and others: the command is behind so many operands.
+/// `timeout` and others: the command comes after this number of operands.
 pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>, operands: usize) {
     wrapped(analyzer, call, &[], call.rest.get(operands..).unwrap_or_default());
 }

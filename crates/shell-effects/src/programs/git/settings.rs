@@ -7,7 +7,7 @@ use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Arguments};
 
-/// Settings with a program that a shell runs: section, and name behind any subsection.
+/// Settings with a program that a shell runs: section, and name after any subsection.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("browser", &["cmd"]),
     ("core", &["alternaterefscommand", "askpass", "editor", "fsmonitor", "gitproxy", "pager", "sshcommand"]),
@@ -109,7 +109,7 @@ fn is_address(before: &str) -> bool {
 }
 
 impl Analyzer<'_> {
-    /// An alias with the words behind it.
+    /// An alias with the words after it.
     pub(super) fn git_alias(&mut self, alias: &str, rest: &[Field]) {
         match alias.strip_prefix('!') {
             Some(code) => {
@@ -175,7 +175,7 @@ impl GitCall {
         };
         let home = analyzer.home().map(|home| format!("{}/.gitconfig", home.trim_end_matches('/')));
         let of_user = || home.map_or_else(|| Field::unknown("~/.gitconfig"), Field::literal);
-        // A word directly behind `config` that is not known may be the option.
+        // A word directly after `config` that is not known may be the option.
         let unknown = || self.rest.first().filter(|first| is_wholly_unknown(first)).cloned();
         let (option, file) = if has("--global") {
             ("--global", Some(of_user()))

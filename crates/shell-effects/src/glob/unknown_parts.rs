@@ -1,4 +1,4 @@
-//! Whether a glob could match a text of which parts are not known.
+//! Whether a glob could match a text with unknown parts.
 
 use super::program::Op;
 use super::states::States;
@@ -13,12 +13,12 @@ pub enum Part<'a> {
 /// What an unknown part may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hole {
-    /// Any words, or none, and then the blank before it is none either.
+    /// Any words, or none. Without a word, the blank before it is missing too.
     Words,
     /// Any word.
     Word,
     /// A word that is no option: a name or a path. It starts with a letter, a digit or one of `_/~@`, and a pattern finds a dash in
-    /// it only behind another character, so that `*--force` does not.
+    /// it only after another character, so that `*--force` does not.
     Name,
 }
 

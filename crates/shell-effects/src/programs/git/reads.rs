@@ -30,7 +30,7 @@ impl GitCall {
         }
     }
 
-    /// Files to look at: behind `--`, or any operand, where `REVISION:PATH` names one as well.
+    /// Files to look at: after `--`, or any operand, where `REVISION:PATH` names one as well.
     pub(super) fn shown(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
         for operand in self.paths().unwrap_or(&self.arguments.operands) {
@@ -45,7 +45,7 @@ impl GitCall {
         }
     }
 
-    /// The names of files that are printed, behind so many other operands.
+    /// The names of files that are printed, after the first `skipped` operands.
     fn listed(&self, analyzer: &mut Analyzer<'_>, skipped: usize) {
         // What is printed beside a name may be another one.
         if self.arguments.has(&["--format", "--line-prefix"]) {

@@ -1,0 +1,26 @@
+//! Normalised paths.
+
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
+
+/// A path without `.`, `..` and doubled slashes. The disk is not looked at: a shell moves like this with `cd`, and Claude Code's
+/// own tools understand paths so.
+#[must_use]
+pub fn normalise(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            // Above the root is the root; a relative path may start above where it is.
+            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
+            Component::ParentDir if out.has_root() => {}
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// The same for a path in a script, which has slashes on every system.
+pub(crate) fn normalise_text(path: &str) -> String {
+    let path = normalise(Path::new(path)).to_string_lossy().into_owned();
+    if MAIN_SEPARATOR == '/' { path } else { path.replace(MAIN_SEPARATOR, "/") }
+}
