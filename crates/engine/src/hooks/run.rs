@@ -102,6 +102,13 @@ impl<'p> Run<'p> {
         }
     }
 
+    fn judge_changed_input(&mut self, plan: &Plan, world: &mut impl World) {
+        if let Some(input) = changed_input::changed_input(plan, &self.outcomes) {
+            let found = world.changed_input(input, plan);
+            self.outcomes.extend(changed_input::new_findings(&self.outcomes, found));
+        }
+    }
+
     fn commands_ended(&mut self, number: usize, world: &mut impl World) {
         let first = self.outcomes.len().saturating_sub(number);
         world.commands_ended(self.outcomes.get_mut(first..).unwrap_or_default());
@@ -169,13 +176,8 @@ pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
         signal = world.stop_signal();
     }
     run.commands_ended(commands, world);
-    if let Some(input) = changed_input::changed_input(plan, &run.outcomes) {
-        let found = world.changed_input(input, plan);
-        let found = changed_input::new_findings(&run.outcomes, found);
-        run.outcomes.extend(found);
-    }
-    let notes = notes(plan, &run.outcomes);
-    run.outcomes.extend(notes);
+    run.judge_changed_input(plan, world);
+    run.outcomes.extend(notes(plan, &run.outcomes));
     run
 }
 
