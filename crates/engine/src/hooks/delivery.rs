@@ -95,7 +95,10 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         return result;
     }
     let entries: Vec<OutboxEntry> = outbox.dropped().into_iter().chain(entries).collect();
-    let for_user = text_of(entries.iter().filter(|entry| !entry.shown_to_user));
+    // What fails again is said by the answer itself.
+    let error = result.error.as_ref().map(|error| format!("conclaude: {error}"));
+    let is_new = |entry: &&OutboxEntry| !entry.shown_to_user && Some(&entry.text) != error.as_ref();
+    let for_user = text_of(entries.iter().filter(is_new));
     let context = text_of(entries.iter().filter(|entry| for_claude && !entry.shown_to_claude));
     let message = match (result.message, for_user) {
         (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),

@@ -49,12 +49,7 @@ fn original(now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalTex
         };
         let Ok(without_imported) = settings::without(&text, &imported) else { continue };
         if gives_now(&without_imported) {
-            let is_absent = text.is_empty();
-            return if is_absent {
-                OriginalText::Absent
-            } else {
-                OriginalText::Text { text, without_imported }
-            };
+            return OriginalText::Text { text, without_imported };
         }
     }
     if gives_now("") { OriginalText::Absent } else { OriginalText::Unknown }
