@@ -102,7 +102,7 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     has("preToolUse: {commands: {'[RW]*': [{run: x}]}}", "PreToolUse");
     assert_eq!(
         off("postToolUse: {commands: {'mcp__{a,b.c}__*': [{run: x}], Write: [{run: x}]}}").get(1).unwrap(),
-        "PostToolUse: ^(Agent|mcp__a__.*|mcp__b\\.c__.*|Write)$"
+        "PostToolUse: ^(Agent|Task|mcp__a__.*|mcp__b\\.c__.*|Write)$"
     );
     has("permissionRequest: {commands: {Bash: [{run: x}]}}", "PermissionRequest: Bash");
     has("permissionRequest: {allow: ['Bash(ls:*)']}", "PermissionRequest: Bash|Monitor");
