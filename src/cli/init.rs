@@ -11,7 +11,6 @@ use crate::cli::install::ScopeArgs;
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
 use conclaude_core::dialect::claude::layout;
-use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
@@ -145,13 +144,6 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
             "took over the hook `{}` of {event}: it is in the config now, and no longer in the settings",
             short(command)
         )?;
-        // A script may exit with 2, which its command line does not show.
-        if event == EventKind::SubagentStop.name() && !command.contains("exit 2") {
-            writeln!(
-                out,
-                "  when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2"
-            )?;
-        }
     }
     for hook in &draft.imported.covered {
         let (command, event) = (short(hook.command().unwrap_or_default()), &hook.event);

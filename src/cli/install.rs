@@ -58,7 +58,7 @@ pub(super) struct UninstallRequest {
     #[command(flatten)]
     request: InstallRequest,
     /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
-    /// settings. Never .conclaude.yaml
+    /// settings. Never .conclaude.yaml, nor the only copy of hooks that were taken over
     #[arg(long)]
     purge: bool,
 }
@@ -221,6 +221,13 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
             writeln!(out, "the file as it was is kept in {}", copy.display())?;
         }
     }
+    if let Some(lost) = &removal.lost {
+        writeln!(
+            out,
+            "warning: hooks that `init --import` took over are not in it, since it was changed meanwhile: they are in {}",
+            lost.display()
+        )?;
+    }
     let leftovers = Leftovers::of(&root.folder, &project);
     if purge {
         remove(&mut out, &leftovers, *dry_run)?;
@@ -259,6 +266,9 @@ fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) 
     let existing = leftovers.existing();
     for one in &existing {
         writeln!(out, "stays: {} ({})", one.path.display(), one.what)?;
+    }
+    for path in leftovers.only_copies() {
+        writeln!(out, "stays: {} (the only copy of hooks that were taken over)", path.display())?;
     }
     if !existing.is_empty() {
         writeln!(out, "`conclaude uninstall --purge` removes what conclaude keeps of this project")?;

@@ -16,8 +16,10 @@ fn read(path: impl AsRef<Path>) -> String {
 /// The copy of the settings as they were.
 fn backup(root: &Path) -> std::path::PathBuf {
     let folders = std::fs::read_dir(root.join(".state-home/conclaude/backups")).unwrap().flatten();
-    let copies = folders.map(|folder| folder.path().join("settings.json.before-conclaude"));
-    copies.into_iter().find(|path| path.exists()).unwrap()
+    let copies = folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten());
+    let is_copy =
+        |path: &std::path::PathBuf| path.to_string_lossy().contains("settings.json.before-conclaude.");
+    copies.map(|entry| entry.path()).find(is_copy).unwrap()
 }
 
 /// Exit code, stdout and stderr as one text.

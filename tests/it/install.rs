@@ -63,7 +63,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
         ],
         "PreToolUse": [
           {
-            "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
+            "matcher": "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
             "hooks": [
               {
                 "type": "command",
@@ -75,7 +75,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
         ],
         "PostToolUse": [
           {
-            "matcher": "Agent",
+            "matcher": "Agent|Task",
             "hooks": [
               {
                 "type": "command",
@@ -310,7 +310,7 @@ fn in_a_folder_below_the_project_a_note_says_where_sessions_must_start() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     assert!(!test.root().join(".claude").exists());
 }

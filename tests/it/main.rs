@@ -42,6 +42,7 @@ mod gate_escapes;
 mod gate_shell;
 mod guard_paths;
 mod guards;
+mod hook_protocol;
 mod hostile_git;
 #[cfg(target_os = "linux")]
 mod hostile_text;

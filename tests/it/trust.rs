@@ -149,7 +149,7 @@ fn registering_for_all_projects_asks_for_trust_and_goes_again() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     insta::assert_snapshot!(out, @"
     registered conclaude in [ROOT]/home/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     in each project: `conclaude trust` lets the commands of its config run
     ");
     let settings = std::fs::read_to_string(home.join(".claude/settings.json")).unwrap();

@@ -8,6 +8,7 @@ use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Plan;
 use crate::text;
 
+mod replies;
 mod result;
 
 pub use result::DeliveredMessage;
@@ -80,7 +81,7 @@ pub fn decide(
     count: impl FnOnce() -> Result<BlockCount, CountError>,
 ) -> Ruling {
     let decided = by_verdicts(plan, outcomes, is_first_stop, count);
-    with_failures(outcomes, decided)
+    with_failures(outcomes, replies::with_replies(plan, outcomes, decided))
 }
 
 fn by_verdicts(
@@ -94,14 +95,29 @@ fn by_verdicts(
         Blocking::Tool if wants_block => Ruling::denied(messages::deny_reason(plan, outcomes)),
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
             let reason = messages::ask_reason(outcomes);
-            if plan.can_ask {
+            let is_ours = |outcome: &Outcome| outcome.verdict == Verdict::Ask && outcome.reply().is_none();
+            // What becomes of a question of a hook is up to Claude Code.
+            if plan.can_ask || !outcomes.iter().any(is_ours) {
                 Ruling::of(
-                    HookResult { decision: Decision::Ask(reason), ..HookResult::success() },
+                    HookResult { decision: Decision::Ask(reason), ..given(plan, outcomes) },
                     Word::Asked,
                 )
             } else {
                 Ruling { is_unasked: true, ..Ruling::denied(messages::unasked(&reason)) }
             }
+        }
+        Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Grant) => {
+            let allowed = allow(plan, outcomes);
+            let decision = Decision::Permit(replies::grant_reason(outcomes));
+            Ruling { result: HookResult { decision, ..allowed.result }, ..allowed }
+        }
+        // That wins over a block, which is not counted then.
+        Blocking::Stop(_) if wants_block && replies::stop_reason(outcomes).is_some() => {
+            let others: Vec<Outcome> = outcomes.iter().filter(|one| one.reply().is_none()).cloned().collect();
+            let is_blocked = others.iter().any(|outcome| outcome.verdict == Verdict::Block);
+            let allowed = allow(plan, &others);
+            let word = if is_blocked { Word::AllowedDespiteFailure } else { allowed.word };
+            Ruling { word, ..allowed }
         }
         Blocking::Stop(_) if wants_block => {
             let count = count();
@@ -120,7 +136,7 @@ fn by_verdicts(
 fn with_failures(outcomes: &[Outcome], decided: Ruling) -> Ruling {
     let is_unrecorded = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Unrecorded(_)));
     let mut result = decided.result;
-    if result.decision == Decision::Permit && is_unrecorded {
+    if matches!(result.decision, Decision::Permit(_)) && is_unrecorded {
         result.decision = Decision::Allow;
     }
     let mut failures: Vec<&str> = Vec::new();
@@ -164,13 +180,12 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
 
 /// What goes with an answer that allows: what Claude is given, and the tool, or the path of a new worktree.
 fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
-    let updated_input = outcomes.iter().find_map(|outcome| match &outcome.evidence {
-        Evidence::UpdatedInput(input) => Some(input.clone()),
-        _ => None,
-    });
+    let updated_input = outcomes.iter().filter_map(Outcome::updated_input).next_back().cloned();
     let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
     let (context, worktree) = match plan.event.blocking() {
         Blocking::Worktree => (None, worktree(outcomes).map(str::to_owned)),
+        // It would make the agent go on.
+        Blocking::Stop(_) => (None, None),
         _ if texts.is_empty() => (None, None),
         _ => (Some(text::join_within(&texts, text::LIMIT)), None),
     };
@@ -195,7 +210,8 @@ fn permission(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     if any(Verdict::Ask) {
         Ruling { word: Word::Asked, ..decided }
     } else if any(Verdict::Grant) {
-        let result = HookResult { decision: Decision::Permit, ..decided.result };
+        let decision = Decision::Permit(replies::grant_reason(outcomes));
+        let result = HookResult { decision, ..decided.result };
         Ruling::of(result, Word::Allowed)
     } else {
         decided
@@ -216,6 +232,10 @@ fn at_limit(
     };
     match count {
         Ok(BlockCount::Blocks(nth)) => {
+            if let Some(text) = replies::go_on(outcomes) {
+                let decision = Decision::GoOn(text);
+                return Ruling::of(HookResult { decision, ..HookResult::success() }, Word::Blocked);
+            }
             let reason = match messages::asked_to_go_on(outcomes) {
                 Some(message) => messages::go_on(message, nth, max),
                 None => messages::block_reason(plan, outcomes, nth, max),

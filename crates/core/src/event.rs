@@ -24,6 +24,10 @@ pub struct Row {
     pub is_shown: bool,
     /// Whether `additionalContext` reaches the model. At a stop it would make the agent go on.
     pub takes_context: bool,
+    /// Whether the client gives the model what a hook prints that is no JSON.
+    pub prints_context: bool,
+    /// Whether the client compares the matcher of a hook with anything.
+    pub has_matcher: bool,
     /// Whether another client that runs our hooks reads a failure of it as a denial.
     pub failure_denies: bool,
     /// Which files it is about, for `files` of its commands.
@@ -50,6 +54,8 @@ impl Row {
         blocking: Blocking::Never,
         is_shown: false,
         takes_context: false,
+        prints_context: false,
+        has_matcher: true,
         failure_denies: false,
         changes: Changes::Named,
         registered: RegistrationRule::WhenUsed,

@@ -8,6 +8,11 @@ use crate::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
 
+mod replies;
+
+use replies::reason_of;
+pub use replies::{of_replies, of_reply};
+
 /// A script in one line.
 #[must_use]
 pub fn short(script: &str) -> String {
@@ -121,6 +126,9 @@ pub fn message(plan: &Plan, shown: &str) -> String {
 /// What the model reads when it may not use a tool.
 #[must_use]
 pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Block) {
+        return reason;
+    }
     let what = match plan.gate() {
         Some(Gate::Call { .. } | Gate::Helper { .. }) => "this call of an agent",
         Some(Gate::Write { written: GateSubject::Shell(_), .. }) => "this command",
@@ -133,6 +141,9 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What is shown where something is blocked that is neither a stop nor a tool.
 #[must_use]
 pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Block) {
+        return reason;
+    }
     let what = match plan.event.blocking() {
         Blocking::Action { says, .. } => says,
         Blocking::Permission => "conclaude denies this permission",
@@ -149,6 +160,9 @@ pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What the user is shown when a guard leaves a tool to them.
 #[must_use]
 pub fn ask_reason(outcomes: &[Outcome]) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Ask) {
+        return reason;
+    }
     format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
@@ -161,6 +175,9 @@ pub fn unasked(reason: &str) -> String {
 /// What a blocked agent reads.
 #[must_use]
 pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
+    if let Some(reason) = reason_of(outcomes, Verdict::Block) {
+        return reason;
+    }
     let (who, then) = match (plan.event.blocking(), &plan.agent) {
         (Blocking::Stop(BlockCounter::Task(_)), _) => {
             ("this task may not be completed yet".to_owned(), "complete it again")

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::config::Reaction;
+use crate::dialect::claude::HookReply;
 use crate::finding::Finding;
 use crate::plan::Command;
 use crate::rule::Rule;
@@ -111,6 +112,8 @@ pub struct CommandRun {
     pub stderr: Option<String>,
     /// What it printed, where that is part of the answer.
     pub answer: Option<String>,
+    /// What it answers as a hook, where it does.
+    pub reply: Option<Box<HookReply>>,
 }
 
 /// What keeps a command from checking anything. An agent can hardly fix it, so it blocks the agent's stop once.
@@ -204,6 +207,12 @@ impl Outcome {
         }
     }
 
+    /// What a command answered as a hook.
+    #[must_use]
+    pub fn reply(&self) -> Option<&HookReply> {
+        self.run()?.reply.as_deref()
+    }
+
     /// What it only warns of because an agent is blocked by it once: it fails as before.
     #[must_use]
     pub fn repeated_obstacle(&self) -> Option<Obstacle> {
@@ -211,10 +220,20 @@ impl Outcome {
         if self.verdict == Verdict::Warn && run.reaction() == Reaction::Block { run.obstacle() } else { None }
     }
 
+    /// What the tool is given instead because of it.
+    #[must_use]
+    pub fn updated_input(&self) -> Option<&Map<String, Value>> {
+        match &self.evidence {
+            Evidence::UpdatedInput(input) => Some(input),
+            _ => self.reply()?.updated_input.as_ref(),
+        }
+    }
+
     /// What Claude is given because of it.
     #[must_use]
     pub fn for_claude(&self) -> Option<&str> {
         match &self.evidence {
+            Evidence::Command(CommandRun { reply: Some(reply), .. }) => reply.context.as_deref(),
             Evidence::Command(run) => run.answer.as_deref(),
             Evidence::Context(text, _) => Some(text),
             _ => None,

@@ -239,9 +239,16 @@ fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a
     if steps.is_empty() || facts.running.is_empty() {
         return steps;
     }
+    // Claude Code waits with no hook.
+    let is_hook = |(step, _): &Planned<'_>| matches!(&step.action, Action::Command(one) if one.is_hook());
+    let (mut steps, waiting): (Vec<Planned<'_>>, Vec<Planned<'_>>) = steps.into_iter().partition(is_hook);
+    if waiting.is_empty() {
+        return steps;
+    }
     // One that may run is enough to wait for.
-    let untrusted = steps.iter().map(|(_, why)| *why).min().flatten();
-    let waiting = steps.into_iter().filter(|(_, why)| *why == untrusted).map(|(step, _)| step).collect();
+    let untrusted = waiting.iter().map(|(_, why)| *why).min().flatten();
+    let waiting = waiting.into_iter().filter(|(_, why)| *why == untrusted).map(|(step, _)| step).collect();
     let waiting = PendingStop { agents: facts.running.to_vec(), steps: waiting };
-    vec![(Step::itself(Action::Wait(waiting)), untrusted)]
+    steps.push((Step::itself(Action::Wait(waiting)), untrusted));
+    steps
 }

@@ -14,6 +14,7 @@ use conclaude_store::export::background::PendingExport;
 mod actors;
 pub mod call;
 mod changed_files;
+mod changed_input;
 mod commands;
 mod config;
 mod context;
@@ -38,7 +39,7 @@ mod stdio;
 pub mod switch;
 
 pub use call::Environment;
-pub use commands::{StreamRetention, execute};
+pub use commands::{HOOK_RETENTION, StreamRetention, execute, reply};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};
 use context::Context;

@@ -4,6 +4,7 @@
 //! brings the two together in a file.
 
 pub mod agents;
+pub mod backups;
 pub mod change;
 pub mod duplicates;
 mod error;

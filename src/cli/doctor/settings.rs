@@ -79,6 +79,9 @@ fn of_file(file: &ScopeSettings, installation: &Installation) -> Vec<Check> {
         let text = format!("{name} sets {SWITCH}={value} in `env`: every event is switched off");
         checks.push(Check::problem("settings", text, format!("{editor}  # remove that line")));
     }
+    checks.extend(
+        settings.dead.iter().map(|entry| Check::problem("settings", format!("{name}: {entry}"), &editor)),
+    );
     checks.extend(settings.lookalikes.iter().map(|line| {
         let text = format!("`{line}` in {name} calls conclaude as well: it may be called twice");
         Check::warning("settings", text, &editor)

@@ -113,6 +113,7 @@ fn command(command: &Command) -> Value {
     json!({
         "run": command.script, "rule": command.rule, "matched": command.subject, "cwd": command.cwd, "shell": command.shell,
         "timeout": command.timeout.map(|timeout| timeout.as_secs()),
-        "on_failure": command.on_failure, "on_timeout": command.on_timeout, "environment": env,
+        "on_failure": command.on_failure, "on_timeout": command.on_timeout, "protocol": command.protocol,
+        "environment": env,
     })
 }

@@ -201,9 +201,12 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
         }
         None => "no timeout".to_owned(),
     };
-    let text =
-        format!("in {folder}, by {}; a failure {}; {timeout}", command.shell, does(command.on_failure));
-    paragraph(out, 5, &text)
+    let failure = if command.is_hook() {
+        "it answers as a hook: exit 2 blocks, and JSON on stdout is its answer".to_owned()
+    } else {
+        format!("a failure {}", does(command.on_failure))
+    };
+    paragraph(out, 5, &format!("in {folder}, by {}; {failure}; {timeout}", command.shell))
 }
 
 fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {

@@ -136,23 +136,29 @@ pub(super) fn cases(rehearsal: &Rehearsal) -> Vec<Case> {
         cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(0)));
     }
     for command in &commands {
-        cases.push(case(rehearsal, command, CommandEnd::Exits(1), "fails"));
-        if commands.len() == 1 && command.on_failure == Reaction::Block {
-            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(1)));
+        let what = if command.is_hook() { "exits with 2" } else { "fails" };
+        cases.push(case(rehearsal, command, failure(command), what));
+        if commands.len() == 1 && (command.is_hook() || command.on_failure == Reaction::Block) {
+            cases.extend(at_limit(rehearsal, failure));
         }
         if command.timeout.is_some() {
             cases.extend(timeouts(rehearsal, command));
         }
     }
     if commands.len() > 1 {
-        let answered = rehearsal.answer(|_| CommandEnd::Exits(1), BlockCount::Blocks(1));
+        let answered = rehearsal.answer(failure, BlockCount::Blocks(1));
         let is_blocked = matches!(answered.word, Some(Word::Blocked));
         cases.push(Case { when: "if all fail".into(), answered });
         if is_blocked {
-            cases.extend(at_limit(rehearsal, |_| CommandEnd::Exits(1)));
+            cases.extend(at_limit(rehearsal, failure));
         }
     }
     cases
+}
+
+/// A command fails with any exit code but 0; a hook refuses with 2.
+fn failure(command: &Command) -> CommandEnd {
+    CommandEnd::Exits(if command.is_hook() { 2 } else { 1 })
 }
 
 /// The first timeout, and the next one where that has another answer.

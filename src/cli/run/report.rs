@@ -8,8 +8,10 @@ use anstyle::{AnsiColor, Style};
 use super::plan::{EventPlan, PlannedCommand};
 use crate::cli::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Reaction, Show};
+use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
+use conclaude_core::outcome::Verdict;
 use conclaude_core::plan::Command;
 use conclaude_core::text::{count, indent};
 use conclaude_engine::hooks;
@@ -63,9 +65,15 @@ impl RunReport {
     pub(super) fn ran(&mut self, command: &Command, planned: &EventPlan) -> io::Result<()> {
         let keep =
             |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
-        let kept =
-            hooks::StreamRetention { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) };
+        let kept = if command.is_hook() {
+            hooks::HOOK_RETENTION
+        } else {
+            hooks::StreamRetention { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) }
+        };
         let finished = hooks::execute(command, &planned.payload, kept, None);
+        if command.is_hook() {
+            return self.hook(command, &finished, planned.event);
+        }
         self.line(command, &finished)?;
         let is_success = finished.status.is_success();
         for (stream, show) in
@@ -101,6 +109,25 @@ impl RunReport {
             Some(message) => writeln!(self.out, "  {message}"),
             None => Ok(()),
         }
+    }
+
+    /// What a command answers that answers as a hook.
+    fn hook(&mut self, command: &Command, finished: &FinishedCommand, event: EventKind) -> io::Result<()> {
+        let (script, took) = (short(&command.run), seconds(finished.duration));
+        let reply = hooks::reply(event, finished);
+        let (style, number) = match reply.verdict {
+            Verdict::Pass | Verdict::Grant => (GOOD, &mut self.passed),
+            Verdict::Warn | Verdict::Ask => (WARNING, &mut self.warning),
+            Verdict::Block => (BAD, &mut self.blocking),
+        };
+        *number += 1;
+        let mark = reply.verdict.mark();
+        writeln!(self.out, "{style}{mark}{style:#} `{script}` {FAINT}{took}{FAINT:#}")?;
+        let texts = [&reply.reason, &reply.message, &reply.context, &reply.problem];
+        for text in texts.into_iter().flatten() {
+            writeln!(self.out, "{}", indent(text, "  "))?;
+        }
+        self.out.flush()
     }
 
     fn output(&mut self, stream: &CapturedOutput) -> io::Result<()> {

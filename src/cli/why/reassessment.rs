@@ -14,7 +14,7 @@ use conclaude_core::event::{Changes, EventKind, Subject};
 use conclaude_core::finding::Code;
 use conclaude_core::plan::{Command, SkipReason};
 use conclaude_core::text::{clean, escaped_json};
-use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal};
+use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal, SimulatedOutput, SimulatedRun};
 use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
 use shell_effects::quoted_if_needed;
@@ -105,7 +105,7 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
         _ => BlockCount::Blocks(blocks.unwrap_or(1)),
     };
     let ends = CommandEnds::of(record);
-    let answered = rehearsal.answer(|command| ends.of_command(command), count);
+    let answered = rehearsal.answer_to(|command| ends.of_command(command), count);
     let decision = answered.word.map_or("failed", Word::as_str);
     let mut why = ends.new_commands(&rehearsal);
     why.extend(ends.removed_commands(&rehearsal));
@@ -283,7 +283,16 @@ fn input(tool: &Value) -> anyhow::Result<Map<String, Value>> {
 }
 
 /// How the recorded commands ended.
-struct CommandEnds<'a>(Vec<(&'a str, CommandEnd)>);
+struct CommandEnds<'a>(Vec<RecordedEnd<'a>>);
+
+struct RecordedEnd<'a> {
+    run: &'a str,
+    end: CommandEnd,
+    verdict: Option<&'a str>,
+}
+
+/// What a hook printed that asked the user, as far as it matters.
+const ASKS: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#;
 
 impl<'a> CommandEnds<'a> {
     fn of(record: &'a Value) -> CommandEnds<'a> {
@@ -299,18 +308,29 @@ impl<'a> CommandEnds<'a> {
                 (false, true) => CommandEnd::ExitsAgain(code.unwrap_or(1)),
                 (false, false) => CommandEnd::Exits(code.unwrap_or(1)),
             };
-            Some((text(command, "run")?, end))
+            Some(RecordedEnd { run: text(command, "run")?, end, verdict: text(command, "verdict") })
         };
         CommandEnds(commands.filter_map(end).collect())
     }
 
-    fn find(&self, command: &Command) -> Option<CommandEnd> {
-        self.0.iter().find(|(run, _)| *run == command.run).map(|(_, end)| *end)
+    fn find(&self, command: &Command) -> Option<&RecordedEnd<'a>> {
+        self.0.iter().find(|one| one.run == command.run)
     }
 
     /// One that was not run then is taken to succeed.
-    fn of_command(&self, command: &Command) -> CommandEnd {
-        self.find(command).unwrap_or(CommandEnd::Exits(0))
+    fn of_command(&self, command: &Command) -> SimulatedRun<'static> {
+        let Some(RecordedEnd { end, verdict, .. }) = self.find(command) else {
+            return CommandEnd::Exits(0).into();
+        };
+        // What a hook answers may be on its stdout, which is not recorded: its verdict is.
+        match *verdict {
+            Some("block") if command.is_hook() => CommandEnd::Exits(2).into(),
+            Some("ask") if command.is_hook() => {
+                let printed = SimulatedOutput { stdout: ASKS, stderr: "" };
+                SimulatedRun { end: CommandEnd::Exits(0), printed: Some(printed) }
+            }
+            _ => (*end).into(),
+        }
     }
 
     fn new_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {
@@ -327,11 +347,11 @@ impl<'a> CommandEnds<'a> {
 
     fn removed_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {
         let is_planned = |run: &str| rehearsal.plan.commands().any(|command| command.run == run);
-        let gone = self.0.iter().filter(|(run, _)| !is_planned(run));
-        gone.map(|(run, _)| {
-            let left = rehearsal.not_run.iter().find(|one| one.script == *run);
+        let gone = self.0.iter().map(|one| one.run).filter(|run| !is_planned(run));
+        gone.map(|run| {
+            let left = rehearsal.not_run.iter().find(|one| one.script == run);
             let untrusted = rehearsal.plan.untrusted.as_ref();
-            let untrusted = untrusted.filter(|off| off.commands().any(|command| command.run == *run));
+            let untrusted = untrusted.filter(|off| off.commands().any(|command| command.run == run));
             let why = match (left, untrusted) {
                 (Some(one), _) => format!("{} {}", one.rule, one.after_rule()),
                 (None, Some(off)) => format!("it is off, {}", off.why),

@@ -41,7 +41,7 @@ fn a_hook_that_would_run_the_same_command_twice_is_named() {
     warning: `npm run lint` is a hook of SubagentStop in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
 }
@@ -55,11 +55,10 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     wrote [ROOT]/.conclaude.yaml, based on package.json
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
-      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     let config = read(root.join(".conclaude.yaml"));
@@ -75,6 +74,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
       commands:
         "coder":
           - run: "npm run lint"
+            protocol: "hook"
             timeout: 60
     "#);
     let settings = read(root.join(".claude/settings.json"));
@@ -88,12 +88,9 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     [ROOT]/.claude/settings.json has all that is needed already
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
+    // As before: of a hook that exits with 1 Claude Code says nothing.
     let path = fake_npm(&root);
-    insta::assert_snapshot!(test.env("PATH", &path).run().message(), @"
-    conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ `npm run lint` exited with code 1
-      src/a.js: unused
-    ");
+    test.env("PATH", &path).run().silent().stderr_has("`npm run lint` exited with code 1");
 }
 
 /// What a hook of SubagentStop is, as a settings file.
@@ -115,7 +112,7 @@ fn import_removes_a_hook_that_the_config_runs_in_another_spelling() {
     removed the hook `cd "$CLAUDE_PROJECT_DIR" && npm run test || exit 2` of SubagentStop from the settings: the config runs it already
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     "#);
     assert_eq!(read(root.join(".conclaude.yaml")), config);
@@ -136,7 +133,7 @@ fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
     not taken over: the hook `npm run test` of SubagentStop: `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     "#);
     insta::assert_snapshot!(about_hooks(&root), @r#"
@@ -159,7 +156,7 @@ fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
     not taken over: the hook `npm test; say done` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     insta::assert_snapshot!(about_hooks(&root), @"
@@ -293,10 +290,9 @@ fn import_adds_to_a_config_that_exists() {
     wrote [ROOT]/.conclaude.yaml
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
-      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     registered conclaude in [ROOT]/.claude/settings.local.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"
@@ -306,13 +302,14 @@ fn import_adds_to_a_config_that_exists() {
       commands:
         "coder":
           - run: "npm run lint"
+            protocol: "hook"
             timeout: 60
 
     stop:
       commands:
         "*":
           - run: "say done"
-            onFailure: "warn"
+            protocol: "hook"
     "#);
     insta::assert_snapshot!(transcript(&root, &["init", "--import", "--user"]), @"
     exit 1

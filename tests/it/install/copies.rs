@@ -12,7 +12,7 @@ fn copies_of_settings_are_in_the_users_state_and_for_nobody_else_to_read() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     let names: Vec<_> =
         std::fs::read_dir(root.join(".claude")).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -37,9 +37,9 @@ fn no_copy_of_local_settings_is_left_where_git_takes_it() {
     std::fs::write(&beside, "{\"env\": {\"TOKEN\": \"secret\"}}").unwrap();
     insta::assert_snapshot!(transcript(&root, &["install", "--local"]), @"
     exit 0
-    moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     registered conclaude in [ROOT]/.claude/settings.local.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     git ignores .conclaude.local.yaml here: added it to [ROOT]/.git/info/exclude
     ");
     let modes = |root: &Path| -> Vec<u32> {
@@ -81,7 +81,7 @@ fn a_file_that_others_changed_since_is_kept_before_each_change() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     ");
     assert_eq!(std::fs::read_to_string(copies(&root).first().unwrap()).unwrap(), edited);
     assert_eq!(run(&root, &["uninstall"]).0, Some(0));
@@ -90,4 +90,84 @@ fn a_file_that_others_changed_since_is_kept_before_each_change() {
       "model": "opus"
     }
     "#);
+}
+
+const IMPORTED: &str = "{ \"hooks\": {\"PreToolUse\": [ {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"sh guard.sh\"}]} ]},\n\t\"model\": \"opus\"}";
+
+/// The only copy of the hooks was deleted with the registration.
+#[test]
+fn uninstalling_after_an_import_restores_the_hooks_byte_by_byte() {
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    assert!(!settings(&root).contains("guard.sh"));
+    // Installing again, with a config that needs more, does not bring them back.
+    let config = std::fs::read_to_string(root.join(".conclaude.yaml")).unwrap();
+    std::fs::write(
+        root.join(".conclaude.yaml"),
+        format!("{config}\nnotification: {{commands: [{{run: x}}]}}\n"),
+    )
+    .unwrap();
+    run(&root, &["install"]);
+    assert!(!settings(&root).contains("guard.sh") && settings(&root).contains("Notification"));
+    run(&root, &["uninstall"]);
+    assert_eq!(settings(&root), IMPORTED);
+}
+
+#[test]
+fn where_imported_hooks_cannot_be_restored_the_copy_is_named_and_purging_leaves_it() {
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    std::fs::write(root.join(FILE), settings(&root).replace("opus", "sonnet")).unwrap();
+    insta::assert_snapshot!(transcript(&root, &["uninstall", "--purge"]), @"
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    warning: hooks that `init --import` took over are not in it, since it was changed meanwhile: they are in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    removed [ROOT]/.conclaude (state, messages and audit trail)
+    removed [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME] (a copy of the settings)
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME] (the only copy of hooks that were taken over)
+    ");
+    let copies = copies(&root);
+    assert_eq!(copies.len(), 1, "{copies:?}");
+    assert_eq!(std::fs::read_to_string(&copies[0]).unwrap(), IMPORTED);
+}
+
+#[test]
+fn the_newest_ten_copies_are_kept_and_the_one_before_conclaude() {
+    let test = Test::stop().config("maxBlocks: 3").file(FILE, "{\"model\": \"opus\"}");
+    let root = test.root();
+    run(&root, &["install"]);
+    for number in 0..12 {
+        let other = if number % 2 == 0 { "des: {enabled: false}" } else { "maxBlocks: 3" };
+        std::fs::write(root.join(".conclaude.yaml"), other).unwrap();
+        run(&root, &["install"]);
+    }
+    let names: Vec<String> =
+        copies(&root).iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    let before = names.iter().filter(|name| name.contains(".before-conclaude.")).count();
+    assert_eq!((names.len(), before), (11, 1), "{names:?}");
+    run(&root, &["uninstall"]);
+    assert_eq!(settings(&root), "{\"model\": \"opus\"}");
+}
+
+/// `install`, `init` and `uninstall` refused such a file, and `doctor` advised `conclaude install`.
+#[test]
+fn an_entry_without_a_list_of_hooks_is_left_and_the_user_is_told_what_it_does() {
+    let text = r#"{"hooks": {"SubagentStop": [{"matcher": "coder", "command": "conclaude SubagentStop"}]}}"#;
+    let test = Test::stop().config("maxBlocks: 3").file(FILE, text);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["install"]), @r#"
+    exit 0
+    warning: `hooks.SubagentStop` has an entry without a list `hooks`: Claude Code never calls it, nor any other hook of SubagentStop while it is there. Remove it, or write {"matcher":"coder","hooks":[{"type":"command","command":"conclaude SubagentStop"}]}
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    "#);
+    let shown = run(&root, &["doctor"]).1;
+    let about: Vec<&str> = shown.lines().filter(|line| line.contains("without a list")).collect();
+    insta::assert_snapshot!(about.join("\n"), @r#"✗ settings     .claude/settings.json: `hooks.SubagentStop` has an entry without a list `hooks`: Claude Code never calls it, nor any other hook of SubagentStop while it is there. Remove it, or write {"matcher":"coder","hooks":[{"type":"command","command":"conclaude SubagentStop"}]}"#);
+    assert_eq!(run(&root, &["uninstall"]).0, Some(0));
+    assert_eq!(settings(&root), text);
 }

@@ -90,7 +90,7 @@ fn install_replaces_it_and_uninstall_removes_it() {
     ----- stdout
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     ");
     let settings = std::fs::read_to_string(root.join(FILE)).unwrap();
     assert!(!settings.contains("Hooks") && settings.contains("exec "), "{settings}");
@@ -121,7 +121,7 @@ fn import_replaces_it_and_never_takes_it_over_as_a_command() {
     warning: `conclaude Hooks Stop || true` calls conclaude as well, and is left as it is: it may be called twice
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
     assert_snapshot!(std::fs::read_to_string(root.join(".conclaude.yaml")).unwrap(), @"maxBlocks: 3");

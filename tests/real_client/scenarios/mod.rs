@@ -131,6 +131,16 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("broken-config", setup::broken_config, "a broken config is shown, and the gates still work"),
     scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),
     scenario(
+        "imported-exit-code",
+        setup::imported_exit_code,
+        "a guard that denies by exit 2 denies the same after `init --import`, and is back after `uninstall`",
+    ),
+    scenario(
+        "imported-answer",
+        setup::imported_answer,
+        "a guard that denies by JSON denies the same after `init --import`",
+    ),
+    scenario(
         "trust",
         setup::trust,
         "registered for all projects, commands run once the user has agreed to them",

@@ -68,6 +68,38 @@ pub(super) fn uninstall(client: &Client) {
     assert_eq!(project.read("other-hook-ran").as_deref(), Some("x\nx\n"), "and goes on to run");
 }
 
+/// A guard of the user's as a hook, in the words of a shell script.
+fn guarded(script: &str) -> Project {
+    let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "sh \"$CLAUDE_PROJECT_DIR\"/guard.sh"}]}]}}"#;
+    Project::new().file("guard.sh", script).file(".claude/settings.json", settings)
+}
+
+/// Plays the same session as the hook answers, and as conclaude does once it has taken the hook over.
+fn before_and_after(client: &Client, script: &str) {
+    let project = guarded(script);
+    let before = project.read(".claude/settings.json");
+    let session = || Script::main([uses([bash("touch pushed")]), says("I may not.")]);
+    for is_imported in [false, true] {
+        if is_imported {
+            project.conclaude(&["init", "--import"]);
+        }
+        let seen = client.play(&project, session());
+        assert!(!project.has("pushed"), "imported: {is_imported}");
+        seen.sent(MAIN, 1).has("PreToolUse:Bash hook error").has("no pushing on Fridays").lacks("conclaude");
+    }
+    project.conclaude(&["uninstall"]);
+    assert_eq!(project.read(".claude/settings.json"), before, "byte for byte");
+}
+
+pub(super) fn imported_exit_code(client: &Client) {
+    before_and_after(client, "echo no pushing on Fridays >&2\nexit 2\n");
+}
+
+pub(super) fn imported_answer(client: &Client) {
+    let answer = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no pushing on Fridays"}}"#;
+    before_and_after(client, &format!("cat <<'END'\n{answer}\nEND\n"));
+}
+
 const LINTS: &str = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\" | tee -a ran', showStdout: true, timeout: 60}]}}";
 
 fn one_agent() -> Script {

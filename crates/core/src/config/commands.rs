@@ -75,6 +75,8 @@ pub struct CommandConfig {
     pub env: Option<Variables>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
+    /// How its exit code and its output are read. Default: `command`.
+    pub protocol: Option<Protocol>,
 }
 
 /// The maximum number of variables of a command.
@@ -120,6 +122,32 @@ impl From<VariableEntries> for Variables {
     }
 }
 
+/// How the exit code and the output of a command are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Any other exit code than 0 is a failure, and `onFailure` says what that does.
+    #[default]
+    Command,
+    /// As Claude Code reads those of a hook: exit 2 blocks, JSON on stdout is the answer, a timeout blocks nothing. It runs in
+    /// the session's current directory.
+    Hook,
+}
+
+/// The keys that have no meaning for a command that answers as a hook: Claude Code says what its end and its output do.
+pub(super) const NOT_FOR_HOOKS: [&str; 10] = [
+    "onFailure",
+    "onTimeout",
+    "show",
+    "showCommand",
+    "showStdout",
+    "showStderr",
+    "maxOutputLines",
+    "message",
+    "context",
+    "cwd",
+];
+
 /// Whether the event tells which files changed.
 fn names_files(event: EventKind) -> bool {
     event.row().changes != Changes::Named
@@ -154,6 +182,23 @@ impl Show {
 }
 
 impl CommandConfig {
+    #[must_use]
+    pub fn is_hook(&self) -> bool {
+        self.protocol == Some(Protocol::Hook)
+    }
+
+    /// Whether a command that answers as a hook has keys that have no meaning then.
+    fn is_misused_hook(&self) -> bool {
+        let is_shown = self.show.is_some()
+            || self.show_command.is_some()
+            || self.show_stdout.is_some()
+            || self.show_stderr.is_some()
+            || self.max_output_lines.is_some();
+        let reacts = self.on_failure.is_some() || self.on_timeout.is_some();
+        let is_told = self.message.is_some() || self.context.is_some();
+        self.is_hook() && (is_shown || reacts || is_told || self.cwd.is_some())
+    }
+
     /// Whether it runs for this prompt. A broken expression is an error of the config, and does not get here.
     pub fn is_for_prompt(&self, prompt: &str) -> bool {
         let pattern = self.pattern.as_ref();
@@ -230,13 +275,13 @@ impl EventConfig {
         patterns.all(|pattern| RegexText::check(pattern.as_str()).is_ok())
     }
 
-    /// Whether `{files}` is used only where its quoting holds.
+    /// Whether `{files}` is used only where its quoting holds, and keys only where they have a meaning.
     pub(super) fn are_scripts_valid(&self) -> bool {
         let misplaced = |command: &CommandConfig| {
             let shell = command.shell.as_ref().map(NonBlank::as_str);
             command.files.is_some() && misplaced_files(command.run.as_str(), shell).is_some()
         };
-        !self.commands().any(misplaced)
+        !self.commands().any(|command| misplaced(command) || command.is_misused_hook())
     }
 
     pub(super) fn may_block(&self) -> bool {

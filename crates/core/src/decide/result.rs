@@ -4,18 +4,21 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use crate::dialect::claude::PassedOn;
 use crate::event::EventKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     Allow,
-    /// The tool is used without asking the user.
-    Permit,
+    /// The tool is used without asking the user; why, if that is to be said.
+    Permit(Option<String>),
+    /// The agent goes on with this text, which is no error.
+    GoOn(String),
     /// The agent may not stop, for this reason.
     Block(String),
     /// The tool is not used, for this reason.
     Deny(String),
-    /// The user is asked whether the tool is used, for this reason.
+    /// The user is asked whether the tool is used, for this reason, which may be empty.
     Ask(String),
 }
 
@@ -31,6 +34,10 @@ pub struct HookResult {
     pub context: Option<String>,
     /// What the tool is given instead.
     pub updated_input: Option<Map<String, Value>>,
+    /// Claude stops, for this reason, which may be empty.
+    pub stop_reason: Option<String>,
+    /// What a hook answered beside that.
+    pub passed_on: PassedOn,
     /// The path of a worktree that a command made.
     pub worktree: Option<String>,
     /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
@@ -56,6 +63,8 @@ impl HookResult {
             error: None,
             context: None,
             updated_input: None,
+            stop_reason: None,
+            passed_on: PassedOn::default(),
             worktree: None,
             delivered: Vec::new(),
         }
@@ -68,14 +77,18 @@ impl HookResult {
 
     #[must_use]
     pub fn is_allowed(&self) -> bool {
-        matches!(self.decision, Decision::Allow | Decision::Permit)
+        matches!(self.decision, Decision::Allow | Decision::Permit(_))
     }
 
     /// Whether it is answered with exit 1. Where another client would read a failure as a denial, or where the answer holds what
     /// the client takes with exit 0 alone, the error is only shown.
     #[must_use]
     pub fn fails(&self, event: EventKind) -> bool {
-        let is_given = self.context.is_some() || self.worktree.is_some() || self.updated_input.is_some();
+        let is_given = self.context.is_some()
+            || self.worktree.is_some()
+            || self.updated_input.is_some()
+            || self.stop_reason.is_some()
+            || self.passed_on != PassedOn::default();
         self.error.is_some() && self.is_allowed() && !is_given && !event.row().failure_denies
     }
 

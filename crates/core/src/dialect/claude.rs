@@ -9,6 +9,7 @@ pub mod agents;
 pub mod events;
 mod facts;
 pub mod file_matcher;
+mod hook_reply;
 pub mod layout;
 mod parse;
 pub mod prompt;
@@ -19,6 +20,7 @@ pub mod tools;
 pub mod transcript;
 
 pub use facts::{limits, modes, names, session, variables};
+pub use hook_reply::{HookEnd, HookReply, MAX_STDOUT, PassedOn};
 pub use parse::{compared, delivered, fields, is_own};
 pub use render::Answer;
 pub use tools::{mcp, notation};

@@ -9,8 +9,9 @@ use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
 use crate::agent::actor;
-use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Reaction, Variables};
+use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables};
 use crate::dialect::claude::prompt::is_notification;
+use crate::dialect::claude::variables;
 use crate::event::{BlockCounter, Blocking, EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
 use crate::pattern::{self, MatchMode, Pattern, PatternError};
@@ -92,6 +93,14 @@ pub(super) fn planned<'a>(
         command.rule = Box::new(rule.located(facts.origins, &keys, facts.root));
         subject.clone_into(&mut command.subject);
         command.env.extend(env.iter().cloned());
+        if command.is_hook() {
+            as_hook(&mut command, facts);
+            let is_planned = |(step, _): &Planned<'_>| is_same_hook(&step.action, &command);
+            // Claude Code runs a hook once, however often it is registered.
+            if steps.iter().any(is_planned) {
+                continue;
+            }
+        }
         let commands = match files {
             Some(files) => files::given(&command, &files, &mut warnings),
             None => vec![command],
@@ -104,6 +113,24 @@ pub(super) fn planned<'a>(
         );
     }
     (steps, warnings)
+}
+
+/// A hook runs where Claude Code runs it, for as long as Claude Code lets it.
+fn as_hook(command: &mut Command, facts: &Facts<'_>) {
+    let cwd = Path::new(facts.event.payload.cwd());
+    command.cwd = cwd.to_owned();
+    command.work = cwd.to_owned();
+    let project = facts.project.to_string_lossy().into_owned();
+    command.env.push((variables::PROJECT_DIR.to_owned(), Some(project)));
+    let row = facts.event.kind.row();
+    // At the end of a session the longest timeout of all hooks counts for each, and ours is the longest there is.
+    let seconds =
+        if facts.event.kind == EventKind::SessionEnd { row.max_timeout } else { row.default_timeout };
+    command.timeout.get_or_insert(Duration::from_secs(seconds));
+}
+
+fn is_same_hook(action: &Action, command: &Command) -> bool {
+    matches!(action, Action::Command(other) if other.is_hook() && other.script == command.script)
 }
 
 /// The patterns that do not match, or come too late.
@@ -238,16 +265,23 @@ fn variable((name, value): (&str, &str)) -> Variable {
 }
 
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
+    let protocol = config.protocol.unwrap_or_default();
     // Without its path no worktree is created anyway.
     let default_on_failure = match event.blocking() {
+        _ if protocol == Protocol::Hook => Reaction::Warn,
         Blocking::Stop(BlockCounter::Main) | Blocking::Worktree => Reaction::Block,
         _ => Reaction::Warn,
     };
     let default_on_timeout = match event.blocking() {
+        _ if protocol == Protocol::Hook => Reaction::Warn,
         Blocking::Stop(_) => Reaction::Block,
         _ => Reaction::Warn,
     };
-    let (show_stdout, show_stderr) = config.streams();
+    let (show_stdout, show_stderr) = match protocol {
+        Protocol::Command => config.streams(),
+        // What is shown of it is in its answer.
+        Protocol::Hook => (Show::Never, Show::Never),
+    };
     Command {
         rule: Box::default(),
         subject: String::new(),
@@ -268,5 +302,6 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
         answers: event.blocking() == Blocking::Worktree
             || (config.context == Some(true) && event.takes_context()),
+        protocol,
     }
 }

@@ -38,6 +38,8 @@ pub struct Facts<'a> {
     pub root: &'a Path,
     /// Where commands run.
     pub work: &'a Path,
+    /// The folder whose settings Claude Code reads.
+    pub project: &'a Path,
     /// The folder of the config.
     pub config_dir: Option<&'a Path>,
     /// The names of variables with our prefix that we were started with, as by a command of an outer hook. None where nothing is
@@ -65,6 +67,7 @@ impl<'a> Facts<'a> {
             is_event_concerned: false,
             root,
             work,
+            project: root,
             config_dir: None,
             inherited: None,
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Reaction, Show};
+use crate::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Protocol, Reaction, Show};
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::rule::Rule;
@@ -296,12 +296,21 @@ pub struct Command {
     pub on_timeout: Reaction,
     /// What it prints is part of the answer.
     pub answers: bool,
+    /// How its end and its output are read. For a hook the reactions above do not count.
+    pub protocol: Protocol,
 }
 
 impl Command {
     #[must_use]
+    pub fn is_hook(&self) -> bool {
+        self.protocol == Protocol::Hook
+    }
+
+    #[must_use]
     pub fn can_block(&self) -> bool {
-        self.on_failure == Reaction::Block || (self.timeout.is_some() && self.on_timeout == Reaction::Block)
+        self.is_hook()
+            || self.on_failure == Reaction::Block
+            || (self.timeout.is_some() && self.on_timeout == Reaction::Block)
     }
 }
 

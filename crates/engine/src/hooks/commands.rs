@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::context::Context;
 use conclaude_core::config::{Reaction, Show};
-use conclaude_core::dialect::claude::fields;
+use conclaude_core::dialect::claude::{HookEnd, HookReply, MAX_STDOUT, fields};
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
@@ -25,6 +25,9 @@ use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
 pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
 
+/// Of a hook's stderr, which is its reason, an answer holds less than this.
+const MAX_REASON: usize = 64 << 10;
+
 /// Both streams of a command that has ended.
 pub(super) struct CommandOutput {
     stdout: CapturedOutput,
@@ -39,7 +42,11 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
     notify_user(command, context, None);
     let started = Timestamp::now();
     let stdout = if command.answers { Retention::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
-    let kept = StreamRetention { stdout, stderr: keep(command.show_stderr) };
+    let kept = if command.is_hook() {
+        HOOK_RETENTION
+    } else {
+        StreamRetention { stdout, stderr: keep(command.show_stderr) }
+    };
     let _running = note_running(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
     let mut file = |stream| output_file(context, stream);
@@ -55,12 +62,33 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
         stdout: None,
         stderr: None,
         answer: None,
+        reply: if command.is_hook() { Some(Box::new(reply(context.kind(), &finished))) } else { None },
     };
     log_run(&run);
     notify_user(command, context, Some(&run));
     let verdict = verdict(&run, |obstacle| context.was_blocked_by(obstacle));
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, CommandOutput { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// What is kept of the streams of a hook: they are its answer.
+pub const HOOK_RETENTION: StreamRetention =
+    StreamRetention { stdout: Retention::Shown(MAX_STDOUT), stderr: Retention::Shown(MAX_REASON) };
+
+/// What a command answers as a hook.
+#[must_use]
+pub fn reply(event: EventKind, finished: &process::FinishedCommand) -> HookReply {
+    HookReply::read(
+        event,
+        &HookEnd {
+            exit_code: finished.status.code(),
+            is_timeout: matches!(finished.status, Status::TimedOut(_)),
+            status: &finished.status.describe(),
+            stdout: &finished.stdout.text(),
+            is_cut: finished.stdout.is_cut(),
+            stderr: &finished.stderr.text(),
+        },
+    )
 }
 
 /// What is about a tool also says when it was started: a plan has no clock.
@@ -118,6 +146,9 @@ fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File,
 }
 
 pub(super) fn verdict(run: &CommandRun, was_blocked_by: impl FnOnce(Obstacle) -> bool) -> Verdict {
+    if let Some(reply) = &run.reply {
+        return reply.verdict;
+    }
     match run.reaction() {
         _ if run.is_success => Verdict::Pass,
         Reaction::Warn => Verdict::Warn,
@@ -133,6 +164,12 @@ pub(super) fn show(ended: &mut [Outcome], outputs: Vec<CommandOutput>, context: 
     let mut shown = Vec::new();
     for (outcome, CommandOutput { stdout, stderr }) in ended.iter_mut().zip(outputs) {
         let Evidence::Command(run) = &mut outcome.evidence else { continue };
+        if let Some(reply) = &run.reply {
+            outcome.message = messages::of_reply(run, reply);
+            stdout.discard();
+            stderr.discard();
+            continue;
+        }
         if run.command.answers && run.is_success {
             run.answer = stdout.excerpt(run.command.max_lines);
         }

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Environment;
 use super::actors::{self, Actors};
@@ -67,6 +67,7 @@ pub(super) struct Context<'a> {
     pub(super) started: Timestamp,
     /// How long the event may take without commands.
     pub(super) budget: Budget,
+    environment: Environment,
     /// What is sent after the answer.
     export: Cell<Option<PendingExport>>,
 }
@@ -129,8 +130,17 @@ impl<'a> Context<'a> {
             changed: OnceCell::new(),
             started,
             budget: budget.clone(),
+            environment: environment.clone(),
             export: Cell::new(None),
         }))
+    }
+
+    /// The same call with another input of its tool.
+    pub(super) fn with_tool_input(&self, input: &Map<String, Value>) -> Option<Context<'a>> {
+        let mut fields = self.event.fields.clone();
+        fields.insert("tool_input".into(), input.clone().into());
+        let event = Event::of(self.kind(), fields).ok()?;
+        Context::gather(event, self.input, &self.environment, &self.budget).ok()?
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
@@ -154,6 +164,7 @@ impl<'a> Context<'a> {
             unknown_gate: self.unknown_gate.as_ref(),
             config_error: config_error.as_deref(),
             is_event_concerned: self.config.fails(self.kind()),
+            project: &self.project,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&inherited_variables()),
             ..Facts::of(&self.event, project)

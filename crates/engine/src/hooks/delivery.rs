@@ -65,6 +65,10 @@ pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
 /// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
 /// different events.
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
+    // A refusal says what it is about and nothing else: what is pending is shown with the next answer.
+    if !result.is_allowed() {
+        return result;
+    }
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let (entries, for_claude) = match context.payload() {
         HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
@@ -91,7 +95,10 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         return result;
     }
     let entries: Vec<OutboxEntry> = outbox.dropped().into_iter().chain(entries).collect();
-    let for_user = text_of(entries.iter().filter(|entry| !entry.shown_to_user));
+    // What fails again is said by the answer itself.
+    let error = result.error.as_ref().map(|error| format!("conclaude: {error}"));
+    let is_new = |entry: &&OutboxEntry| !entry.shown_to_user && Some(&entry.text) != error.as_ref();
+    let for_user = text_of(entries.iter().filter(is_new));
     let context = text_of(entries.iter().filter(|entry| for_claude && !entry.shown_to_claude));
     let message = match (result.message, for_user) {
         (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),

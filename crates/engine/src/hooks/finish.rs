@@ -109,7 +109,8 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
     let finished = |reason: String| shorten(reason, &context.session) + &problem;
     let decision = match result.decision {
         Decision::Allow => Decision::Allow,
-        Decision::Permit => Decision::Permit,
+        Decision::Permit(reason) => Decision::Permit(reason),
+        Decision::GoOn(text) => Decision::GoOn(finished(text)),
         Decision::Block(reason) => Decision::Block(finished(reason)),
         Decision::Deny(reason) => Decision::Deny(finished(reason)),
         Decision::Ask(reason) => Decision::Ask(finished(reason)),

@@ -1,15 +1,17 @@
 //! The world of a hook: commands run, the judge is asked, and state is written.
 
+use super::changed_input::ChangedCall;
 use super::commands::CommandOutput;
 use super::context::Context;
-use super::run::World;
-use super::{commands, config, gates, guards, permissions, prompt_context, reports, state_changes};
+use super::run::{self, World};
+use super::{commands, config, gates, guards, panics, permissions, prompt_context, reports, state_changes};
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange, Step};
 use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_os::process;
+use serde_json::{Map, Value};
 
 pub(super) struct Live<'a> {
     context: &'a Context<'a>,
@@ -74,6 +76,12 @@ impl World for Live<'_> {
 
     fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {
         state_changes::run(what, plan, self.context, so_far)
+    }
+
+    fn changed_input(&mut self, input: &Map<String, Value>, plan: &Plan) -> Vec<Outcome> {
+        let Some(changed) = ChangedCall::new(self.context, input) else { return Vec::new() };
+        panics::plan_is_known(plan, self.context.is_first_stop());
+        run::run(&changed.plan, &mut Live::new(&changed.plan, &changed.context)).outcomes
     }
 
     fn stop_signal(&self) -> Option<&'static str> {

@@ -172,8 +172,12 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     Some(CommandRecord {
         pattern: run.command.rule.pattern.clone().unwrap_or_default(),
         run: run.command.run.clone(),
-        status: run.status.clone(),
-        message: if run.is_success { None } else { run.command.message.clone() },
+        status: recorded_status(run),
+        message: match &run.reply {
+            Some(reply) => reply.reason.as_ref().or(reply.problem.as_ref()).map(|text| recorded_reason(text)),
+            None if run.is_success => None,
+            None => run.command.message.clone(),
+        },
         exit_code: run.exit_code,
         started: audit::in_record(run.started),
         duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
@@ -184,6 +188,23 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         more_files: Some(more).filter(|more| *more > 0),
         rule: Some((*run.command.rule).clone()),
     })
+}
+
+/// How a command ended, in words that follow its name. A hook may refuse by its answer, whatever its exit code is.
+fn recorded_status(run: &CommandRun) -> String {
+    match run.reply.as_deref().map(|reply| reply.verdict) {
+        Some(Verdict::Block) if run.is_success => "refused it".into(),
+        Some(Verdict::Ask) if run.is_success => "asked about it".into(),
+        _ => run.status.clone(),
+    }
+}
+
+/// What is recorded of the reason that a hook gives.
+fn recorded_reason(text: &str) -> String {
+    match head_and_tail(text, MAX_COMMAND) {
+        Some(Excerpt { head, tail, left_out }) => format!("{head} … {left_out} characters … {tail}"),
+        None => text.to_owned(),
+    }
 }
 
 fn of_applied(outcome: &Outcome) -> Option<AppliedRule> {

@@ -5,6 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::changed_input::ChangedCall;
 use super::context::Context;
 use super::run::{self, World};
 use super::{Environment, commands, config, finish, gates, guards, permissions, prompt_context};
@@ -15,7 +16,7 @@ use conclaude_core::config::{
     ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source, file_name,
 };
 use conclaude_core::decide::{self, Word};
-use conclaude_core::dialect::claude::{self, Answer, tools};
+use conclaude_core::dialect::claude::{self, Answer, HookEnd, HookReply, tools};
 use conclaude_core::error::Result;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::messages;
@@ -24,6 +25,7 @@ use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange
 use conclaude_core::rule::Rule;
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{CapturedOutput, Status};
+use serde_json::{Map, Value};
 
 pub use super::skipped_commands::SkippedCommand;
 use super::skipped_commands::not_run;
@@ -184,6 +186,15 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
     }
+
+    fn changed_input(&mut self, input: &Map<String, Value>, _plan: &Plan) -> Vec<Outcome> {
+        let Some(ChangedCall { context, plan }) = ChangedCall::new(self.context, input) else {
+            return Vec::new();
+        };
+        let results = CheckResults::default();
+        let ends: fn(&Command) -> SimulatedRun<'static> = |_| SUCCESS;
+        run::run(&plan, &mut RehearsedWorld { context: &context, results: &results, ends }).outcomes
+    }
 }
 
 /// Looks at an event. None where there is nothing to handle: the stop of an agent that nobody started.
@@ -294,16 +305,35 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
         stdout: excerpt("stdout", printed.stdout, command.show_stdout.applies(is_success)),
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
+        reply: if command.is_hook() { Some(Box::new(reply(event, &status, printed))) } else { None },
     };
     let verdict = commands::verdict(&run, |_| end.is_repeated());
-    let message = messages::of_command(&run, verdict);
+    let message = match &run.reply {
+        Some(reply) => messages::of_reply(&run, reply),
+        None => messages::of_command(&run, verdict),
+    };
     Outcome { verdict, message, evidence: Evidence::Command(run) }
+}
+
+/// What a hook that was not run answers, if it ended so.
+fn reply(event: EventKind, status: &Status, printed: SimulatedOutput<'_>) -> HookReply {
+    HookReply::read(
+        event,
+        &HookEnd {
+            exit_code: status.code(),
+            is_timeout: matches!(status, Status::TimedOut(_)),
+            status: &status.describe(),
+            stdout: printed.stdout,
+            is_cut: false,
+            stderr: printed.stderr,
+        },
+    )
 }
 
 /// Why no gate applies to an event that could have one.
 fn no_gate(context: &Context<'_>) -> Option<String> {
     let is_on = context.config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-    let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
+    let tool = context.event.fields.get("tool_name").and_then(Value::as_str);
     let why = match (context.kind(), tool) {
         (EventKind::PreToolUse | EventKind::SubagentStop, _) if !is_on => "`des.enabled` is false",
         (EventKind::PreToolUse, Some(tool)) if tools::starts_agent(tool) => {

@@ -128,7 +128,7 @@ fn would(decided: &Ruling, commands: &[PlannedCommand], is_gated: bool) -> Predi
         (Word::Denied, _) => Prediction::Denied,
         (Word::Blocked, _) => Prediction::Blocked,
         (Word::Asked, _) => Prediction::Asked,
-        (_, Decision::Permit) => Prediction::Permitted,
+        (_, Decision::Permit(_)) => Prediction::Permitted,
         _ if is_gated => Prediction::Unknown,
         _ if commands.iter().any(|command| command.can_block) => Prediction::Depends,
         _ => Prediction::Allowed,

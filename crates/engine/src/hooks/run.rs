@@ -3,7 +3,7 @@
 //! A hook, a rehearsal and a replay take it through worlds of their own: what differs between them is a method of [`World`], and
 //! everything else is the same for all. So they cannot disagree.
 
-use super::gates;
+use super::{changed_input, gates};
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::decide;
 use conclaude_core::finding::{Code, Finding};
@@ -14,6 +14,7 @@ use conclaude_core::plan::{
 };
 use conclaude_os::log;
 use conclaude_store::audit::STILL_RUN;
+use serde_json::{Map, Value};
 
 /// What the steps of a plan meet: the disk, processes and the state of a session, or what stands for them.
 pub(super) trait World {
@@ -42,6 +43,11 @@ pub(super) trait World {
 
     /// Changes the state of the session.
     fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome>;
+
+    /// What guards and gates find in an input that a command gives the tool instead.
+    fn changed_input(&mut self, _input: &Map<String, Value>, _plan: &Plan) -> Vec<Outcome> {
+        Vec::new()
+    }
 
     /// The signal that asks us to stop, if one came.
     fn stop_signal(&self) -> Option<&'static str> {
@@ -93,6 +99,13 @@ impl<'p> Run<'p> {
             Action::Command(_) | Action::Judge(_) => self.skip(step, &format!("stopped by {signal}")),
             Action::Wait(waiting) => self.skip_waiting(waiting),
             _ => {}
+        }
+    }
+
+    fn judge_changed_input(&mut self, plan: &Plan, world: &mut impl World) {
+        if let Some(input) = changed_input::changed_input(plan, &self.outcomes) {
+            let found = world.changed_input(input, plan);
+            self.outcomes.extend(changed_input::new_findings(&self.outcomes, found));
         }
     }
 
@@ -163,8 +176,8 @@ pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
         signal = world.stop_signal();
     }
     run.commands_ended(commands, world);
-    let notes = notes(plan, &run.outcomes);
-    run.outcomes.extend(notes);
+    run.judge_changed_input(plan, world);
+    run.outcomes.extend(notes(plan, &run.outcomes));
     run
 }
 

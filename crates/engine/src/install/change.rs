@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::backups::{Backup, BackupKind, Backups, missing};
 use super::error::InstallError;
 use super::registration;
 use super::scope::{Scope, is_users_own};
 use super::settings::{self, Refusal, Registration, Settings, UserHook};
-use super::user_file::{BackupKind, Backups, UserFile};
+use super::user_file::UserFile;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::variables;
 use shell_effects::quoted_if_needed;
@@ -16,32 +17,51 @@ use shell_effects::quoted_if_needed;
 #[derive(Debug, PartialEq, Eq)]
 enum OriginalText {
     Absent,
-    Text(String),
+    Text {
+        text: String,
+        /// The same without the hooks that a config has taken over.
+        without_imported: String,
+    },
     /// Others have changed the file since.
     Unknown,
 }
 
-/// Known only if the file is exactly the original with our registration.
-fn original(now: &str, backup: Option<String>, ours: &[Registration]) -> OriginalText {
+/// Known only if the file is exactly the original with our registration, without hooks that a config has taken over. The newest copies
+/// come first.
+fn original(now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalText {
+    if ours.is_empty() {
+        return OriginalText::Unknown;
+    }
     // In the order in which they are installed today, or were by an earlier version.
     let orders = [registration::in_order(ours.to_vec()), ours.to_vec()];
     let gives_now =
         |text: &str| orders.iter().any(|ours| settings::install(text, ours).is_ok_and(|made| made == now));
-    match backup {
-        _ if ours.is_empty() => OriginalText::Unknown,
-        Some(text) if gives_now(&text) => OriginalText::Text(text),
-        None if gives_now("") => OriginalText::Absent,
-        _ => OriginalText::Unknown,
+    let here = settings::user_hooks(now);
+    for backup in backups {
+        let imported = missing(&backup.text, &here);
+        let text = match backup.kind {
+            BackupKind::Absent if gives_now("") => return OriginalText::Absent,
+            BackupKind::Absent => continue,
+            BackupKind::Before => backup.text.clone(),
+            // It has a registration of ours, and matters for the hooks that were taken over since.
+            BackupKind::Previous if imported.is_empty() => continue,
+            BackupKind::Previous => settings::uninstall(&backup.text).unwrap_or_default(),
+        };
+        let Ok(without_imported) = settings::without(&text, &imported) else { continue };
+        if gives_now(&without_imported) {
+            return OriginalText::Text { text, without_imported };
+        }
     }
+    if gives_now("") { OriginalText::Absent } else { OriginalText::Unknown }
 }
 
 /// The text with all needed registrations, and without outdated ones.
-fn installed(now: &str, backup: Option<String>, needed: &[Registration]) -> Result<String, Refusal> {
+fn installed(now: &str, backups: &[Backup], needed: &[Registration]) -> Result<String, Refusal> {
     let ours = settings::read(now).map(|settings| settings.registered).unwrap_or_default();
     // Installed into the original text: nothing of an earlier registration remains.
-    let start = match original(now, backup, &ours) {
+    let start = match original(now, backups, &ours) {
         OriginalText::Absent => String::new(),
-        OriginalText::Text(text) => text,
+        OriginalText::Text { without_imported, .. } => without_imported,
         OriginalText::Unknown => now.to_owned(),
     };
     let after = settings::keep_only(&settings::install(&start, needed)?, needed)?;
@@ -52,12 +72,12 @@ fn installed(now: &str, backup: Option<String>, needed: &[Registration]) -> Resu
 }
 
 /// The text without our registration, None if there was no file; and whether that is exactly the original.
-fn uninstalled(now: &str, backup: Option<String>) -> Result<(Option<String>, bool), Refusal> {
+fn uninstalled(now: &str, backups: &[Backup]) -> Result<(Option<String>, bool), Refusal> {
     let ours = settings::read(now)?.registered;
-    match original(now, backup, &ours) {
+    match original(now, backups, &ours) {
         _ if ours.is_empty() => Ok((Some(now.to_owned()), true)),
         OriginalText::Absent => Ok((None, true)),
-        OriginalText::Text(text) => Ok((Some(text), true)),
+        OriginalText::Text { text, .. } => Ok((Some(text), true)),
         OriginalText::Unknown => Ok((Some(settings::uninstall(now)?), false)),
     }
 }
@@ -109,7 +129,7 @@ impl Change {
         let before = settings_file.file.read()?;
         let needed = registration::needed(config, &program, scope);
         let after = settings::without(before.as_deref().unwrap_or_default(), taken)
-            .and_then(|start| installed(&start, settings_file.backups().before(), &needed))
+            .and_then(|start| installed(&start, &settings_file.backups().all(), &needed))
             .map_err(|refusal| settings_file.file.refused(&refusal))?;
         Ok(Change { settings_file, before, after, scope, program })
     }
@@ -124,14 +144,15 @@ impl Change {
 
     /// What the user should know about what is registered.
     pub fn warnings(&self) -> Vec<String> {
-        let Settings { lookalikes, ignored, .. } = settings::read(&self.after).unwrap_or_default();
+        let Settings { lookalikes, ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
         let ignored = ignored.map(|why| {
             format!("Claude Code ignores the whole file, since it is not plain JSON: {why}. Until that is fixed, nothing in it counts")
         });
         let calls = lookalikes.into_iter().map(|line| {
             format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")
         });
-        let mut warnings: Vec<String> = ignored.into_iter().chain(calls).collect();
+        let dead = dead.iter().map(ToString::to_string);
+        let mut warnings: Vec<String> = ignored.into_iter().chain(calls).chain(dead).collect();
         if self.scope == Scope::Project && self.program != "conclaude" {
             warnings.push(format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program));
         }
@@ -151,6 +172,9 @@ impl Change {
             self.settings_file.backups().keep(which, before)
         });
         let copy = copy.transpose()?;
+        if self.before.is_none() {
+            self.settings_file.backups().keep_absence()?;
+        }
         self.settings_file.file.write(Some(&self.after))?;
         Ok(copy)
     }
@@ -162,15 +186,21 @@ pub struct Removal {
     /// None where there was no file before conclaude was registered.
     pub after: Option<String>,
     is_exact: bool,
+    /// The copy with hooks that a config has taken over, where they cannot be restored.
+    pub lost: Option<PathBuf>,
 }
 
 impl Removal {
     pub fn of(scope: Scope, project: &Path) -> Result<Removal, InstallError> {
         let settings_file = SettingsFile::of(scope, project)?;
         let before = settings_file.file.read()?.unwrap_or_default();
-        let (after, is_exact) = uninstalled(&before, settings_file.backups().before())
-            .map_err(|refusal| settings_file.file.refused(&refusal))?;
-        Ok(Removal { settings_file, before, after, is_exact })
+        let backups = settings_file.backups().all();
+        let (after, is_exact) =
+            uninstalled(&before, &backups).map_err(|refusal| settings_file.file.refused(&refusal))?;
+        let here = settings::user_hooks(after.as_deref().unwrap_or_default());
+        let is_lost = |copy: &&Backup| !missing(&copy.text, &here).is_empty();
+        let lost = if is_exact { None } else { backups.iter().find(is_lost).map(|copy| copy.path.clone()) };
+        Ok(Removal { settings_file, before, after, is_exact, lost })
     }
 
     pub fn path(&self) -> &Path {
@@ -188,9 +218,8 @@ impl Removal {
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
-        backups.forget(BackupKind::Before);
         if self.is_exact {
-            backups.forget(BackupKind::Previous);
+            backups.forget_restored(self.after.as_deref());
         }
         Ok(previous)
     }

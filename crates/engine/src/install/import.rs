@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::scripts::{Matcher, is_same};
 use super::settings::UserHook;
-use conclaude_core::config::{ConclaudeConfig, EventConfig};
-use conclaude_core::event::{EventKind, Subject};
+use conclaude_core::config::{CommandConfig, ConclaudeConfig, EventConfig, Reaction};
+use conclaude_core::dialect::claude::{fields, tools};
+use conclaude_core::event::{Blocking, EventKind, Subject};
 use conclaude_core::messages::short;
 use conclaude_core::pattern::Pattern;
 
@@ -101,11 +102,21 @@ pub fn fate(hook: &UserHook, existing: Option<&ConclaudeConfig>) -> Fate {
     let script = hook.command().unwrap_or_default();
     let entries = configured.map(EventConfig::entries).unwrap_or_default().iter();
     let same: Vec<&Pattern> = entries
+        .clone()
         .filter(|(_, commands)| commands.iter().any(|command| is_same(script, command)))
         .map(|(pattern, _)| pattern)
         .collect();
     let matcher = Matcher::new(hook.matcher.as_deref());
     if matcher.is_covered_by(&same) {
+        let mut commands = entries.flat_map(|(_, commands)| commands).filter(|one| is_same(script, one));
+        if let Some(event) = event
+            && commands.any(|command| loses_blocks(event, command))
+        {
+            return Fate::Advise(format!(
+                "`{}` of the config runs it as a plain command, which blocks nothing: add `protocol: hook` there, then `conclaude init --import` removes the hook",
+                event.row().section
+            ));
+        }
         return Fate::Remove;
     }
     let ImportedCommand { event, pattern, command } = match command_of(hook) {
@@ -126,6 +137,12 @@ pub fn fate(hook: &UserHook, existing: Option<&ConclaudeConfig>) -> Fate {
             Value::from(pattern)
         )),
     }
+}
+
+/// Whether a hook that refuses something would refuse it no longer as this command.
+fn loses_blocks(event: EventKind, command: &CommandConfig) -> bool {
+    let refuses = matches!(event.blocking(), Blocking::Tool | Blocking::Permission | Blocking::Action { .. });
+    refuses && !command.is_hook() && command.on_failure != Some(Reaction::Block)
 }
 
 fn agents(matcher: &Matcher<'_>) -> String {
@@ -169,43 +186,62 @@ struct ImportedCommand {
 enum ImportError {
     #[error("conclaude knows no event of this name; it stays where it is")]
     UnknownEvent,
-    #[error("it is not a command; it stays where it is")]
-    NotACommand,
+    #[error("it is of type `{0}` and not a command; it stays where it is")]
+    NotACommand(String),
     #[error("it has `{0}`, which a command cannot have; it stays where it is")]
-    UnsupportedKey(&'static str),
+    UnsupportedKey(String),
     #[error("its matcher is a regular expression, and patterns here are globs; it stays where it is")]
     RegexMatcher,
     #[error("it cannot be a command here")]
     InvalidCommand,
 }
 
+/// What a hook may have that a command of the config has too, or that changes nothing: `once` counts only in skills.
+const KNOWN_KEYS: [&str; 5] = ["type", "command", "timeout", "statusMessage", "once"];
+
 fn command_of(hook: &UserHook) -> Result<ImportedCommand, ImportError> {
     let event = EventKind::named(&hook.event).ok_or(ImportError::UnknownEvent)?;
-    let run = hook.command().ok_or(ImportError::NotACommand)?;
-    for key in ["async", "if"] {
-        if hook.hook.get(key).is_some_and(|value| *value != Value::Bool(false)) {
-            return Err(ImportError::UnsupportedKey(key));
-        }
+    let run = hook.command().ok_or_else(|| ImportError::NotACommand(name_of(hook)))?;
+    if let Some(key) = unsupported_key(hook) {
+        return Err(ImportError::UnsupportedKey(key));
     }
-    let matcher = if event.row().subject == Subject::Nothing { None } else { hook.matcher.as_deref() };
-    let pattern = Matcher::new(matcher).glob().ok_or(ImportError::RegexMatcher)?;
+    let is_compared = event.row().has_matcher && event.row().subject != Subject::Nothing;
+    let matcher = Matcher::new(if is_compared { hook.matcher.as_deref() } else { None });
+    let pattern = current(matcher, event).glob().ok_or(ImportError::RegexMatcher)?;
     let mut command = Map::new();
     command.insert("run".into(), run.into());
-    let seconds = hook.hook.get("timeout").and_then(Value::as_u64);
-    if let Some(seconds) = seconds.filter(|seconds| (1..=3_600).contains(seconds)) {
+    // So it means what it meant: exit 2 blocks, and JSON on stdout is its answer.
+    command.insert("protocol".into(), "hook".into());
+    if let Some(seconds) = hook.hook.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0) {
+        let seconds = seconds.ceil().min(3_600.0) as u64;
         command.insert("timeout".into(), seconds.into());
-    }
-    // A hook blocks with exit 2 alone.
-    if run.contains("exit 2") {
-        command.insert("onFailure".into(), "block".into());
-    } else if event == EventKind::Stop {
-        command.insert("onFailure".into(), "warn".into());
     }
     let check = json!({ event.row().section: { "commands": { pattern.as_str(): [command] } } });
     if fits(&check) {
         Ok(ImportedCommand { event, pattern, command })
     } else {
         Err(ImportError::InvalidCommand)
+    }
+}
+
+/// A key that changes what the hook does, and that no command has. What is `false` is as good as absent.
+fn unsupported_key(hook: &UserHook) -> Option<String> {
+    let mut keys = hook.hook.as_object().into_iter().flatten();
+    let is_other = |(key, value): &(&String, &Value)| match key.as_str() {
+        // Claude Code takes `sh` for `bash` too.
+        "shell" => **value != "bash",
+        key => !KNOWN_KEYS.contains(&key) && **value != Value::Bool(false),
+    };
+    keys.find(is_other).map(|(key, _)| key.clone())
+}
+
+/// The names that tools have today: in a matcher of Claude Code the former ones mean the same.
+fn current(matcher: Matcher<'_>, event: EventKind) -> Matcher<'_> {
+    match matcher {
+        Matcher::Names(names) if fields::has_tool(event) => {
+            Matcher::Names(names.into_iter().map(tools::current_name).collect())
+        }
+        other => other,
     }
 }
 

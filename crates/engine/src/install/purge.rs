@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::backups::Backups;
 use super::error::InstallError;
 use super::scope::Scope;
-use super::user_file::Backups;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_os::files;
 use conclaude_store::audit::Trail;
@@ -45,12 +45,18 @@ impl Leftovers {
         let trusted = trusted.map(|path| ("your trust in the config", path));
         let trail = Trail::of(&self.root, None);
         let outside = trail.kept_outside().into_iter().map(|(what, path)| (what, path.to_owned()));
-        let copies =
-            self.backups.iter().flat_map(Backups::existing).map(|path| ("a copy of the settings", path));
+        let kept = self.only_copies();
+        let copies = self.backups.iter().flat_map(Backups::existing).filter(|path| !kept.contains(path));
+        let copies = copies.map(|path| ("a copy of the settings", path));
         let calls = GatedCall::folders(&self.root).into_iter().map(|path| ("calls of gated agents", path));
         let all = state.into_iter().chain(calls).chain(trusted).chain(outside).chain(copies);
         let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
         there.map(|(what, path)| Leftover { what, path }).collect()
+    }
+
+    /// Copies of settings with hooks that are nowhere else. They stay, whatever is removed.
+    pub fn only_copies(&self) -> Vec<PathBuf> {
+        self.backups.iter().filter_map(Backups::only_copy).collect()
     }
 
     /// Removes all of it. Never through a link: what that points to is not ours.

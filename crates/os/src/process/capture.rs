@@ -215,6 +215,18 @@ impl CapturedOutput {
         }
     }
 
+    /// What was kept of it, as it was printed; whether that is all is a question of [`CapturedOutput::is_cut`].
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.head).into_owned()
+    }
+
+    /// Whether there is more of it than what was kept.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.bytes > self.head.len() as u64
+    }
+
     /// Nothing of it is shown, so its file is not needed.
     pub fn discard(self) {
         if let Some(file) = self.file {

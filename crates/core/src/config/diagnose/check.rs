@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::expectation::{self, Misfit, is_type};
 use super::problem::Problem;
-use crate::config::commands::misplaced_files;
+use crate::config::commands::{NOT_FOR_HOOKS, misplaced_files};
 use crate::config::original::{self, KeyPlace};
 use crate::pattern::Pattern;
 use crate::text::{Excerpt, head_and_tail, nearest, quoted_list};
@@ -153,6 +153,7 @@ impl<'a> SchemaCheck<'a> {
         let properties = schema.get("properties").and_then(Value::as_object);
         if properties.is_some_and(|known| known.contains_key("run") && known.contains_key("files")) {
             self.script(entries);
+            self.protocol(entries);
         }
         // What is null is as good as absent.
         let is_empty = entries.iter().all(|(_, value)| value.value == Node::Null);
@@ -255,6 +256,26 @@ impl<'a> SchemaCheck<'a> {
                 label: why,
                 help: Some("or use `$CONCLAUDE_FILES`, which has one file per line".into()),
             });
+        }
+    }
+
+    /// Keys that have no meaning for a command that answers as a hook.
+    fn protocol(&mut self, entries: &[MapEntry]) {
+        let is_hook = |(key, value): &MapEntry| {
+            key.value == "protocol" && matches!(&value.value, Node::Text(text) if text == "hook")
+        };
+        if !entries.iter().any(is_hook) {
+            return;
+        }
+        for (key, value) in entries {
+            if NOT_FOR_HOOKS.contains(&key.value.as_ref()) && value.value != Node::Null {
+                self.add(Problem {
+                    span: key.span.first_line(self.text),
+                    title: format!("`{}` has no meaning beside `protocol: hook`", key.value),
+                    label: "Claude Code says what the end and the output of a hook do".into(),
+                    help: Some(format!("remove `{}`, or `protocol: hook`", key.value)),
+                });
+            }
         }
     }
 

@@ -79,7 +79,7 @@ events! {
         section: "sessionStart", subject: Subject::Field("source"),
         values: Values::Only(&["startup", "resume", "clear", "compact", "fork"]),
         fields: &[always("source", Text("startup")), maybe("model"), maybe("agent_type")],
-        is_shown: true, takes_context: true,
+        is_shown: true, takes_context: true, prints_context: true,
         registered: RegistrationRule::Always, system: true,
     }
     PreToolUse {
@@ -103,7 +103,7 @@ events! {
         section: "userPromptSubmit", subject: Subject::Nothing, payload: Shape::UserPromptSubmit,
         fields: &[always("permission_mode", Text("default")), always("prompt", Text("a prompt"))],
         blocking: Blocking::Action { says: "conclaude blocks this prompt", effect: "the prompt is rejected" },
-        is_shown: true, takes_context: true, failure_denies: true,
+        is_shown: true, takes_context: true, prints_context: true, has_matcher: false, failure_denies: true,
         registered: RegistrationRule::ToDeliver, default_timeout: 30, system: true,
     }
     SubagentStart {
@@ -124,6 +124,7 @@ events! {
     }
     Stop {
         section: "stop", subject: Subject::Nothing, payload: Shape::Stop,
+        has_matcher: false,
         fields: &[
             always("permission_mode", Text("default")), always("stop_hook_active", Flag(false)),
             always("last_assistant_message", Text("All done.")), always("background_tasks", List),
@@ -149,6 +150,7 @@ events! {
     }
     PostToolBatch {
         section: "postToolBatch", subject: Subject::Nothing,
+        has_matcher: false,
         fields: &[always("tool_calls", List)],
         blocking: Blocking::Context,
         in_agents: true, is_shown: true, takes_context: true, changes: Changes::Tools("tool_calls"),
@@ -243,17 +245,20 @@ events! {
     }
     TaskCreated {
         section: "taskCreated", subject: Subject::Field("task_subject"),
+        has_matcher: false,
         fields: TASK,
         blocking: not_done("conclaude blocks this task"),
     }
     TaskCompleted {
         section: "taskCompleted", subject: Subject::Field("task_subject"),
+        has_matcher: false,
         fields: TASK,
         // A task is also completed when a teammate stops while it works on it.
         blocking: Blocking::Stop(BlockCounter::Task("task_id")),
     }
     TeammateIdle {
         section: "teammateIdle", subject: Subject::Field("teammate_name"),
+        has_matcher: false,
         fields: &[always("teammate_name", Text("teammate")), always("team_name", Text("team"))],
         blocking: Blocking::Stop(BlockCounter::Teammate("teammate_name")),
         in_agents: true, changes: Changes::Agent,
@@ -294,6 +299,7 @@ events! {
     }
     CwdChanged {
         section: "cwdChanged", subject: Subject::Field("new_cwd"),
+        has_matcher: false,
         fields: &[always("old_cwd", Cwd), always("new_cwd", Cwd)],
     }
     FileChanged {
@@ -308,17 +314,20 @@ events! {
     }
     WorktreeCreate {
         section: "worktreeCreate", subject: Subject::Nothing,
+        has_matcher: false,
         fields: &[always("name", Text("a-worktree"))],
         blocking: Blocking::Worktree,
         registered: RegistrationRule::WithCommands,
     }
     WorktreeRemove {
         section: "worktreeRemove", subject: Subject::Nothing,
+        has_matcher: false,
         fields: &[always("worktree_path", Text("/tmp/a-worktree"))],
         registered: RegistrationRule::WithCommands,
     }
     MessageDisplay {
         section: "messageDisplay", subject: Subject::Nothing,
+        has_matcher: false,
         fields: &[
             maybe("turn_id"), maybe("message_id"), maybe("index"), maybe("final"),
             always("delta", Text("A message.")),

@@ -1,6 +1,5 @@
 //! The answer to Claude Code: exit code, stdout and stderr.
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::decide::{Decision, HookResult};
@@ -20,48 +19,34 @@ pub struct Answer {
     pub stderr: String,
 }
 
-/// The JSON that the client understands at the events that can answer.
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct AnswerJson<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<ToolOutput<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'a str>,
+/// The JSON that the client understands, built key by key: what is set later replaces what a hook passed on.
+#[derive(Default)]
+struct AnswerJson {
+    answer: Map<String, Value>,
+    /// `hookSpecificOutput`, without its `hookEventName`.
+    output: Map<String, Value>,
 }
 
-/// The answer about a tool.
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct ToolOutput<'a> {
-    hook_event_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    updated_input: Option<&'a Map<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<PermissionDecision<'a>>,
-}
+impl AnswerJson {
+    fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.answer.insert(key.to_owned(), value.into());
+    }
 
-/// The answer about a permission.
-#[derive(Serialize)]
-struct PermissionDecision<'a> {
-    behavior: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-}
+    fn set_output(&mut self, key: &str, value: impl Into<Value>) {
+        self.output.insert(key.to_owned(), value.into());
+    }
 
-impl AnswerJson<'_> {
-    fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    /// Empty if it says nothing.
+    fn text(mut self, event: EventKind) -> String {
+        let mut json = Map::new();
+        if !self.output.is_empty() {
+            let mut output = Map::new();
+            output.insert("hookEventName".into(), event.name().into());
+            output.append(&mut self.output);
+            json.insert("hookSpecificOutput".into(), output.into());
+        }
+        json.append(&mut self.answer);
+        if json.is_empty() { String::new() } else { Value::Object(json).to_string() }
     }
 }
 
@@ -77,31 +62,7 @@ impl Answer {
             Ok(HookResult { decision: Decision::Allow, worktree: Some(path), .. }) => {
                 Answer { exit: Exit::Success, stdout: path.clone(), stderr: log_lines.join("\n") }
             }
-            Ok(result @ HookResult { decision: Decision::Allow, context, updated_input, .. }) => {
-                let message =
-                    if event.is_shown() { result.message_with_error() } else { result.message.clone() };
-                let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
-                let output = ToolOutput {
-                    hook_event_name: event.name(),
-                    additional_context: context.as_deref(),
-                    updated_input: updated_input.as_ref(),
-                    ..ToolOutput::default()
-                };
-                let has_output = updated_input.is_some() || context.is_some();
-                let output = if has_output { Some(output) } else { None };
-                let silent = message.is_none() && output.is_none();
-                let json = AnswerJson {
-                    system_message: message.as_deref(),
-                    hook_specific_output: output,
-                    ..AnswerJson::default()
-                };
-                let stdout = if silent { String::new() } else { json.text() };
-                Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
-            }
-            Ok(HookResult { decision: Decision::Permit, .. }) => Answer::permit(event, log_lines),
-            Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::blocked(event, reason),
-            Ok(HookResult { decision: Decision::Deny(reason), .. }) => Answer::deny(event, reason),
-            Ok(HookResult { decision: Decision::Ask(reason), .. }) => Answer::ask(event, reason, log_lines),
+            Ok(result) => Answer::decided(event, result, log_lines),
             Err(error) => Answer::failure(event, &error.to_string()),
         }
     }
@@ -109,81 +70,46 @@ impl Answer {
     /// A block, in the form that the event understands.
     #[must_use]
     pub fn blocked(event: EventKind, reason: &str) -> Answer {
-        match event.blocking() {
-            Blocking::Tool => Answer::deny(event, reason),
-            Blocking::Permission => Answer::refuse_permission(event, reason),
-            Blocking::Context => Answer::context(event, reason),
-            // Whatever is on stdout would be the path.
-            Blocking::Worktree => Answer { exit: Exit::Blocked, stdout: String::new(), stderr: fit(reason) },
-            Blocking::Never | Blocking::Stop(_) | Blocking::Action { .. } | Blocking::Feedback => {
-                Answer::block(reason)
+        Answer::decided(event, &HookResult::blocked(reason), &[])
+    }
+
+    fn decided(event: EventKind, result: &HookResult, log_lines: &[String]) -> Answer {
+        let mut json =
+            AnswerJson { answer: result.passed_on.answer.clone(), output: result.passed_on.output.clone() };
+        let refusal = decide(&mut json, event, result);
+        if let Some(context) = context(event, result) {
+            json.set_output("additionalContext", fit(&context));
+        }
+        // About a permission it is part of the decision.
+        if let Some(input) = &result.updated_input
+            && event.blocking() != Blocking::Permission
+        {
+            json.set_output("updatedInput", input.clone());
+        }
+        let is_error_shown = result.decision == Decision::Allow && event.is_shown();
+        let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
+        if let Some(message) = message {
+            json.set("systemMessage", fit(&message));
+        }
+        if let Some(reason) = &result.stop_reason {
+            json.set("continue", false);
+            if !reason.is_empty() {
+                json.set("stopReason", fit(reason));
             }
         }
-    }
-
-    fn permit(event: EventKind, log_lines: &[String]) -> Answer {
-        let decision = PermissionDecision { behavior: "allow", message: None };
-        let output =
-            ToolOutput { hook_event_name: event.name(), decision: Some(decision), ..ToolOutput::default() };
-        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
-        Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
-    }
-
-    fn refuse_permission(event: EventKind, reason: &str) -> Answer {
-        let reason = fit(reason);
-        let decision = PermissionDecision { behavior: "deny", message: Some(&reason) };
-        let output =
-            ToolOutput { hook_event_name: event.name(), decision: Some(decision), ..ToolOutput::default() };
-        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
-        Answer { exit: Exit::Success, stdout, stderr: String::new() }
-    }
-
-    fn context(event: EventKind, text: &str) -> Answer {
-        let text = fit(text);
-        let output = ToolOutput {
-            hook_event_name: event.name(),
-            additional_context: Some(&text),
-            ..ToolOutput::default()
-        };
-        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
-        Answer { exit: Exit::Success, stdout, stderr: String::new() }
-    }
-
-    /// A block, on stdout and on stderr: the client ignores an exit 2 with certain words on stderr if stdout is empty, and
-    /// other clients read stderr only.
-    #[must_use]
-    pub fn block(reason: &str) -> Answer {
-        let reason = fit(reason);
-        let stdout =
-            AnswerJson { decision: Some("block"), reason: Some(&reason), ..AnswerJson::default() }.text();
-        Answer { exit: Exit::Blocked, stdout, stderr: reason }
-    }
-
-    /// A denied tool, on stdout and stderr for the same reasons.
-    #[must_use]
-    pub fn deny(event: EventKind, reason: &str) -> Answer {
-        let reason = fit(reason);
-        let output = ToolOutput {
-            hook_event_name: event.name(),
-            permission_decision: Some("deny"),
-            permission_decision_reason: Some(&reason),
-            ..ToolOutput::default()
-        };
-        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
-        Answer { exit: Exit::Blocked, stdout, stderr: reason }
-    }
-
-    /// A tool that the user decides about.
-    fn ask(event: EventKind, reason: &str, log_lines: &[String]) -> Answer {
-        let reason = fit(reason);
-        let output = ToolOutput {
-            hook_event_name: event.name(),
-            permission_decision: Some("ask"),
-            permission_decision_reason: Some(&reason),
-            ..ToolOutput::default()
-        };
-        let stdout = AnswerJson { hook_specific_output: Some(output), ..AnswerJson::default() }.text();
-        Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
+        match refusal {
+            // Whatever is on stdout would be the path.
+            Some(Refusal::Exit(reason)) if event.blocking() == Blocking::Worktree => {
+                Answer { exit: Exit::Blocked, stdout: String::new(), stderr: reason }
+            }
+            Some(Refusal::Exit(reason)) => {
+                Answer { exit: Exit::Blocked, stdout: json.text(event), stderr: reason }
+            }
+            Some(Refusal::Json) => {
+                Answer { exit: Exit::Success, stdout: json.text(event), stderr: String::new() }
+            }
+            None => Answer { exit: Exit::Success, stdout: json.text(event), stderr: log_lines.join("\n") },
+        }
     }
 
     /// The messages of the event, and why it fails.
@@ -200,11 +126,87 @@ impl Answer {
     fn exit_1(event: EventKind, text: &str) -> Answer {
         let stderr = fit(text);
         let stdout = if event.is_shown() {
-            AnswerJson { system_message: Some(&stderr), ..AnswerJson::default() }.text()
+            let mut json = AnswerJson::default();
+            json.set("systemMessage", stderr.as_str());
+            json.text(event)
         } else {
             String::new()
         };
         Answer { exit: Exit::Failure, stdout, stderr }
+    }
+}
+
+/// How a refusal reaches the client.
+enum Refusal {
+    /// On stdout and, for this reason, by exit 2 with stderr: the client ignores an exit 2 with certain words on stderr if stdout is
+    /// empty, and other clients read stderr only.
+    Exit(String),
+    /// On stdout alone.
+    Json,
+}
+
+/// Sets what the decision is, in the form that the event understands.
+fn decide(json: &mut AnswerJson, event: EventKind, result: &HookResult) -> Option<Refusal> {
+    match (&result.decision, event.blocking()) {
+        (Decision::Allow | Decision::GoOn(_), _) => None,
+        (Decision::Permit(_), Blocking::Permission) => {
+            let mut decision = Map::new();
+            decision.insert("behavior".into(), "allow".into());
+            decision.extend(result.passed_on.permission.clone());
+            if let Some(input) = &result.updated_input {
+                decision.insert("updatedInput".into(), input.clone().into());
+            }
+            json.set_output("decision", decision);
+            None
+        }
+        (Decision::Permit(reason), _) => {
+            permission(json, "allow", reason.as_deref());
+            None
+        }
+        (Decision::Ask(reason), _) => {
+            let reason = if reason.is_empty() { None } else { Some(reason.as_str()) };
+            permission(json, "ask", reason);
+            None
+        }
+        (Decision::Block(reason), Blocking::Permission) => {
+            let mut decision = Map::new();
+            decision.insert("behavior".into(), "deny".into());
+            decision.insert("message".into(), fit(reason).into());
+            decision.extend(result.passed_on.permission.clone());
+            json.set_output("decision", decision);
+            Some(Refusal::Json)
+        }
+        (Decision::Block(_), Blocking::Context) => Some(Refusal::Json),
+        (Decision::Deny(reason), _) | (Decision::Block(reason), Blocking::Tool) => {
+            permission(json, "deny", Some(reason));
+            Some(Refusal::Exit(fit(reason)))
+        }
+        (Decision::Block(reason), _) => {
+            let reason = fit(reason);
+            json.set("decision", "block");
+            json.set("reason", reason.as_str());
+            Some(Refusal::Exit(reason))
+        }
+    }
+}
+
+/// What is decided about a tool.
+fn permission(json: &mut AnswerJson, decision: &str, reason: Option<&str>) {
+    json.set_output("permissionDecision", decision);
+    if let Some(reason) = reason {
+        json.set_output("permissionDecisionReason", fit(reason));
+    }
+}
+
+/// What Claude is given.
+fn context(event: EventKind, result: &HookResult) -> Option<String> {
+    match (&result.decision, &result.context) {
+        (Decision::GoOn(text), _) => Some(text.clone()),
+        (Decision::Block(reason), given) if event.blocking() == Blocking::Context => Some(match given {
+            Some(given) => format!("{reason}\n{given}"),
+            None => reason.clone(),
+        }),
+        (_, given) => given.clone(),
     }
 }
 
@@ -273,7 +275,7 @@ mod tests {
     #[test]
     fn long_texts_stay_below_the_clients_limit() {
         for text in ["x".repeat(30_000), "😀".repeat(30_000)] {
-            let answer = Answer::block(&text);
+            let answer = Answer::blocked(EventKind::Stop, &text);
             assert!(length(&answer.stderr) < 10_000);
             assert!(answer.stderr.contains("characters left out"));
             let json: Value = serde_json::from_str(&answer.stdout).unwrap();

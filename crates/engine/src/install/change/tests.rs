@@ -2,6 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn copy(text: &str) -> Vec<Backup> {
+    vec![Backup::given(BackupKind::Before, text)]
+}
+
 fn needed(yaml: &str) -> Vec<Registration> {
     let config = ConclaudeConfig::parse(yaml, Path::new("x")).unwrap();
     registration::needed(&config, "conclaude", Scope::Project)
@@ -78,13 +82,13 @@ proptest! {
     #[test]
     fn uninstalling_gives_back_every_byte_and_installing_twice_changes_nothing(file in settings_file()) {
         let (small, large) = (needed("des: {enabled: false}"), needed("subagentStop: {commands: {a: [{run: x}]}}"));
-        let once = installed(&file, None, &small).unwrap();
-        let backup = || Some(file.clone());
-        prop_assert_eq!(installed(&once, backup(), &small).unwrap(), once.clone(), "installing twice");
-        let grown = installed(&once, backup(), &large).unwrap();
+        let once = installed(&file, &[], &small).unwrap();
+        let backup = copy(&file);
+        prop_assert_eq!(installed(&once, &backup, &small).unwrap(), once.clone(), "installing twice");
+        let grown = installed(&once, &backup, &large).unwrap();
         prop_assert_eq!(settings::read(&grown).unwrap().registered.len(), large.len());
         for text in [once, grown] {
-            prop_assert_eq!(uninstalled(&text, backup()).unwrap(), (Some(file.clone()), true));
+            prop_assert_eq!(uninstalled(&text, &backup).unwrap(), (Some(file.clone()), true));
         }
     }
 
@@ -107,14 +111,31 @@ proptest! {
 
 #[test]
 fn a_file_that_others_changed_is_not_taken_for_the_original() {
-    let made = installed("{\"a\": 1}", None, &needed("")).unwrap();
+    let made = installed("{\"a\": 1}", &[], &needed("")).unwrap();
     let edited = made.replace("\"a\": 1", "\"a\": 2");
-    let (after, is_exact) = uninstalled(&edited, Some("{\"a\": 1}".into())).unwrap();
+    let (after, is_exact) = uninstalled(&edited, &copy("{\"a\": 1}")).unwrap();
     assert_eq!((after.as_deref(), is_exact), (Some("{\"a\": 2}"), false));
 }
 
 #[test]
 fn where_there_was_no_file_there_is_none_again() {
-    let made = installed("", None, &needed("")).unwrap();
-    assert_eq!(uninstalled(&made, None).unwrap(), (None, true));
+    let made = installed("", &[], &needed("")).unwrap();
+    assert_eq!(uninstalled(&made, &[]).unwrap(), (None, true));
+}
+
+#[test]
+fn imported_hooks_are_restored_byte_by_byte() {
+    let file = "{ \"hooks\": {\"Stop\": [ {\"hooks\": [{\"type\": \"command\", \"command\": \"make\"}]} ]},\n\t\"a\": 1}";
+    let taken = settings::user_hooks(file);
+    let start = settings::without(file, &taken).unwrap();
+    let made = installed(&start, &[], &needed("")).unwrap();
+    assert!(!made.contains("make"), "{made}");
+    assert_eq!(uninstalled(&made, &copy(file)).unwrap(), (Some(file.into()), true));
+    // Installing again does not bring them back.
+    assert_eq!(installed(&made, &copy(file), &needed("")).unwrap(), made);
+    // Where they were imported after conclaude was registered, a later copy has them.
+    let later = settings::install(file, &needed("")).unwrap();
+    let copies = [vec![Backup::given(BackupKind::Previous, &later)], copy(&start)].concat();
+    let (after, is_exact) = uninstalled(&made, &copies).unwrap();
+    assert!(is_exact && after.unwrap().contains("make"));
 }

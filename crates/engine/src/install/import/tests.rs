@@ -30,20 +30,23 @@ fn a_hook_becomes_a_command_for_the_same_agents() {
       commands:
         "{coder,tester}":
           - run: "npm run lint"
+            protocol: "hook"
             timeout: 60
           - run: "test -e x || exit 2"
-            onFailure: "block"
+            protocol: "hook"
     subagentStart:
       commands:
         "*":
           - run: "echo \"hi\""
+            protocol: "hook"
+            timeout: 3600
     stop:
       commands:
         "*":
           - run: "make"
-            onFailure: "warn"
+            protocol: "hook"
     left: the hook `regex` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
-    left: the hook `prompt` of SubagentStop: it is not a command; it stays where it is
+    left: the hook `prompt` of SubagentStop: it is of type `prompt` and not a command; it stays where it is
     left: the hook `bg` of SubagentStop: it has `async`, which a command cannot have; it stays where it is
     left: the hook `x` of Unheard: conclaude knows no event of this name; it stays where it is
     "#);
@@ -60,7 +63,7 @@ fn a_hook_that_the_config_has_is_removed_and_another_one_named() {
     imported.add_hooks(user_hooks(&settings.to_string()), Some(&config));
     assert_eq!((imported.hooks.len(), imported.covered.len()), (0, 1));
     assert!(imported.is_empty());
-    insta::assert_snapshot!(sections(&imported), @r#"left: the hook `npm test` of SubagentStop: the config has a section `subagentStop` already: add `- {"run":"npm test"}` to "*" under its `commands`, then `conclaude init --import` removes the hook"#);
+    insta::assert_snapshot!(sections(&imported), @r#"left: the hook `npm test` of SubagentStop: the config has a section `subagentStop` already: add `- {"run":"npm test","protocol":"hook"}` to "*" under its `commands`, then `conclaude init --import` removes the hook"#);
 }
 
 #[test]

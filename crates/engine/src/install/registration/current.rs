@@ -101,9 +101,11 @@ pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     let globs: Vec<Pattern> = has.iter().flatten().flat_map(|matcher| globs_of(matcher)).collect();
     let matches = |glob: &Pattern, name| glob.matches(name, None).unwrap_or(false);
     let is_named = |name| names.contains(&name) || globs.iter().any(|glob| matches(glob, name));
-    alternatives(wants)
-        .into_iter()
-        .all(|name| is_named(name) || tools::former_name(name).is_some_and(is_named))
+    alternatives(wants).into_iter().all(|name| {
+        is_named(name)
+            || tools::former_name(name).is_some_and(is_named)
+            || is_named(tools::current_name(name))
+    })
 }
 
 /// The names and patterns from which a matcher of ours was made.

@@ -157,9 +157,12 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     };
     let mut names: Vec<String> = Vec::new();
     for name in ours.into_iter().chain(theirs) {
-        let name = tools::current_name(&name).to_owned();
-        if !names.contains(&name) {
-            names.push(name);
+        // Older clients know the tool by its former name.
+        let current = tools::current_name(&name);
+        for name in [Some(current), tools::former_name(current)].into_iter().flatten() {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
         }
     }
     if is_watching {

@@ -84,25 +84,25 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     assert_eq!(off("stop: {commands: [{run: x}]}"), counted, "the next prompt ends the count of blocks");
     assert_eq!(off("stop: {infinite: true}"), counted);
     let delivers =
-        ["SessionStart", "PostToolUse: Agent", "UserPromptSubmit", "Stop", "SessionEnd", "Notification"];
+        ["SessionStart", "PostToolUse: Agent|Task", "UserPromptSubmit", "Stop", "SessionEnd", "Notification"];
     assert_eq!(off("notification: {commands: [{run: x}]}"), delivers, "nobody sees what it has to show");
     assert_eq!(
         off("postToolUse: {commands: {Write: [{run: x}], '{Edit,Task}': [{run: y}], Read: []}}"),
-        ["SessionStart", "PostToolUse: Agent|Write|Edit", "UserPromptSubmit", "Stop", "SessionEnd"]
+        ["SessionStart", "PostToolUse: Agent|Task|Write|Edit", "UserPromptSubmit", "Stop", "SessionEnd"]
     );
     let has = |yaml: &str, line: &str| {
         assert!(registered(yaml).contains(&line.to_owned()), "{:?}", registered(yaml))
     };
-    has("", "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell");
+    has("", "PreToolUse: Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell");
     has(
         "preToolUse: {commands: {Bash: [{run: x}]}}",
-        "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
+        "PreToolUse: Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
     );
     has("preToolUse: {commands: {'*': [{run: x}]}}", "PreToolUse");
     has("preToolUse: {commands: {'[RW]*': [{run: x}]}}", "PreToolUse");
     assert_eq!(
         off("postToolUse: {commands: {'mcp__{a,b.c}__*': [{run: x}], Write: [{run: x}]}}").get(1).unwrap(),
-        "PostToolUse: ^(Agent|mcp__a__.*|mcp__b\\.c__.*|Write)$"
+        "PostToolUse: ^(Agent|Task|mcp__a__.*|mcp__b\\.c__.*|Write)$"
     );
     has("permissionRequest: {commands: {Bash: [{run: x}]}}", "PermissionRequest: Bash");
     has("permissionRequest: {allow: ['Bash(ls:*)']}", "PermissionRequest: Bash|Monitor");
@@ -123,7 +123,7 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     );
     assert_eq!(
         off("postToolUse: {commands: [{run: 'lint {files}', files: ['*.ts']}]}").get(1).unwrap(),
-        "PostToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
+        "PostToolUse: Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
     );
     has("fileChanged: {commands: {.envrc: [{run: x}], .env: [{run: x}]}}", "FileChanged: .envrc|.env");
     has("fileChanged: {commands: {.envrc: [{run: x}], '*.rs': [{run: x}]}}", "FileChanged: .envrc");
@@ -165,7 +165,7 @@ fn what_a_project_needs_beyond_the_users_own_config_is_registered_in_the_project
 fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let own = || config("preToolUse: {unreadableFiles: [.env]}");
     let small = |scope| needed(&config(""), PROGRAM, scope);
-    let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|mcp__.*)$""#;
+    let missing = r#"PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|mcp__.*)$""#;
     let part = |scope| if scope == Scope::User { own() } else { config("") };
     let problems =
         |found: &[ScopeSettings], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));
@@ -277,6 +277,7 @@ fn a_matcher_covers_what_it_names() {
         (Some("*"), Some("Agent"), true),
         (Some("Bash, Agent"), Some("Agent"), true),
         (Some("Task"), Some("Agent"), true),
+        (Some("Agent"), Some("Agent|Task"), true),
         (Some("Write"), Some("Agent|Write"), false),
         (Some("Agent"), None, false),
         (Some("^Ag"), Some("Agent"), false),

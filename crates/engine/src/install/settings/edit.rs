@@ -59,7 +59,7 @@ fn install_one(text: &str, registration: &Registration) -> Result<String, Refusa
         return Ok(document.append(&Container::object(hooks), &format!("\"{event}\": {value}")));
     };
     let list = list_of(&list.value, event)?;
-    let groups = groups(list, event)?;
+    let groups = groups(list);
     let group = pretty(&registration.value());
     let container = Container::list(list);
     match own_groups(&groups, event)?.as_slice() {
@@ -81,7 +81,7 @@ fn remove_one(text: &str, may_go: &dyn Fn(&str) -> bool) -> Result<Option<String
             continue;
         }
         let list = list_of(&property.value, event)?;
-        let Some(index) = own_groups(&groups(list, event)?, event)?.first().copied() else { continue };
+        let Some(index) = own_groups(&groups(list), event)?.first().copied() else { continue };
         let list = Container::list(list);
         let (root, events) = (Container::object(&document.root), Container::object(hooks));
         // What becomes empty goes too, unless it has comments, which are not ours.
@@ -140,13 +140,9 @@ pub(super) fn list_of<'o, 'a>(node: &'o Node<'a>, event: &str) -> Result<&'o Arr
     }
 }
 
-fn groups(list: &Array<'_>, event: &str) -> Result<Vec<Value>, Refusal> {
-    let groups: Vec<Value> = list.elements.iter().map(|node| Value::from(node.clone())).collect();
-    if groups.iter().all(|group| group.get("hooks").is_some_and(Value::is_array)) {
-        Ok(groups)
-    } else {
-        Err(Refusal(format!("`hooks.{event}` has an entry without a list `hooks`")))
-    }
+/// The entries of an event. One without a list `hooks` is none of ours, and is left as it is.
+fn groups(list: &Array<'_>) -> Vec<Value> {
+    list.elements.iter().map(|node| Value::from(node.clone())).collect()
 }
 
 /// The indices of the groups that are ours.

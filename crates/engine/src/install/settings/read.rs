@@ -19,12 +19,47 @@ pub struct Settings {
     pub registered: Vec<Registration>,
     /// Command lines that call us too, but are not ours to change.
     pub lookalikes: Vec<String>,
+    /// Entries without a list `hooks`.
+    pub dead: Vec<DeadEntry>,
     /// The file switches all hooks off.
     pub hooks_off: bool,
     /// What it sets our own switch to, for every session that reads it.
     pub switch: Option<String>,
     /// Why Claude Code ignores the whole file: it reads JSON without comments and trailing commas.
     pub ignored: Option<String>,
+}
+
+/// An entry without a list `hooks`. While it is there, Claude Code calls no hook of the event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadEntry {
+    pub event: String,
+    /// What to write instead.
+    pub instead: String,
+}
+
+impl DeadEntry {
+    fn of(event: &str, group: &Value) -> Option<DeadEntry> {
+        if group.get("hooks").is_some_and(Value::is_array) {
+            return None;
+        }
+        let command = group.get("command").and_then(Value::as_str).unwrap_or("…");
+        let mut entry = json!({ "hooks": [{ "type": "command", "command": command }] });
+        if let (Some(matcher), Some(entry)) = (group.get("matcher"), entry.as_object_mut()) {
+            entry.shift_insert(0, "matcher".into(), matcher.clone());
+        }
+        Some(DeadEntry { event: event.to_owned(), instead: entry.to_string() })
+    }
+}
+
+impl fmt::Display for DeadEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeadEntry { event, instead } = self;
+        write!(
+            f,
+            "`hooks.{event}` has an entry without a list `hooks`: Claude Code never calls it, nor any other hook of {event} while it is there. \
+             Remove it, or write {instead}"
+        )
+    }
 }
 
 pub fn read(text: &str) -> Result<Settings, Refusal> {
@@ -38,10 +73,11 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
     let json = parsed.value.map(Value::from).filter(Value::is_object);
     let json = json.ok_or_else(|| Refusal("the settings file is not a JSON object".into()))?;
     let hooks = json.get("hooks").and_then(Value::as_object).into_iter().flatten();
-    let (mut registered, mut lookalikes) = (Vec::new(), Vec::new());
+    let (mut registered, mut lookalikes, mut dead) = (Vec::new(), Vec::new(), Vec::new());
     for (name, groups) in hooks {
         for group in groups.as_array().into_iter().flatten() {
             let matcher = group.get("matcher").and_then(Value::as_str);
+            dead.extend(DeadEntry::of(name, group));
             registered.extend(hooks_of(group).filter_map(|hook| registration(hook, name, matcher)));
         }
         let hooks = groups.as_array().into_iter().flatten().flat_map(hooks_of);
@@ -51,7 +87,7 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
     }
     let hooks_off = json.get("disableAllHooks") == Some(&Value::Bool(true));
     let switch = json.get("env").and_then(|env| env.get(SWITCH)).and_then(Value::as_str).map(str::to_owned);
-    Ok(Settings { registered, lookalikes, hooks_off, switch, ignored })
+    Ok(Settings { registered, lookalikes, dead, hooks_off, switch, ignored })
 }
 
 /// A hook as a registration, if it is ours.

@@ -251,7 +251,6 @@ fn a_file_of_another_form_is_refused() {
         "{\"hooks\": {}, \"hooks\": {}}",
         "{\"hooks\": {\"Stop\": [], \"Stop\": []}}",
         "{\"hooks\": {\"SubagentStop\": {}}}",
-        "{\"hooks\": {\"SubagentStop\": [{\"type\": \"command\"}]}}",
         "{\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"command\": \"conclaude SubagentStop\"}, {\"command\": \"x\"}]}]}}",
     ]
     .map(|file| format!("{file}\n    {}\n", install(file, &wanted()).unwrap_err()));
@@ -272,11 +271,23 @@ fn a_file_of_another_form_is_refused() {
         `hooks` has the duplicate key `Stop`: merge the two first
     {"hooks": {"SubagentStop": {}}}
         `hooks.SubagentStop` is not a list
-    {"hooks": {"SubagentStop": [{"type": "command"}]}}
-        `hooks.SubagentStop` has an entry without a list `hooks`
     {"hooks": {"SubagentStop": [{"hooks": [{"command": "conclaude SubagentStop"}, {"command": "x"}]}]}}
         `hooks.SubagentStop` has conclaude and another command in one group: separate them first
     "#);
+}
+
+/// It was refused, and so were `init` and `uninstall`.
+#[test]
+fn an_entry_without_a_list_of_hooks_is_left_as_it_is_and_named() {
+    let file = r#"{"hooks": {"SubagentStop": [{"matcher": "coder", "command": "check.sh"}]}}"#;
+    let made = install(file, &wanted()).unwrap();
+    assert!(made.contains(r#"{"matcher": "coder", "command": "check.sh"}"#), "{made}");
+    let settings = read(&made).unwrap();
+    assert_eq!(settings.registered.len(), wanted().len());
+    let dead: Vec<String> = settings.dead.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(dead.join("\n"), @r#"`hooks.SubagentStop` has an entry without a list `hooks`: Claude Code never calls it, nor any other hook of SubagentStop while it is there. Remove it, or write {"matcher":"coder","hooks":[{"type":"command","command":"check.sh"}]}"#);
+    assert_eq!(read(&uninstall(&made).unwrap()).unwrap().registered, []);
+    assert!(uninstall(&made).unwrap().contains("check.sh"));
 }
 
 #[test]

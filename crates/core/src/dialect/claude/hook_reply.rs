@@ -1,0 +1,356 @@
+//! What a command of the user's answers that speaks Claude Code's own protocol for hooks, read as Claude Code 2.1.325 reads it.
+//!
+//! JSON on stdout is read first. Where that does not block, exit 2 does, with the text of stderr. An answer that is not valid
+//! is reported and has no effect of its own.
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::event::{Blocking, EventKind};
+use crate::outcome::Verdict;
+
+/// The longest stdout that is read as an answer.
+pub const MAX_STDOUT: usize = 1 << 20;
+
+/// How a hook ended, and what it printed until then.
+#[derive(Clone, Copy, Debug)]
+pub struct HookEnd<'a> {
+    /// None where it was killed, or never ran.
+    pub exit_code: Option<i32>,
+    pub is_timeout: bool,
+    /// In words that follow "it".
+    pub status: &'a str,
+    pub stdout: &'a str,
+    /// stdout is longer than what is kept of it.
+    pub is_cut: bool,
+    pub stderr: &'a str,
+}
+
+/// What the answer of a hook comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookReply {
+    /// Pass, Grant, Ask or Block; Warn where it failed in a way that Claude Code does not act on.
+    pub verdict: Verdict,
+    /// Why it blocks, asks or grants.
+    pub reason: Option<String>,
+    /// What Claude is given.
+    pub context: Option<String>,
+    /// What the user is shown.
+    pub message: Option<String>,
+    /// What the tool is given instead.
+    pub updated_input: Option<Map<String, Value>>,
+    /// `continue: false`: Claude stops, for this reason, which may be empty.
+    pub stop_reason: Option<String>,
+    pub passed_on: PassedOn,
+    /// Why the answer, or a part of it, has no effect.
+    pub problem: Option<String>,
+}
+
+/// What is not ours to understand, and is passed on as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassedOn {
+    /// Beside `hookSpecificOutput`.
+    pub answer: Map<String, Value>,
+    /// In `hookSpecificOutput`.
+    pub output: Map<String, Value>,
+    /// In the `decision` about a permission.
+    pub permission: Map<String, Value>,
+}
+
+impl PassedOn {
+    /// Of two values for a key the last counts.
+    pub fn extend(&mut self, other: &PassedOn) {
+        let pairs = [
+            (&mut self.answer, &other.answer),
+            (&mut self.output, &other.output),
+            (&mut self.permission, &other.permission),
+        ];
+        for (own, more) in pairs {
+            own.extend(more.clone());
+        }
+    }
+}
+
+/// What Claude Code says where a hook gives no reason.
+const NO_REASON: &str = "Blocked by hook";
+const NO_STDERR: &str = "No stderr output";
+
+/// With one of these on stderr and nothing on stdout, exit 2 of a stop is that of a shell that found no script.
+const MISSING_SCRIPT: [&str; 2] = ["no such file", "can't open"];
+
+impl HookReply {
+    /// An answer that says nothing.
+    fn nothing() -> HookReply {
+        HookReply {
+            verdict: Verdict::Pass,
+            reason: None,
+            context: None,
+            message: None,
+            updated_input: None,
+            stop_reason: None,
+            passed_on: PassedOn::default(),
+            problem: None,
+        }
+    }
+
+    /// Reads the answer.
+    #[must_use]
+    pub fn read(event: EventKind, end: &HookEnd<'_>) -> HookReply {
+        if end.is_timeout || end.exit_code.is_none() {
+            let problem = Some(format!("{}, so it checked nothing", end.status));
+            return HookReply { verdict: Verdict::Warn, problem, ..HookReply::nothing() };
+        }
+        let mut reply = match Stdout::read(event, end) {
+            Stdout::Answer(reply) => *reply,
+            Stdout::Text(text) => HookReply::of_text(event, end, text),
+            Stdout::Broken { why, text } => {
+                HookReply { problem: Some(why), ..HookReply::of_text(event, end, text) }
+            }
+            Stdout::Invalid(why) => HookReply { problem: Some(why), ..HookReply::nothing() },
+        };
+        reply.add_exit_code(event, end);
+        if matches!(event.blocking(), Blocking::Stop(_))
+            && reply.verdict < Verdict::Block
+            && reply.context.is_some()
+        {
+            // At a stop that makes the agent go on.
+            reply.verdict = Verdict::Block;
+        }
+        if reply.problem.is_some() && reply.verdict == Verdict::Pass {
+            reply.verdict = Verdict::Warn;
+        }
+        reply
+    }
+
+    /// What is printed and is no JSON.
+    fn of_text(event: EventKind, end: &HookEnd<'_>, text: &str) -> HookReply {
+        let is_given = event.row().prints_context || event.blocking() == Blocking::Worktree;
+        let context = if is_given && end.exit_code == Some(0) && !text.is_empty() {
+            Some(text.to_owned())
+        } else {
+            None
+        };
+        HookReply { context, ..HookReply::nothing() }
+    }
+
+    fn add_exit_code(&mut self, event: EventKind, end: &HookEnd<'_>) {
+        let blocks = match event.blocking() {
+            // About a permission only its decision counts.
+            Blocking::Never | Blocking::Permission => false,
+            // Without a path nothing is created, whatever the exit code is.
+            Blocking::Worktree => end.exit_code != Some(0),
+            _ => end.exit_code == Some(2),
+        };
+        if blocks && self.verdict < Verdict::Block {
+            let stderr = end.stderr.trim();
+            if is_missing_script(event, end) {
+                self.problem = Some(format!("Claude Code takes this for a script that is missing: {stderr}"));
+            } else {
+                let reason = if stderr.is_empty() { NO_STDERR } else { stderr };
+                self.block(event, reason.to_owned());
+            }
+        } else if end.exit_code != Some(0) && self.verdict == Verdict::Pass {
+            self.verdict = Verdict::Warn;
+        }
+    }
+
+    /// Blocks, where a block is what the event's other blocks are.
+    fn block(&mut self, event: EventKind, reason: String) {
+        match event.blocking() {
+            Blocking::Never | Blocking::Permission => {}
+            // It ends the turn. Ours do not, so it is passed on.
+            Blocking::Context => {
+                self.verdict = Verdict::Warn;
+                self.passed_on.answer.insert("decision".into(), "block".into());
+                self.passed_on.answer.insert("reason".into(), reason.into());
+            }
+            _ => {
+                self.verdict = Verdict::Block;
+                self.reason = Some(reason);
+            }
+        }
+    }
+
+    /// Whether it makes an agent go on without an error.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.verdict == Verdict::Block && self.reason.is_none()
+    }
+}
+
+fn is_missing_script(event: EventKind, end: &HookEnd<'_>) -> bool {
+    let stderr = end.stderr.to_lowercase();
+    matches!(event.blocking(), Blocking::Stop(_))
+        && end.stdout.trim().is_empty()
+        && MISSING_SCRIPT.iter().any(|words| stderr.contains(words))
+}
+
+/// What is on stdout.
+enum Stdout<'a> {
+    Answer(Box<HookReply>),
+    Text(&'a str),
+    /// It begins like an answer, and is no JSON: Claude Code takes it for text.
+    Broken {
+        why: String,
+        text: &'a str,
+    },
+    /// JSON that is no answer.
+    Invalid(String),
+}
+
+impl<'a> Stdout<'a> {
+    fn read(event: EventKind, end: &HookEnd<'a>) -> Stdout<'a> {
+        let text = end.stdout.trim();
+        if !text.starts_with('{') {
+            return Stdout::Text(text);
+        }
+        if end.is_cut {
+            return Stdout::Invalid(format!("its stdout is longer than {} MiB", MAX_STDOUT >> 20));
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Object(answer)) => match of_answer(event, answer) {
+                Ok(reply) => Stdout::Answer(Box::new(reply)),
+                Err(error) => Stdout::Invalid(error.to_string()),
+            },
+            Ok(_) => Stdout::Text(text),
+            Err(error) => {
+                Stdout::Broken { why: format!("its stdout begins with `{{` and is no JSON: {error}"), text }
+            }
+        }
+    }
+}
+
+/// Why JSON is no answer.
+#[derive(Debug, Error)]
+enum AnswerError {
+    #[error("`{key}` of its answer is {found}, expected {expected}")]
+    Field { key: &'static str, found: String, expected: String },
+    #[error("`hookSpecificOutput` of its answer has no `hookEventName`")]
+    NoEventName,
+    #[error("`decision` of its answer has no `behavior`")]
+    NoBehavior,
+}
+
+/// Takes a field of the type that is expected. `null` is of none.
+fn take<T>(
+    map: &mut Map<String, Value>,
+    key: &'static str,
+    expected: &str,
+    read: fn(Value) -> Option<T>,
+) -> Result<Option<T>, AnswerError> {
+    let Some(value) = map.shift_remove(key) else { return Ok(None) };
+    let shown: String = value.to_string().chars().take(60).collect();
+    match read(value) {
+        Some(value) => Ok(Some(value)),
+        None => Err(AnswerError::Field { key, found: shown, expected: expected.to_owned() }),
+    }
+}
+
+fn take_text(map: &mut Map<String, Value>, key: &'static str) -> Result<Option<String>, AnswerError> {
+    let text = |value| if let Value::String(text) = value { Some(text) } else { None };
+    take(map, key, "text", text)
+}
+
+fn take_map(
+    map: &mut Map<String, Value>,
+    key: &'static str,
+) -> Result<Option<Map<String, Value>>, AnswerError> {
+    let object = |value| if let Value::Object(map) = value { Some(map) } else { None };
+    take(map, key, "an object", object)
+}
+
+/// The verdict of a field with these words.
+fn take_word(
+    map: &mut Map<String, Value>,
+    key: &'static str,
+    words: &[(&str, Verdict)],
+) -> Result<Option<Verdict>, AnswerError> {
+    let Some(text) = take_text(map, key)? else { return Ok(None) };
+    match words.iter().find(|(word, _)| *word == text) {
+        Some((_, verdict)) => Ok(Some(*verdict)),
+        None => {
+            let known: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            let shown: String = text.chars().take(60).collect();
+            Err(AnswerError::Field { key, found: format!("{shown:?}"), expected: known.join(" or ") })
+        }
+    }
+}
+
+const DECISIONS: [(&str, Verdict); 2] = [("approve", Verdict::Grant), ("block", Verdict::Block)];
+const PERMISSIONS: [(&str, Verdict); 3] =
+    [("allow", Verdict::Grant), ("deny", Verdict::Block), ("ask", Verdict::Ask)];
+const BEHAVIORS: [(&str, Verdict); 2] = [("allow", Verdict::Grant), ("deny", Verdict::Block)];
+
+/// A permission is neither given nor refused, but left open.
+const DEFER: &str = "defer";
+
+fn of_answer(event: EventKind, mut answer: Map<String, Value>) -> Result<HookReply, AnswerError> {
+    let goes_on =
+        take(&mut answer, "continue", "`true` or `false`", |value| value.as_bool())?.unwrap_or(true);
+    let stop_reason = take_text(&mut answer, "stopReason")?.unwrap_or_default();
+    let message = take_text(&mut answer, "systemMessage")?.filter(|text| !text.is_empty());
+    // It hides stdout in the transcript, which is ours now.
+    take(&mut answer, "suppressOutput", "`true` or `false`", |value| value.as_bool())?;
+    let decision = take_word(&mut answer, "decision", &DECISIONS)?;
+    let reason = take_text(&mut answer, "reason")?;
+    let mut reply = match take_map(&mut answer, "hookSpecificOutput")? {
+        Some(output) => of_output(event, output)?,
+        None => HookReply::nothing(),
+    };
+    reply.passed_on.answer = answer;
+    let given = |reason: Option<String>| match reason {
+        Some(reason) if !reason.is_empty() => reason,
+        _ => NO_REASON.to_owned(),
+    };
+    match decision {
+        Some(Verdict::Block) => reply.block(event, given(reason)),
+        // At other events it means nothing.
+        Some(_) if event.blocking() == Blocking::Tool && reply.verdict == Verdict::Pass => {
+            reply.verdict = Verdict::Grant;
+            reply.reason = reason;
+        }
+        _ => {}
+    }
+    if reply.verdict == Verdict::Block {
+        reply.reason = Some(given(reply.reason.take()));
+    }
+    reply.message = message;
+    reply.stop_reason = if goes_on { None } else { Some(stop_reason) };
+    Ok(reply)
+}
+
+fn of_output(event: EventKind, mut output: Map<String, Value>) -> Result<HookReply, AnswerError> {
+    let named = take_text(&mut output, "hookEventName")?;
+    match named.as_deref() {
+        Some(name) if name == event.name() => {}
+        Some(name) => {
+            let (found, expected) = (format!("{name:?}"), format!("{:?}", event.name()));
+            return Err(AnswerError::Field { key: "hookEventName", found, expected });
+        }
+        None => return Err(AnswerError::NoEventName),
+    }
+    let mut reply = HookReply::nothing();
+    reply.context = take_text(&mut output, "additionalContext")?.filter(|text| !text.is_empty());
+    match event.blocking() {
+        Blocking::Tool => {
+            let is_deferred = output.get("permissionDecision").is_some_and(|value| value == DEFER);
+            let decided =
+                if is_deferred { None } else { take_word(&mut output, "permissionDecision", &PERMISSIONS)? };
+            reply.verdict = decided.unwrap_or(Verdict::Pass);
+            reply.reason = take_text(&mut output, "permissionDecisionReason")?;
+            reply.updated_input = take_map(&mut output, "updatedInput")?;
+        }
+        Blocking::Permission => {
+            if let Some(mut decision) = take_map(&mut output, "decision")? {
+                let behavior = take_word(&mut decision, "behavior", &BEHAVIORS)?;
+                reply.verdict = behavior.ok_or(AnswerError::NoBehavior)?;
+                reply.reason = take_text(&mut decision, "message")?;
+                reply.updated_input = take_map(&mut decision, "updatedInput")?;
+                reply.passed_on.permission = decision;
+            }
+        }
+        _ => {}
+    }
+    reply.passed_on.output = output;
+    Ok(reply)
+}

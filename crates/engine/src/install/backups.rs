@@ -1,0 +1,216 @@
+//! Copies of settings as they were, with the time in their names. They are in the user's own state: settings may hold secrets, and a
+//! project's folder is shared.
+
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::error::InstallError;
+use super::settings::{UserHook, user_hooks};
+use super::user_file::MAX_BYTES;
+use conclaude_os::files;
+use conclaude_store::store;
+
+/// The number of copies that are kept.
+const MAX_COPIES: usize = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackupKind {
+    /// The file before there was anything of ours in it.
+    Before,
+    /// There was none.
+    Absent,
+    Previous,
+}
+
+impl BackupKind {
+    const ALL: [BackupKind; 3] = [BackupKind::Before, BackupKind::Absent, BackupKind::Previous];
+
+    fn extension(self) -> &'static str {
+        match self {
+            BackupKind::Before => "json.before-conclaude",
+            BackupKind::Absent => "json.absent-conclaude",
+            BackupKind::Previous => "json.previous-conclaude",
+        }
+    }
+}
+
+/// A copy that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    pub kind: BackupKind,
+    pub path: PathBuf,
+    pub text: String,
+}
+
+#[cfg(test)]
+impl Backup {
+    /// One that is in no file.
+    pub(super) fn given(kind: BackupKind, text: &str) -> Backup {
+        Backup { kind, path: PathBuf::new(), text: text.to_owned() }
+    }
+}
+
+pub struct Backups {
+    settings: PathBuf,
+    /// None without a home.
+    folder: Option<PathBuf>,
+}
+
+impl Backups {
+    pub fn of(settings: &Path) -> Backups {
+        let real = settings.parent().and_then(|folder| folder.canonicalize().ok());
+        let real = real.zip(settings.file_name()).map(|(folder, name)| folder.join(name));
+        let key = store::hash(&real.as_deref().unwrap_or(settings).to_string_lossy());
+        let folder = store::user_state_folder().map(|folder| folder.join("backups").join(key));
+        Backups { settings: settings.to_owned(), folder }
+    }
+
+    /// Where the first versions kept it: beside the settings.
+    fn beside(&self, kind: BackupKind) -> PathBuf {
+        self.settings.with_extension(kind.extension())
+    }
+
+    /// The name of a copy without its time.
+    fn name(&self, kind: BackupKind) -> Option<String> {
+        Some(self.beside(kind).file_name()?.to_str()?.to_owned())
+    }
+
+    /// The copies that exist, and when they were made, the newest first; earlier versions wrote no times.
+    fn found(&self) -> Vec<(BackupKind, String, PathBuf)> {
+        let mut found = Vec::new();
+        let entries = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
+        for path in entries.into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            for kind in BackupKind::ALL {
+                let time = self.name(kind).and_then(|own| name.strip_prefix(&own).map(str::to_owned));
+                found.extend(time.map(|time| (kind, time, path.clone())));
+            }
+        }
+        let beside = BackupKind::ALL.map(|kind| (kind, String::new(), self.beside(kind)));
+        found.extend(beside.into_iter().filter(|(_, _, path)| path.symlink_metadata().is_ok()));
+        found.sort_by(|(_, one, _), (_, other, _)| other.cmp(one));
+        found
+    }
+
+    /// The copies that can be read, the newest first.
+    pub fn all(&self) -> Vec<Backup> {
+        let read = |(kind, _, path): (BackupKind, String, PathBuf)| {
+            let text = files::read_text(&path, MAX_BYTES).ok()?;
+            Some(Backup { kind, path, text })
+        };
+        self.found().into_iter().filter_map(read).collect()
+    }
+
+    /// Keeps a copy, for the user alone to read, and says where. One that is the newest already is not written again.
+    pub fn keep(&self, kind: BackupKind, text: &str) -> Result<PathBuf, InstallError> {
+        let own = self.folder.as_ref().zip(self.name(kind)).ok_or(InstallError::NoBackupFolder)?;
+        let (folder, name) = own;
+        if let Some(newest) = self.all().into_iter().find(|copy| copy.path.starts_with(folder))
+            && newest.kind == kind
+            && newest.text == text
+        {
+            return Ok(newest.path);
+        }
+        std::fs::create_dir_all(folder)?;
+        let mut time = Timestamp::now();
+        let mut path = folder.join(dated(&name, time));
+        while path.symlink_metadata().is_ok() {
+            time += SignedDuration::from_millis(1);
+            path = folder.join(dated(&name, time));
+        }
+        // A temporary file is the user's alone, and stays so when it gets its name.
+        files::write_atomically(&path, text.as_bytes())?;
+        self.prune();
+        Ok(path)
+    }
+
+    /// Keeps that there was no file, where older copies would say otherwise.
+    pub fn keep_absence(&self) -> Result<(), InstallError> {
+        if !self.found().is_empty() {
+            self.keep(BackupKind::Absent, "")?;
+        }
+        Ok(())
+    }
+
+    /// Removes the oldest copies, but never the last one of the file before there was anything of ours in it.
+    fn prune(&self) {
+        let found = self.found();
+        let newest_before = found.iter().position(|(kind, ..)| *kind == BackupKind::Before);
+        for (index, (_, _, path)) in found.iter().enumerate().skip(MAX_COPIES) {
+            if Some(index) != newest_before {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    /// Moves copies of earlier versions out of the project, where git would take them; where they were and are.
+    pub fn move_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
+        let mut moved = Vec::new();
+        for kind in BackupKind::ALL {
+            let beside = self.beside(kind);
+            let Ok(text) = files::read_text(&beside, MAX_BYTES) else { continue };
+            let is_own = |copy: &&Backup| copy.kind == kind && copy.path != beside;
+            let own = self.all().iter().find(is_own).map(|copy| copy.path.clone());
+            // A newer one is there already.
+            let to = own.map_or_else(|| self.keep(kind, &text), Ok)?;
+            std::fs::remove_file(&beside)?;
+            moved.push((beside, to));
+        }
+        Ok(moved)
+    }
+
+    pub fn existing(&self) -> Vec<PathBuf> {
+        self.found().into_iter().map(|(_, _, path)| path).collect()
+    }
+
+    /// The newest copy with hooks that are nowhere else: the settings do not have them.
+    pub fn only_copy(&self) -> Option<PathBuf> {
+        let now = files::read_text(&self.settings, MAX_BYTES).unwrap_or_default();
+        let here = user_hooks(&now);
+        let copy = self.all().into_iter().find(|copy| !missing(&copy.text, &here).is_empty())?;
+        Some(copy.path)
+    }
+
+    /// Removes the copies of what the file is again.
+    pub fn forget_restored(&self, text: Option<&str>) {
+        for copy in self.all() {
+            let is_restored = match copy.kind {
+                BackupKind::Before => Some(copy.text.as_str()) == text,
+                BackupKind::Absent => text.is_none(),
+                BackupKind::Previous => false,
+            };
+            if is_restored {
+                let _ = std::fs::remove_file(copy.path);
+            }
+        }
+        self.remove_folder();
+    }
+
+    /// Only if nothing else is in it.
+    fn remove_folder(&self) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+
+    /// Removes all copies but the only one of something.
+    pub fn forget_all(&self) {
+        let kept = self.only_copy();
+        for path in self.existing() {
+            if Some(&path) != kept.as_ref() {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        self.remove_folder();
+    }
+}
+
+fn dated(name: &str, time: Timestamp) -> String {
+    format!("{name}.{}", time.strftime("%Y%m%dT%H%M%S%3fZ"))
+}
+
+/// The hooks of the user's that a text has, beyond these.
+pub fn missing(text: &str, here: &[UserHook]) -> Vec<UserHook> {
+    user_hooks(text).into_iter().filter(|hook| !here.contains(hook)).collect()
+}

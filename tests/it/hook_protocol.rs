@@ -1,0 +1,532 @@
+//! `protocol: hook`: a command of the config answers as a hook of Claude Code does. `init --import` relies on it: for the user
+//! nothing changes.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::common::{Test, run_in};
+
+/// A hook: the event, its exit code, what it prints on stdout and on stderr.
+type Hook = (&'static str, i32, &'static str, &'static str);
+
+const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because"}}"#;
+const ASK: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"are you sure?"}}"#;
+const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"harmless"}}"#;
+
+const HOOKS: [Hook; 52] = [
+    ("PreToolUse", 0, "", ""),
+    ("PreToolUse", 0, "checked, fine", "and logged"),
+    ("PreToolUse", 1, "", "the guard is broken"),
+    ("PreToolUse", 127, "", "guard: not found"),
+    ("PreToolUse", 2, "", "no pushing to main"),
+    ("PreToolUse", 2, "", ""),
+    ("PreToolUse", 2, "plain", "two\nlines\n"),
+    ("PreToolUse", 2, "", "no such file as this may be written"),
+    ("PreToolUse", 0, DENY, ""),
+    ("PreToolUse", 2, DENY, "not this"),
+    ("PreToolUse", 1, DENY, "not this"),
+    (
+        "PreToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
+        "",
+    ),
+    ("PreToolUse", 0, ASK, ""),
+    ("PreToolUse", 2, ASK, "no"),
+    (
+        "PreToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+        "",
+    ),
+    ("PreToolUse", 0, ALLOW, ""),
+    ("PreToolUse", 2, ALLOW, "no"),
+    ("PreToolUse", 0, r#"{"decision":"block","reason":"the old form"}"#, ""),
+    ("PreToolUse", 0, r#"{"decision":"approve","reason":"the old form"}"#, ""),
+    (
+        "PreToolUse",
+        0,
+        r#"{"decision":"block","reason":"R","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
+        "",
+    ),
+    ("PreToolUse", 0, r#"{"systemMessage":"hello, user"}"#, ""),
+    ("PreToolUse", 2, r#"{"systemMessage":"hello, user"}"#, "and no"),
+    (
+        "PreToolUse",
+        0,
+        r#"{"systemMessage":"SM","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R","additionalContext":"CTX"}}"#,
+        "",
+    ),
+    (
+        "PreToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"echo changed","description":"d"}}}"#,
+        "",
+    ),
+    (
+        "PreToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo changed"},"newer":[1]}}"#,
+        "",
+    ),
+    (
+        "PreToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#,
+        "",
+    ),
+    ("PreToolUse", 0, r#"{"continue":false,"stopReason":"enough"}"#, ""),
+    ("PreToolUse", 2, r#"{"continue":false,"stopReason":"enough","decision":"block","reason":"R"}"#, "E"),
+    ("PreToolUse", 0, "{broken", ""),
+    ("PreToolUse", 2, "{broken", "but no"),
+    ("PreToolUse", 0, r#"{"decision":"deny","reason":"no such word"}"#, ""),
+    ("PreToolUse", 0, "{\"decision\":\"block\"}\n{\"decision\":\"block\"}", ""),
+    (
+        "PreToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"CTX"}}"#,
+        "",
+    ),
+    ("PreToolUse", 0, r#"{"decision":null}"#, ""),
+    ("PreToolUse", 0, r#"["block"]"#, ""),
+    ("PostToolUse", 2, "", "the formatter says no"),
+    (
+        "PostToolUse",
+        0,
+        r#"{"decision":"block","reason":"R","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"CTX"}}"#,
+        "",
+    ),
+    (
+        "PostToolUse",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedMCPToolOutput":{"a":1}}}"#,
+        "",
+    ),
+    ("UserPromptSubmit", 0, "remember the tests", ""),
+    ("UserPromptSubmit", 0, "{remember", ""),
+    ("UserPromptSubmit", 2, "", "no secrets in prompts"),
+    ("UserPromptSubmit", 0, r#"{"decision":"block","reason":"R"}"#, ""),
+    ("SessionStart", 0, "- [ ] the first thing to do", ""),
+    ("SessionStart", 1, "lost", "E"),
+    (
+        "SubagentStart",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"CTX"}}"#,
+        "",
+    ),
+    ("SubagentStart", 2, "plain", "E"),
+    ("Stop", 2, "", "the tests fail"),
+    ("Stop", 2, "", "sh: can't open 'x.sh'"),
+    (
+        "Stop",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"one more thing"}}"#,
+        "",
+    ),
+    ("SubagentStop", 0, r#"{"decision":"block","reason":"report again"}"#, ""),
+    ("SubagentStop", 0, r#"{"continue":false,"stopReason":"enough","decision":"block","reason":"R"}"#, ""),
+    (
+        "PermissionRequest",
+        0,
+        r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"ls"},"updatedPermissions":[]}}}"#,
+        "",
+    ),
+];
+
+/// What Claude Code does because of an answer: written down from what it was seen to do, and not from our own reader.
+#[derive(Debug, Default, PartialEq)]
+struct Effect {
+    refused: Option<String>,
+    /// `allow`, `ask` or `defer`, with its reason.
+    permission: Option<(String, String)>,
+    context: Option<String>,
+    message: Option<String>,
+    input: Option<Value>,
+    stopped: Option<String>,
+    other: Option<Value>,
+    is_reported: bool,
+}
+
+fn is_stop(event: &str) -> bool {
+    matches!(event, "Stop" | "SubagentStop")
+}
+
+/// Whether the JSON has the types that Claude Code's schema asks for.
+fn is_valid(event: &str, json: &Value) -> bool {
+    let words = |pointer: &str, words: &[&str]| {
+        json.pointer(pointer).is_none_or(|value| value.as_str().is_some_and(|word| words.contains(&word)))
+    };
+    let output = json.get("hookSpecificOutput");
+    words("/decision", &["approve", "block"])
+        && words("/hookSpecificOutput/permissionDecision", &["allow", "deny", "ask", "defer"])
+        && json.get("reason").is_none_or(Value::is_string)
+        && output.is_none_or(|output| output["hookEventName"] == event)
+}
+
+fn effect_of(event: &str, exit: i32, stdout: &str, stderr: &str) -> Effect {
+    let mut effect = Effect::default();
+    let text = stdout.trim();
+    let parsed: Option<Value> = serde_json::from_str(text).ok().filter(Value::is_object);
+    let json = parsed.clone().filter(|json| is_valid(event, json)).unwrap_or_default();
+    effect.is_reported = text.starts_with('{') && json.is_null();
+    let at = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    effect.message = at("/systemMessage");
+    effect.context = at("/hookSpecificOutput/additionalContext");
+    if parsed.is_none()
+        && exit == 0
+        && !text.is_empty()
+        && matches!(event, "SessionStart" | "UserPromptSubmit")
+    {
+        effect.context = Some(text.to_owned());
+    }
+    let word = at("/hookSpecificOutput/permissionDecision");
+    let why = at("/hookSpecificOutput/permissionDecisionReason");
+    let is_missing = is_stop(event)
+        && text.is_empty()
+        && ["no such file", "can't open"].iter().any(|words| stderr.to_lowercase().contains(words));
+    let none = || Some("Blocked by hook".to_owned());
+    if json["decision"] == "block" {
+        effect.refused = at("/reason").or_else(none);
+    } else if word.as_deref() == Some("deny") {
+        effect.refused = why.clone().or_else(none);
+    } else if exit == 2
+        && !is_missing
+        && !matches!(event, "SessionStart" | "SubagentStart" | "PermissionRequest")
+    {
+        let stderr = stderr.trim();
+        effect.refused = Some(if stderr.is_empty() { "No stderr output" } else { stderr }.to_owned());
+    }
+    effect.is_reported |= is_missing && exit == 2;
+    if effect.refused.is_none() {
+        let approved =
+            (json["decision"] == "approve").then(|| ("allow".to_owned(), at("/reason").unwrap_or_default()));
+        effect.permission = word.map(|word| (word, why.unwrap_or_default())).or(approved);
+        let decision = json.pointer("/hookSpecificOutput/decision").cloned();
+        effect.input = json.pointer("/hookSpecificOutput/updatedInput").cloned();
+        effect.other = decision.or_else(|| json.pointer("/hookSpecificOutput/updatedMCPToolOutput").cloned());
+        effect.other = effect.other.or_else(|| json.pointer("/hookSpecificOutput/newer").cloned());
+    }
+    if json["continue"] == false {
+        effect.stopped = Some(at("/stopReason").unwrap_or_default());
+        if is_stop(event) {
+            effect.refused = None;
+            effect.context = None;
+        }
+    }
+    effect
+}
+
+/// The project with the hook, and a call of its event.
+fn project((event, exit, stdout, stderr): Hook) -> Test {
+    let script =
+        format!("cat >/dev/null\ncat <<'END'\n{stdout}\nEND\ncat >&2 <<'END'\n{stderr}\nEND\nexit {exit}\n");
+    let line = "sh \"$CLAUDE_PROJECT_DIR\"/hook.sh";
+    let settings = json!({"hooks": {event: [{"hooks": [{"type": "command", "command": line}]}]}});
+    let test = Test::event(event)
+        .file("hook.sh", script)
+        .file(".claude/settings.json", settings.to_string())
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({"command": "echo hi", "description": "d"}))
+        .payload("tool_response", json!({}))
+        .payload("tool_use_id", "toolu_1")
+        .payload("prompt", "do it")
+        .payload("source", "startup")
+        .payload("stop_hook_active", false);
+    if event.starts_with("Subagent") { test } else { test.without("agent_id").without("agent_type") }
+}
+
+/// What the hook itself answers to Claude Code.
+fn own_answer(test: &Test) -> (i32, String, String) {
+    let mut hook = test.program("/bin/sh");
+    hook.args(["-c", "sh \"$CLAUDE_PROJECT_DIR\"/hook.sh"]).stdin(Stdio::null());
+    let output = hook.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn after_the_import_claude_code_is_answered_what_the_hook_answered() {
+    let mut different = Vec::new();
+    for hook in HOOKS {
+        let event = hook.0;
+        let test = project(hook);
+        let (exit, stdout, stderr) = own_answer(&test);
+        let before = effect_of(event, exit, &stdout, &stderr);
+        let (code, shown, _) = run_in(&test.root(), &["init", "--import"]);
+        assert_eq!(code, Some(0), "{shown}");
+        let answer = test.run();
+        let mut after = effect_of(event, answer.code.unwrap(), &answer.stdout, &answer.stderr);
+        // What Claude Code itself says of an answer that it cannot use, conclaude says.
+        if let Some(message) =
+            after.message.clone().filter(|message| message.contains("gave no usable answer"))
+        {
+            let rest: Vec<&str> =
+                message.lines().filter(|line| !line.contains("gave no usable answer")).collect();
+            after.message = if rest.is_empty() { None } else { Some(rest.join("\n")) };
+            after.is_reported = true;
+        }
+        if before != after {
+            different
+                .push(format!("{hook:?}\n  before {before:?}\n  after  {after:?}\n  {}", answer.snapshot()));
+        }
+    }
+    assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
+}
+
+/// A call of Bash on the main thread.
+fn bash(config: &str, command: &str) -> Test {
+    Test::event("PreToolUse")
+        .without("agent_id")
+        .without("agent_type")
+        .config(config)
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({ "command": command }))
+        .payload("tool_use_id", "toolu_1")
+}
+
+/// A config whose commands print these answers, one after the other, as hooks of PreToolUse.
+fn answering(more: &str, answers: &[&str]) -> String {
+    let commands: Vec<Value> = answers
+        .iter()
+        .map(|answer| json!({"run": format!("cat <<'END'\n{answer}\nEND"), "protocol": "hook"}))
+        .collect();
+    json!({"preToolUse": {"commands": {"Bash": commands}}}).to_string().replacen(
+        "{\"commands\"",
+        &format!("{{{more}\"commands\""),
+        1,
+    )
+}
+
+fn output(answer: &crate::common::Outcome) -> Value {
+    serde_json::from_str::<Value>(&answer.stdout).unwrap()["hookSpecificOutput"].clone()
+}
+
+const CHANGES: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm .env"},"additionalContext":"one"}}"#;
+const CHANGES_AGAIN: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"},"additionalContext":"two"}}"#;
+
+#[test]
+fn of_several_hooks_a_denial_counts_before_a_question_and_that_before_a_permission() {
+    let decision = |answers: &[&str]| {
+        let done = bash(&answering("", answers), "echo hi").run();
+        output(&done)["permissionDecision"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(decision(&[ALLOW, ASK, DENY]), "deny");
+    assert_eq!(decision(&[ALLOW, ASK]), "ask");
+    assert_eq!(decision(&[ALLOW, "{}"]), "allow");
+}
+
+#[test]
+fn contexts_are_joined_and_of_two_changed_inputs_the_last_counts_and_the_user_is_told() {
+    let done = bash(&answering("", &[CHANGES, CHANGES_AGAIN]), "echo hi").run().status(0);
+    insta::assert_snapshot!(done.snapshot().split("----- stderr").next().unwrap().trim_end(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "additionalContext": "one
+          two",
+        "updatedInput": {
+          "command": "ls"
+        }
+      },
+      "systemMessage": "conclaude: `cat <<'END' …` and `cat <<'END' …` both change the input of this tool: that of `cat <<'END' …` counts"
+    }
+    "#);
+}
+
+#[test]
+fn a_permission_of_a_hook_is_not_given_where_a_guard_asks_or_denies() {
+    let rule = |action: &str| {
+        format!(
+            r#""toolUsageValidation": [{{"tool": "Bash", "commandPattern": "echo *", "action": "{action}", "message": "M"}}], "#
+        )
+    };
+    let asked = bash(&answering(&rule("ask"), &[ALLOW]), "echo hi").run().status(0);
+    assert_eq!(output(&asked)["permissionDecision"], "ask");
+    let denied = bash(&answering(&rule("block"), &[DENY]), "echo hi").run().status(2);
+    let reason = output(&denied)["permissionDecisionReason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("conclaude denies this tool:") && reason.contains("because"), "{reason}");
+}
+
+/// A guard looked at the input that came, and the tool got another.
+#[test]
+fn an_input_that_a_hook_changes_is_judged_by_the_guards_again() {
+    let config = answering(r#""uneditableFiles": [".env"], "#, &[CHANGES]);
+    let done = bash(&config, "echo hi").run().status(2);
+    let reason = output(&done)["permissionDecisionReason"].as_str().unwrap().to_owned();
+    assert!(reason.contains(".env") && reason.contains("changed the input of this tool"), "{reason}");
+    bash(&answering(r#""uneditableFiles": [".env"], "#, &[CHANGES_AGAIN]), "echo hi").run().status(0);
+    // A rehearsal knows it too.
+    let shown = bash(&config, "echo hi").file("x", "").shows(&[
+        "explain",
+        "PreToolUse",
+        "--tool",
+        "Bash",
+        "--command",
+        "echo hi",
+    ]);
+    assert!(shown.contains("it answers as a hook"), "{shown}");
+}
+
+/// The limit on blocks is the one thing that is not as in Claude Code: a hook that never lets go holds an agent for ever there.
+#[test]
+fn blocks_of_hooks_are_bounded_by_max_blocks() {
+    let context = r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}"#;
+    for (run, exit) in [("echo not yet >&2; exit 2".to_owned(), 2), (format!("echo '{context}'"), 0)] {
+        let config = json!({"maxBlocks": 2, "stop": {"commands": [{"run": run, "protocol": "hook"}]}});
+        let mut test = Test::event("Stop").without("agent_id").config(&config.to_string());
+        for _ in 0..2 {
+            let done = test.run().status(exit);
+            let json: Value = serde_json::from_str(&done.stdout).unwrap();
+            let text = [&json["reason"], &json["hookSpecificOutput"]["additionalContext"]];
+            assert!(
+                text.iter().any(|text| ["not yet", "go on"].contains(&text.as_str().unwrap_or_default())),
+                "{json}"
+            );
+            assert_eq!(done.audit().pop().unwrap()["decision"], "blocked");
+            test = done.again();
+        }
+        let message = test.run().status(0).message();
+        assert!(message.contains("maxBlocks"), "{message}");
+    }
+}
+
+#[test]
+fn at_a_stop_hooks_do_not_wait_for_agents_in_the_background() {
+    let config = "stop: {commands: [{run: 'echo no >&2; exit 2', protocol: hook}, {run: 'touch waited'}]}";
+    let running = json!([{"type": "subagent", "id": "a9", "status": "running", "agent_type": "coder"}]);
+    let done =
+        Test::event("Stop").without("agent_id").config(config).payload("background_tasks", running).run();
+    let done = done.status(2);
+    assert!(!done.has("waited"), "{}", done.stdout);
+}
+
+#[test]
+fn a_hook_runs_in_the_sessions_folder_and_knows_the_project() {
+    let run = "pwd >&2; echo \"$CLAUDE_PROJECT_DIR\" >&2; cat >&2; exit 2";
+    let config = json!({"preToolUse": {"commands": {"Bash": [{"run": run, "protocol": "hook"}]}}});
+    let test = bash(&config.to_string(), "echo hi").file("below/x", "");
+    let (root, below) = (test.root(), test.root().join("below"));
+    let done = test.payload("cwd", below.to_str().unwrap()).run().status(2);
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!(lines[..2], [below.to_str().unwrap(), root.to_str().unwrap()]);
+    assert!(lines[2].contains("\"tool_name\":\"Bash\""), "the payload is its stdin");
+}
+
+#[test]
+fn a_hook_that_times_out_or_says_too_much_is_reported_and_blocks_nothing() {
+    let hook = |run: &str| {
+        let command = json!({"run": run, "protocol": "hook", "timeout": 1});
+        let config = json!({"preToolUse": {"commands": {"Bash": [command]}}});
+        bash(&config.to_string(), "echo hi").run().status(0).message()
+    };
+    insta::assert_snapshot!(hook("sleep 20"), @"conclaude: the hook `sleep 20` gave no usable answer: timed out after 1 s and was terminated, so it checked nothing");
+    let long = "printf '{\"a\": \"'; head -c 2000000 /dev/zero | tr '\\0' x; printf '\"}'";
+    insta::assert_snapshot!(hook(long), @r#"conclaude: the hook `printf '{"a": "'; head -c 2000000 /dev/zero | tr '\0' x; printf '"}'` gave no usable answer: its stdout is longer than 1 MiB"#);
+}
+
+#[test]
+fn one_hook_under_two_patterns_runs_once() {
+    let config = "preToolUse: {commands: {Bash: [{run: 'echo x >> ran', protocol: hook}], '*': [{run: 'echo x >> ran', protocol: hook}]}}";
+    let done = bash(config, "echo hi").run().silent();
+    assert_eq!(std::fs::read_to_string(done.root().join("ran")).unwrap(), "x\n");
+}
+
+#[test]
+fn what_a_hook_decided_is_recorded_and_explained() {
+    let done = bash(&answering("", &[DENY]), "echo hi").run().status(2);
+    let record = done.audit().pop().unwrap();
+    assert_eq!((&record["decision"], &record["commands"][0]["verdict"]), (&json!("denied"), &json!("block")));
+    assert_eq!(record["commands"][0]["message"], "because");
+    let shown = done.again().shows(&["why"]);
+    assert!(
+        shown.contains("because") && shown.contains("the config would decide the same: denied"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place() {
+    let config = "preToolUse:\n  commands:\n    Bash:\n      - run: x\n        protocol: hook\n        onFailure: block\n        cwd: a\n        showStdout: true\n";
+    insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @"
+    exit 1
+    ----- stdout
+    error: `onFailure` has no meaning beside `protocol: hook`
+     --> [ROOT]/.conclaude.yaml:6:9
+      |
+    6 |         onFailure: block
+      |         ^^^^^^^^^ Claude Code says what the end and the output of a hook do
+      |
+      = help: remove `onFailure`, or `protocol: hook`
+
+    error: `cwd` has no meaning beside `protocol: hook`
+     --> [ROOT]/.conclaude.yaml:7:9
+      |
+    7 |         cwd: a
+      |         ^^^ Claude Code says what the end and the output of a hook do
+      |
+      = help: remove `cwd`, or `protocol: hook`
+
+    error: `showStdout` has no meaning beside `protocol: hook`
+     --> [ROOT]/.conclaude.yaml:8:9
+      |
+    8 |         showStdout: true
+      |         ^^^^^^^^^^ Claude Code says what the end and the output of a hook do
+      |
+      = help: remove `showStdout`, or `protocol: hook`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 3 problems
+    ");
+    let shown = Test::stop().config("stop: {commands: [{run: x, protocol: hooks}]}\n").shows(&["validate"]);
+    assert!(shown.contains("did you mean `hook`?"), "{shown}");
+}
+
+#[test]
+fn hooks_that_are_no_plain_commands_stay_in_the_settings_and_that_is_said() {
+    let hooks = json!([
+        {"type": "prompt", "prompt": "Is it done?"}, {"type": "agent", "prompt": "Look."},
+        {"type": "http", "url": "http://localhost"}, {"type": "mcp_tool", "server": "s", "tool": "t"},
+        {"type": "command", "command": "bg", "async": true}, {"type": "command", "command": "direct", "args": ["a"]},
+        {"type": "command", "command": "only", "if": "Bash(git *)"}, {"type": "command", "command": "strict", "onFailure": "block"},
+        {"type": "command", "command": "taken", "timeout": 5, "statusMessage": "checking"},
+    ]);
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Task|Bash", "hooks": hooks}]}});
+    let test = Test::stop().file(".claude/settings.json", settings.to_string());
+    let (_, shown, _) = run_in(&test.root(), &["init", "--import"]);
+    let about: Vec<&str> = shown.lines().filter(|line| line.contains("the hook")).collect();
+    insta::assert_snapshot!(about.join("\n"), @"
+    took over the hook `taken` of PreToolUse: it is in the config now, and no longer in the settings
+    not taken over: the hook `prompt` of PreToolUse: it is of type `prompt` and not a command; it stays where it is
+    not taken over: the hook `agent` of PreToolUse: it is of type `agent` and not a command; it stays where it is
+    not taken over: the hook `http` of PreToolUse: it is of type `http` and not a command; it stays where it is
+    not taken over: the hook `mcp_tool` of PreToolUse: it is of type `mcp_tool` and not a command; it stays where it is
+    not taken over: the hook `bg` of PreToolUse: it has `async`, which a command cannot have; it stays where it is
+    not taken over: the hook `direct` of PreToolUse: it has `args`, which a command cannot have; it stays where it is
+    not taken over: the hook `only` of PreToolUse: it has `if`, which a command cannot have; it stays where it is
+    not taken over: the hook `strict` of PreToolUse: it has `onFailure`, which a command cannot have; it stays where it is
+    ");
+    let config = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
+    assert!(
+        config.contains(
+            "\"{Agent,Bash}\":\n      - run: \"taken\"\n        protocol: \"hook\"\n        timeout: 5\n"
+        ),
+        "{config}"
+    );
+    let left = std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap();
+    assert!(!left.contains("taken") && left.contains("strict") && left.contains("mcp_tool"), "{left}");
+}
+
+/// A guard that the config runs as a plain command was taken for one that it has already, and removed: nothing denied any more.
+#[test]
+fn a_guard_that_the_config_runs_as_a_plain_command_is_not_removed() {
+    let settings =
+        json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh guard.sh"}]}]}});
+    let test = Test::stop()
+        .config("preToolUse: {commands: {'*': [{run: sh guard.sh}]}}\n")
+        .file(".claude/settings.json", settings.to_string());
+    let (_, shown, _) = run_in(&test.root(), &["init", "--import"]);
+    assert!(shown.contains("add `protocol: hook` there"), "{shown}");
+    assert!(std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap().contains("guard.sh"));
+}
