@@ -33,8 +33,8 @@ pub use cases::{
 };
 pub use commands::{CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Reaction, Show};
 pub use des::{
-    AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode,
-    TDD_14,
+    AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, RecordedOutput,
+    ScopeMode, TDD_14,
 };
 pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, warning};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};

@@ -111,6 +111,8 @@ pub struct CommandRun {
     pub stderr: Option<String>,
     /// What it printed, where that is part of the answer.
     pub answer: Option<String>,
+    /// The end of both streams, where it is recorded.
+    pub output: Option<String>,
 }
 
 impl Outcome {

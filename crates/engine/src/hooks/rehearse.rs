@@ -286,6 +286,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
         stdout: excerpt("stdout", printed.stdout, command.show_stdout.applies(is_success)),
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
+        output: None,
     };
     let verdict = commands::verdict(&run, || end == CommandEnd::TimesOutAgain);
     let message = messages::of_command(&run, verdict);
