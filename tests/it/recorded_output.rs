@@ -6,15 +6,17 @@ use serde_json::Value;
 use crate::common::collector::Collector;
 use crate::common::{Test, run_in};
 
-const LINT: &str = "echo 'checking 2 files'; sleep 0.2; printf '\\033[31ma.ts(3,7): error TS2322: Promise<string>\\033[0m\\n' >&2; sleep 0.2; echo '1 error'; exit 1";
+const LINT: &str = "echo 'checking 2 files'; sleep 0.2
+printf '\\033[31ma.ts(3,7): error TS2322: Promise<string>\\033[0m\\n' >&2; sleep 0.2
+echo '1 error'; exit 1
+";
 
 fn config(more: &str) -> String {
-    let lint = serde_json::to_string(LINT).unwrap();
-    format!("stop: {{commands: [{{run: {lint}, onFailure: block}}, {{run: 'echo fine'}}]}}\n{more}")
+    format!("stop: {{commands: [{{run: sh lint.sh}}, {{run: 'echo fine'}}]}}\n{more}")
 }
 
 fn stopped(more: &str) -> Test {
-    let answer = Test::event("Stop").config(&config(more)).run();
+    let answer = Test::event("Stop").config(&config(more)).file("lint.sh", LINT).run();
     answer.blocked();
     answer.again()
 }
@@ -33,7 +35,16 @@ fn the_output_of_a_failed_command_is_recorded_with_both_streams_in_order_and_sho
     let record: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(record["commands"][1].get("output"), None, "it passed");
     assert!(test.shows(&["audit", "verify"]).contains("1 record in order"));
-    assert_snapshot!(test.shows(&["audit", "show"]), @"");
+    assert_snapshot!(test.shows(&["audit", "show"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] Stop blocked
+            `sh lint.sh` exited with code 1 ([DURATION])
+              checking 2 files
+              a.ts(3,7): error TS2322: Promise<string>
+              1 error
+            `echo fine` passed ([DURATION])
+    ");
     let why = test.shows(&["why"]);
     assert!(why.contains("a.ts(3,7): error TS2322: Promise<string>"), "{why}");
     let (_, page, _) = run_in(&test.root(), &["report", "--format", "json"]);
@@ -46,22 +57,32 @@ fn the_output_of_a_failed_command_is_recorded_with_both_streams_in_order_and_sho
 fn the_output_is_not_recorded_where_the_config_says_never() {
     let test = stopped("audit: {output: never}\n");
     assert_eq!(output(&test), Value::Null);
-    assert_snapshot!(Test::stop().config("audit: {output: always}\n").shows(&["validate"]), @"");
+    assert_snapshot!(Test::stop().config("audit: {output: always}\n").shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `output`: the text "always"
+     --> [ROOT]/.conclaude.yaml:1:17
+      |
+    1 | audit: {output: always}
+      |                 ^^^^^^ expected one of `failure`, `never`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    "#);
 }
 
 #[test]
 fn the_end_of_long_output_is_recorded_within_its_limits() {
     let run = "i=0; while [ $i -lt 3000 ]; do echo \"line $i ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé\"; i=$((i+1)); done; exit 1";
     let run = serde_json::to_string(run).unwrap();
-    let commands: Vec<String> = (0..100).map(|_| "{run: 'exit 1'}".to_owned()).collect();
+    let commands: Vec<String> = (0..50).map(|_| "{run: 'exit 1'}".to_owned()).collect();
     let yaml = format!("stop: {{commands: [{{run: {run}}}, {}]}}\n", commands.join(", "));
-    let records = Test::event("Stop").config(&yaml).run().status(0).audit();
+    let records = Test::event("Stop").config(&yaml).run().status(2).audit();
     let output = records[0]["commands"][0]["output"].as_str().unwrap();
     assert!(output.len() <= 4_096, "{}", output.len());
     assert!(output.starts_with("…\nline ") && output.ends_with('é'), "{output}");
     assert!(output.lines().last().unwrap().starts_with("line 2999 "), "{output}");
     assert!(output.lines().count() <= 40);
-    assert_eq!(records[0]["commands"].as_array().unwrap().len(), 101);
+    assert_eq!(records[0]["commands"].as_array().unwrap().len(), 51);
 }
 
 #[test]
@@ -70,7 +91,7 @@ fn commands_stay_in_a_record_whose_outputs_are_too_long_together() {
     let run = serde_json::to_string(run).unwrap();
     let commands: Vec<String> = (0..80).map(|_| format!("{{run: {run}}}")).collect();
     let yaml = format!("stop: {{commands: [{}]}}\n", commands.join(", "));
-    let done = Test::event("Stop").config(&yaml).run().status(0);
+    let done = Test::event("Stop").config(&yaml).run().status(2);
     let records = done.audit();
     assert_eq!(records[0]["shortened"], true);
     assert_eq!(records[0]["commands"].as_array().unwrap().len(), 80);
