@@ -39,6 +39,9 @@ pub(super) enum DesSubcommand {
     ///
     /// With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its
     /// prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
+    ///
+    /// With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent
+    /// must not stop (at most maxBlocks times for each agent), with 0 where it may, and with 1 for input that cannot be used.
     Check(check::CheckArgs),
     /// List all steps with their state
     Status(status::StatusArgs),
@@ -82,7 +85,7 @@ impl DesSubcommand {
             DesSubcommand::Fail(args) => &mut args.step,
             DesSubcommand::Done(args) => &mut args.step,
             DesSubcommand::Prompt(args) => &mut args.step,
-            DesSubcommand::Check(args) => &mut args.step,
+            DesSubcommand::Check(args) => return args.step.as_mut(),
             DesSubcommand::New(_) | DesSubcommand::Status(_) => return None,
         })
     }

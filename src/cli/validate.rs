@@ -50,6 +50,8 @@ struct CheckedConfig {
     path: Option<PathBuf>,
     loaded: LoadedConfig,
     warnings: Vec<Remark>,
+    /// What is no mistake, but may not be what was meant.
+    notes: Vec<Remark>,
     /// Warnings about something beside the values of the config.
     others: Vec<String>,
 }
@@ -105,9 +107,10 @@ fn check(path: Option<&Path>) -> io::Result<CheckedConfig> {
     let schema = schema_file::refreshed(path.as_deref());
     let is_valid = loaded.errors.is_empty();
     let warnings = if is_valid { lint::remarks(&loaded, &LintContext::of(&folder)) } else { Vec::new() };
+    let notes = if is_valid { lint::notes(&loaded) } else { Vec::new() };
     let second = path.as_deref().and_then(second_file);
     let others = second.into_iter().chain(local).chain(schema).collect();
-    Ok(CheckedConfig { path, loaded, warnings, others })
+    Ok(CheckedConfig { path, loaded, warnings, notes, others })
 }
 
 fn print(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
@@ -153,6 +156,10 @@ fn warn(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     }
     for warning in &checked.others {
         writeln!(out, "{WARNING}warning{WARNING:#}: {warning}")?;
+    }
+    for (source, problem) in checked.notes.iter().filter_map(|note| note.locate(&checked.loaded.origins)) {
+        let report = config::note(&problem, &source.path, &source.text, style);
+        writeln!(out, "{}\n", ColouredText(&report))?;
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ fn a_line_in_a_pending_file_of_the_project_is_reported_and_never_merged() {
     let test = claims_green(at_work()).file(".conclaude/audit/pending-0.jsonl", line + "\n");
     let blocked = test.run();
     assert_snapshot!(blocked.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -87,7 +87,7 @@ fn a_record_with_a_computed_hash_beyond_our_end_is_named_and_proves_nothing() {
     ");
     let blocked = test.run();
     assert_snapshot!(blocked.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -172,7 +172,7 @@ fn a_run_from_before_the_call_is_no_proof_after_a_reset() {
     run_in(&test.root(), &["audit", "reset"]);
     let reason = claims_green(test).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -191,7 +191,7 @@ fn a_run_whose_proof_cannot_be_kept_says_so_and_can_be_run_again() {
     ");
     let blocked = test.stops().run();
     assert_snapshot!(blocked.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN: there is no record of a real run: Not a directory (os error 20) → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

@@ -68,7 +68,7 @@ fn a_scope_that_takes_too_long_to_compare_blocks_and_says_so() {
     let test = test.file("src/other.rs", "").step(&done()).agent_files(MARKERS).stops();
     let reason = test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().blocked();
     insta::assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: it took longer than the 2 s that a hook may take → use fewer and shorter allowed_file_patterns, and remove files that nobody needs
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

@@ -130,6 +130,41 @@ fn rules_that_the_rest_of_their_section_makes_superfluous_are_dead() {
     ");
 }
 
+// Scenario: `*` as a fallback, after the patterns of the other agents
+#[test]
+fn a_wildcard_that_is_not_first_is_noted_since_it_is_no_fallback() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - run: 'true'\n    \"*\":\n      - run: 'true'\n    Explore:\n      - run: 'true'\n";
+    let test = project(config);
+    assert_snapshot!(test.shows(&["validate", "--strict"]), @r#"
+    exit 0
+    ----- stdout
+    note: subagentStop: `*` is no fallback here
+     --> [ROOT]/.conclaude.yaml:5:5
+      |
+    5 |     "*":
+      |     ^^^ its commands run first, and for every agent, also where another pattern matches
+      |
+      = help: write `match: first` for one pattern per agent, or `match: all` if it is meant so
+
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 3 patterns, 3 commands
+    "#);
+    let json: Value = serde_json::from_str(&run_in(&test.root(), &["validate", "--json"]).1).unwrap();
+    assert_eq!((json["notes"][0]["line"].as_u64(), &json["warnings"]), (Some(5), &serde_json::json!([])));
+    assert!(
+        run_in(&test.root(), &["validate", "--format", "github"])
+            .1
+            .starts_with("::notice file=.conclaude.yaml,line=5,")
+    );
+    // One that is first, or a section that says how it is meant.
+    let first = "subagentStop: {commands: {'*': [{run: 'true'}], coder: [{run: 'true'}]}}";
+    let said = |mode: &str| config.replace("  commands:", &format!("  match: {mode}\n  commands:"));
+    for config in [first, &said("all"), &said("first").replace("    Explore:\n      - run: 'true'\n", "")] {
+        let (code, out, _) = run_in(&project(config).root(), &["validate", "--strict"]);
+        assert_eq!((code, out.contains("note: ")), (Some(0), false), "{config}\n{out}");
+    }
+}
+
 #[test]
 fn an_exception_to_a_rule_of_an_extended_file_is_on_purpose() {
     let allow =

@@ -160,22 +160,22 @@ fn an_agent_that_edits_the_config_gains_nothing() {
     }
     assert_snapshot!(shown, @"
     # des: {scope: off, phases: tdd-3, evidence: {RED: 'false', GREEN: 'true'}}
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     # des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     # des: {scope: off, phases: tdd-3}
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     # des: {scope: off, phases: [COMMIT]}
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.phases, des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -192,7 +192,7 @@ fn what_was_proved_by_another_command_can_be_proved_again() {
     des(&test, &["finish", STEP, "COMMIT", "--pass"]);
     let blocked = test.stops().run();
     assert_snapshot!(blocked.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING RED: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `false` as the agent typed it → run it: conclaude des run steps/01-01.json RED
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` as the agent typed it → run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

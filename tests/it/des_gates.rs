@@ -2,6 +2,7 @@
 
 mod call;
 mod config;
+mod folders;
 mod own_files;
 mod prompt;
 mod scope;

@@ -1,7 +1,7 @@
 //! `conclaude des run`: what a run records, and what counts as proof at the stop.
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::des::{STEP, des, ok, phase, project, refused, shows};
 use crate::common::snapshot::{pretty, steady};
@@ -121,7 +121,7 @@ fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() 
     };
     let before = test.step(&done).stops().run();
     assert_snapshot!(before.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -149,7 +149,7 @@ fn a_record_of_a_run_that_was_edited_proves_nothing_and_others_do_not_matter() {
     std::fs::write(trail(&test), format!("{before}\n{forged}\n")).unwrap();
     let reason = test.stops().run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run: record 4 of the audit trail was changed or removed: `conclaude audit verify` says more → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -199,7 +199,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let config = "des: {scope: off, evidence: [GREEN_UNIT]}";
     let reason = Test::gated_stop(&done()).config(config).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -218,7 +218,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     );
     std::fs::write(&trail, std::fs::read_to_string(&trail).unwrap() + &forged).unwrap();
     assert_snapshot!(test.agent_files(MARKERS).stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -228,7 +228,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     };
     let reason = Test::gated_stop(&skipped("NOT_APPLICABLE: x")).config(config).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: it was skipped, though it needs the record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -244,8 +244,57 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let test = test.step(&done()).agent_files(MARKERS).stops();
     let reason = test.run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
+}
+
+/// The agents that records of this event name, with their sessions.
+fn named_by(test: &Test, event: &str) -> Vec<(Value, Value)> {
+    let trail = std::fs::read_to_string(test.root().join(".conclaude/audit/audit-0000000001.jsonl")).unwrap();
+    let records = trail.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_event = records.filter(|record| record["event"] == event);
+    of_event.map(|record| (record["agent"].clone(), record["session"].clone())).collect()
+}
+
+#[test]
+fn a_run_names_the_agent_at_work_also_without_a_session_where_there_is_only_one() {
+    let test = project().call_agent(MARKERS).run().again();
+    assert!(des(&test, &["run", STEP, "PREPARE", "--", "true"]).status.success());
+    assert_eq!(named_by(&test, "des run"), [(json!("coder"), json!("session-1"))]);
+    // With a second one at work, nobody knows which of them it was.
+    let second = test.payload("session_id", "session-2").payload("tool_use_id", "toolu_2");
+    let test = second.call_agent(MARKERS).run().again();
+    let _ = des(&test, &["run", STEP, "RED_ACCEPTANCE", "--", "false"]);
+    assert_eq!(named_by(&test, "des run")[1], (Value::Null, Value::Null));
+}
+
+#[test]
+fn a_run_that_expects_a_failure_proves_nothing_outside_of_red_phases() {
+    let config = "des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}";
+    let test = Test::stop().config(config);
+    assert!(des(&test, &["new", STEP]).status.success());
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    assert_eq!(des(&test, &["run", STEP, "RED", "--", "false"]).status.code(), Some(1));
+    assert_snapshot!(shows(&test, &["run", STEP, "GREEN", "--expect", "fail", "--", "false"]), @"
+    exit 1
+    ----- stderr
+    conclaude: GREEN counts only with proof (des.evidence), and a command that is expected to fail proves nothing outside of RED phases: leave `--expect fail` out
+    ");
+    assert_eq!(phase(&test, "GREEN")["status"], "NOT_EXECUTED");
+    // One from the time before the config asked for proof.
+    let test = test.config("des: {scope: off, phases: tdd-3}");
+    let _ = des(&test, &["run", STEP, "GREEN", "--expect", "fail", "--", "false"]);
+    assert!(des(&test, &["run", STEP, "COMMIT", "--", "true"]).status.success());
+    let test = test.config(config).stops();
+    let stopped = test.run();
+    assert_snapshot!(stopped.blocked(), @"
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN: the last run, `false`, was expected to fail, which proves nothing outside of RED phases → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let test = stopped.again();
+    assert!(des(&test, &["run", STEP, "GREEN", "--", "true"]).status.success());
+    assert_eq!(test.run().code, Some(0));
 }

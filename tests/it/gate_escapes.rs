@@ -188,7 +188,7 @@ fn a_config_that_is_loosened_after_the_call_changes_nothing_and_is_reported() {
     step["tdd_cycle"]["phase_execution_log"] = json!([phase("RED"), phase("GREEN"), phase("COMMIT")]);
     let test = at_work(config).config(loosened).step(&step).file("README.md", "2");
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled, des.onViolation, des.scope, des.phases, des.evidence, maxBlocks → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → restore `GREEN: true` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     ⚠ SCOPE_VIOLATION: .conclaude.yaml was changed meanwhile, which belongs to the gates → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
@@ -216,7 +216,7 @@ fn a_config_that_appears_below_the_root_does_not_start_another_memory() {
         .file("sub/.conclaude.yaml", "des: {enabled: false}")
         .file("sub/steps/01-01.json", done().to_string());
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: the project's root was [ROOT] when the agent was called, and is [ROOT]/sub now → remove the config that was added, or restore the one that was removed
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -234,7 +234,7 @@ fn a_step_file_that_becomes_a_link_excuses_nothing() {
     let denied = test.writes("Write", "file_path", "README.md").run();
     assert_eq!(codes(&denied.denied()), ["SCOPE_VIOLATION"]);
     assert_snapshot!(denied.again().stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json leads to README.md now → restore it: a step file stays where it was at the call
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -260,7 +260,7 @@ fn acceptance_criteria_are_those_of_the_call() {
     let mut rewritten = done();
     rewritten["task_specification"]["acceptance_criteria"] = json!(["exists"]);
     assert_snapshot!(test.step(&rewritten).stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -300,7 +300,7 @@ fn an_agent_that_left_nothing_to_judge_it_by_is_blocked_once_and_reported() {
     }
     let first = test.stops().run();
     assert_snapshot!(first.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

@@ -145,7 +145,7 @@ fn a_missing_object_is_not_fetched_with_the_program_of_the_repository() {
     let test = test.file(&branch, format!("{}\n", "1".repeat(40)));
     let stopped = test.stops().run();
     assert_snapshot!(stopped.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: git diff-tree: bad object 1111111111111111111111111111111111111111 → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -157,7 +157,7 @@ fn a_deleted_repository_is_named_in_one_line() {
     let test = called(|test| test);
     std::fs::remove_dir_all(test.root().join(".git")).unwrap();
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: the git repository is gone: .git was deleted or moved after the agent was called → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -206,6 +206,81 @@ fn what_git_is_configured_to_ignore_is_seen() {
     assert_eq!(named(rules), ["✗ .gitignore", "✗ lib/.gitignore", "✗ lib/hidden"]);
 }
 
+/// Writes what an editor leaves behind, and one file that nothing hides.
+fn with_editor_files(test: Test) -> Test {
+    test.file(".idea/workspace.xml", "1").file("lib/.DS_Store", "1").file("lib/x.swp", "1").file("seen", "1")
+}
+
+#[test]
+fn what_git_was_configured_to_ignore_at_the_call_is_hidden() {
+    let prepare = |test: Test| {
+        let test = test.file(".git/info/exclude", ".idea/\n*.swp\n");
+        test.file(".home/.config/git/ignore", ".DS_Store\n")
+    };
+    assert_eq!(named(with_editor_files(called(prepare))), ["✗ seen"]);
+    let everything = "*\n";
+    let late = with_editor_files(called(prepare)).file(".git/info/exclude", everything);
+    let late = late.file(".home/.config/git/ignore", everything);
+    assert_eq!(
+        named(late),
+        ["✗ .git/info/exclude", "✗ .home/.config/git/ignore", "✗ seen"],
+        "written since the call"
+    );
+}
+
+#[test]
+fn the_excludes_file_of_the_user_and_of_the_repository_is_read() {
+    let rules = ".idea/\n.DS_Store\n*.swp\n";
+    // `~`, an included file, quotes and a comment, as people write them.
+    for config in [
+        "[core]\n\texcludesFile = ~/ignored # mine\n",
+        "[Core]\n\tExcludesFile = \"~/ignored\"\n[core]\n\teditor = vi\n",
+        "[include]\n\tpath = more\n",
+    ] {
+        let prepare = |test: Test| {
+            let test = test.file(".home/ignored", rules).file(".home/.gitconfig", config);
+            test.file(".home/more", "[core]\nexcludesfile=ignored-not\nexcludesfile=~/ignored\n")
+        };
+        assert_eq!(named(with_editor_files(called(prepare))), ["✗ seen"], "{config}");
+    }
+    let own = |test: Test| {
+        let test = test.file(".state-home/rules", rules).file(".home/.config/git/ignore", "seen\n");
+        test.git(&["config", "core.excludesFile", ".state-home/rules"])
+    };
+    // One that is named replaces git's default.
+    assert_eq!(named(with_editor_files(called(own))), ["✗ seen"]);
+}
+
+#[test]
+fn a_gitignore_file_counts_more_than_what_git_is_configured_to_ignore() {
+    let prepare = |test: Test| {
+        let test =
+            test.file(".git/info/exclude", "*.log\n").file(".home/.config/git/ignore", "*.tmp\n*.log\n");
+        test.file("lib/.gitignore", "!keep.log\n!keep.tmp\n")
+            .git(&["add", "-A"])
+            .git(&["commit", "-qm", "rules"])
+    };
+    let test = called(prepare)
+        .file("lib/a.log", "1")
+        .file("lib/keep.log", "1")
+        .file("lib/keep.tmp", "1")
+        .file("b.tmp", "1");
+    assert_eq!(named(test), ["✗ lib/keep.log", "✗ lib/keep.tmp"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_excludes_file_that_is_no_plain_file_hides_nothing_and_holds_nobody_up() {
+    let prepare = |test: Test| {
+        let fifo = test.root().join(".state-home/fifo");
+        std::fs::create_dir_all(fifo.parent().unwrap()).unwrap();
+        assert!(test.program("mkfifo").arg(&fifo).status().unwrap().success());
+        let test = test.git(&["config", "core.excludesFile", fifo.to_str().unwrap()]);
+        test.git(&["config", "include.path", "config"])
+    };
+    assert_eq!(named(called(prepare).file("seen", "1")), ["✗ seen"]);
+}
+
 #[test]
 fn a_filter_of_the_agent_does_not_hide_an_edit() {
     let test = called(|test| test)
@@ -249,7 +324,7 @@ fn a_baseline_that_was_deleted_blocks() {
     let found = test.program("find").arg(&state).args(["-name", "tree-*", "-delete"]).status().unwrap();
     assert!(found.success());
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: the scope cannot be checked: the baseline that Gate 1 took is gone → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

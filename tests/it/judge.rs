@@ -128,7 +128,7 @@ fn a_judge_that_refuses_adds_a_block() {
     let done = stop(&api.url, "    model: claude-sonnet-5\n").run();
     let reason = done.blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ JUDGE_REFUSED: no test for the error path → do what the judge asks for, then finish again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -142,7 +142,7 @@ fn a_judge_never_removes_a_block_and_is_not_asked_about_one() {
     let step = with(3, json!({"outcome": "FAIL"}));
     let reason = stop(&api.url, "").step(&step).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL → fix what failed and record the phase again, or set state.status to FAILED with a failure_reason
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -244,7 +244,7 @@ fn the_judge_of_the_call_is_asked_about_the_criteria_of_the_call() {
     let test = test.file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", rewritten.to_string());
     let test = test.stops().payload("cwd", worktree).env("ANTHROPIC_BASE_URL", &api.url);
     assert_snapshot!(test.env("ANTHROPIC_API_KEY", "key-1").run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.judge → nothing for the agent: what it said at the call counts; the user should know who changed it
     ⚠ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
     ✗ JUDGE_REFUSED: it greets in English → do what the judge asks for, then finish again

@@ -95,6 +95,20 @@ fn a_literal_may_be_the_agent_id_and_a_glob_may_not() {
     assert_eq!(ran(Test::stop().config(&config_of(&["a1b2c3", "a1b2*"]))), ["a1b2c3"]);
 }
 
+// Scenario: Glob patterns match agent ids
+#[test]
+fn globs_are_compared_with_the_agent_id_where_the_payload_has_no_type() {
+    let patterns = ["*coder", "auto*", "a?to-[a-z]*", "{auto-coder,x}", "tester", "*ester", "other*"];
+    let call = format!("{}\n", agent_call("Task", "t1", "tester"));
+    let test = Test::stop().config(&config_of(&patterns)).file("main.jsonl", call);
+    let test = test.without("agent_type").payload("agent_id", "auto-coder");
+    assert_eq!(ran(test), ["*coder", "auto*", "a?to-[a-z]*", "{auto-coder,x}", "tester", "*ester"]);
+    let config = "subagentStop: {commands: {'*': [{run: echo a >> ran.txt, agent: '*coder'}, {run: echo b >> ran.txt, agent: x}]}}";
+    let call = format!("{}\n", agent_call("Task", "t1", "tester"));
+    let test = Test::stop().config(config).file("main.jsonl", call).without("agent_type");
+    assert_eq!(ran(test.payload("agent_id", "auto-coder")), ["a"]);
+}
+
 // Scenario: Transcript contains subagent invocation
 #[test]
 fn an_older_client_names_the_agent_by_its_transcript() {
@@ -161,6 +175,29 @@ fn a_malformed_transcript_is_a_warning_and_the_name_unknown() {
     conclaude: warn: malformed transcript [ROOT]/main.jsonl: a line is not JSON
     conclaude: warn: malformed transcript [ROOT]/main.jsonl: a line is not JSON
     ");
+}
+
+// Scenario: Malformed transcript file, above the call that names the agent
+#[test]
+fn a_malformed_line_is_a_warning_also_where_it_is_older_than_the_call() {
+    let call = agent_call("Task", "t1", "coder");
+    let mut shown = Vec::new();
+    for lines in [format!("{{broken}}\n{call}\n"), format!("{{}}\nnot json\n{{}}\n{call}\n{{}}\n")] {
+        let test = Test::stop().config(&config_of(&["coder"])).file("main.jsonl", lines);
+        let done = test.without("agent_type").without("agent_id").run().silent();
+        assert_eq!(done.read("ran.txt"), "coder\n");
+        let warnings: Vec<&str> = done.stderr.lines().filter(|line| line.contains("warn: ")).collect();
+        shown.push(done.steady(&warnings.join("\n")));
+    }
+    assert_snapshot!(shown.join("\n"), @"
+    conclaude: warn: malformed transcript [ROOT]/main.jsonl: a line is not JSON
+    conclaude: warn: malformed transcript [ROOT]/main.jsonl: a line is not JSON
+    ");
+    // A payload that names its agent costs no reading.
+    let test =
+        Test::stop().config(&config_of(&["coder"])).file("main.jsonl", format!("{{broken}}\n{call}\n"));
+    let done = test.run().silent();
+    assert!(!done.stderr.contains("malformed"), "{}", done.stderr);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn the_gates_run_nothing_and_so_need_no_trust() {
     let answer = test.run();
     let reason = answer.blocked().replace(answer.root().to_str().unwrap(), "[ROOT]");
     insta::assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project

@@ -15,6 +15,7 @@ pub mod protected;
 pub mod record;
 pub mod scope;
 pub mod step;
+pub mod step_folders;
 pub mod stop;
 pub mod unfinished;
 

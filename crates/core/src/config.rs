@@ -36,7 +36,7 @@ pub use des::{
     AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, RecordedOutput,
     ScopeMode, TDD_14,
 };
-pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, warning};
+pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, note, warning};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
 pub use guards::{
     CommandMatch, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig, SwitchConfig,

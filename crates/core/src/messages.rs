@@ -173,11 +173,22 @@ pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> St
         (_, Some(agent)) => (format!("{} may not stop yet", agent_name(agent)), "finish again"),
         (_, None) => ("you may not stop yet".to_owned(), "finish again"),
     };
+    let by = if is_validation(plan, outcomes) { "Validation failed" } else { "conclaude" };
     format!(
-        "conclaude: {who} (block {nth} of {max}):\n{}{}\nFix what is marked ✗, then {then}.",
+        "{by}: {who} (block {nth} of {max}):\n{}{}\nFix what is marked ✗, then {then}.",
         without_notes(outcomes),
         notes(outcomes),
     )
+}
+
+/// Whether Gate 3 or the judge blocks. The reason of a command is that of conclaude alone.
+fn is_validation(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    let is_found = |outcome: &Outcome| {
+        outcome.verdict == Verdict::Block
+            && matches!(outcome.evidence, Evidence::Finding(_) | Evidence::Judge(..))
+    };
+    matches!(plan.gate(), Some(Gate::Stop { .. } | Gate::MissingState { .. }))
+        && outcomes.iter().any(is_found)
 }
 
 fn without_notes(outcomes: &[Outcome]) -> String {

@@ -234,23 +234,10 @@ impl Pattern {
     }
 }
 
-/// The entries whose pattern matches the agent, in the order in which they run.
-///
-/// # Errors
-/// Says which pattern cannot be evaluated: a broken rule must not silently mean "does not apply".
-pub fn select<'a, T>(
-    entries: &'a [(Pattern, T)],
-    mode: MatchMode,
-    name: &str,
-    agent_id: Option<&str>,
-) -> Result<Vec<&'a (Pattern, T)>, PatternError> {
-    select_by(entries, mode, |pattern| pattern.matches(name, agent_id))
-}
-
 /// The entries whose pattern is one that applies, in the order in which they run.
 ///
 /// # Errors
-/// Says which pattern cannot be evaluated.
+/// Says which pattern cannot be evaluated: a broken rule must not silently mean "does not apply".
 pub fn select_by<T>(
     entries: &[(Pattern, T)],
     mode: MatchMode,

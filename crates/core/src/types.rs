@@ -60,6 +60,9 @@ pub struct SubagentStopPayload {
     /// The transcript may not contain it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_assistant_message: Option<String>,
+    /// The call that started the subagent. Claude Code's SDK passes it to callbacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
 }
 
 /// A tool is about to be used.
@@ -199,6 +202,15 @@ impl HookPayload {
             _ => None,
         }
         .filter(|name| !is_blank(name))
+    }
+
+    /// The call that started the subagent, where the payload of its stop names it.
+    #[must_use]
+    pub fn agent_call_id(&self) -> Option<&str> {
+        match self {
+            HookPayload::SubagentStop(payload) => payload.tool_use_id.as_deref().filter(|id| !is_blank(id)),
+            _ => None,
+        }
     }
 
     /// The path of the subagent's transcript: as given, else where Claude Code puts it.

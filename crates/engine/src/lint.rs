@@ -46,6 +46,11 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     found
 }
 
+/// What is no mistake, but may not be what was meant.
+pub fn notes(loaded: &LoadedConfig) -> Vec<Remark> {
+    shadowed::no_fallback(&loaded.config).into_iter().collect()
+}
+
 pub struct LintContext {
     /// The names of the agents that the project and the user have.
     agents: Vec<String>,

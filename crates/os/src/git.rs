@@ -12,6 +12,7 @@ use crate::budget::Budget;
 use shell_effects::Extent;
 
 mod error;
+mod excludes;
 mod file;
 mod index;
 mod process;

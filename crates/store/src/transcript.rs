@@ -17,7 +17,7 @@ mod lines;
 pub mod sessions;
 pub mod stream;
 
-pub use calls::{AgentCall, CallLookup, call_of, last_agent_call};
+pub use calls::{AgentCall, CallLookup, call_of, has_malformed_line, last_agent_call, unanswered_call};
 pub use changes::{FileWrite, ToolChange, changes, writes};
 use lines::{BackwardLine, LinesFromEnd, bounded_line, holds};
 pub use tail::tail;
@@ -45,6 +45,13 @@ impl MessageLine {
     fn role(&self) -> Option<&str> {
         let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
         role.or_else(|| self.text("role")).or_else(|| self.text("type"))
+    }
+
+    /// The calls that this line answers.
+    fn answered(&self) -> Vec<String> {
+        let blocks = self.content().and_then(Value::as_array).into_iter().flatten();
+        let results = blocks.filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_result"));
+        results.filter_map(|block| Some(block.get("tool_use_id")?.as_str()?.to_owned())).collect()
     }
 
     /// The prompt on this line, if it is one of the user.

@@ -183,10 +183,10 @@ impl DesProject {
 
     /// What every record of a step names.
     pub(super) fn base_record(&self, event: &str, step: &str, decision: &str) -> Record {
-        let session = std::env::var(variables::SESSION_ID).ok();
+        let AgentAtWork { agent, session } = self.agent_at_work(step);
         Record {
             event: event.into(),
-            agent: session.as_deref().and_then(|session| self.agent_at_work(session, step)),
+            agent,
             session,
             step: Some(step.into()),
             decision: decision.into(),
@@ -196,17 +196,37 @@ impl DesProject {
 
     /// The agent that works on the step, as Gate 1 remembered its call: Claude Code does not tell a command which
     /// agent runs it. None if several agents could be meant.
-    fn agent_at_work(&self, session: &str, step: &str) -> Option<String> {
-        let calls = GatedCall::all(&Session::new(&self.root.folder, session));
-        let mut agents: Vec<String> = calls
-            .into_iter()
-            .filter(|call| call.is_open() && !call.is_helper() && call.step_file == step)
-            .map(|call| call.subagent_type)
-            .collect();
-        agents.sort_unstable();
-        agents.dedup();
-        if agents.len() == 1 { agents.pop() } else { None }
+    fn agent_at_work(&self, step: &str) -> AgentAtWork {
+        let root = &self.root.folder;
+        let of_step = |call: &GatedCall| call.is_open() && !call.is_helper() && call.step_file == step;
+        if let Ok(session) = std::env::var(variables::SESSION_ID) {
+            let mut agents: Vec<String> = GatedCall::all(&Session::new(root, &session))
+                .into_iter()
+                .filter(of_step)
+                .map(|call| call.subagent_type)
+                .collect();
+            agents.sort_unstable();
+            agents.dedup();
+            let agent = if agents.len() == 1 { agents.pop() } else { None };
+            return AgentAtWork { agent, session: Some(session) };
+        }
+        // Without a session in the environment, the only agent that is at work on the step in any of them.
+        let real_root = paths::real_path(root);
+        let of_project = |call: &GatedCall| of_step(call) && paths::real_path(&call.root) == real_root;
+        let sessions = Session::all(root);
+        let mut calls: Vec<GatedCall> = sessions.iter().flat_map(GatedCall::all).filter(of_project).collect();
+        let only = if calls.len() == 1 { calls.pop() } else { None };
+        let Some(call) = only else { return AgentAtWork::default() };
+        let session = if call.session.is_empty() { None } else { Some(call.session) };
+        AgentAtWork { agent: Some(call.subagent_type), session }
     }
+}
+
+/// Who works on a step, as far as that is known.
+#[derive(Default)]
+struct AgentAtWork {
+    agent: Option<String>,
+    session: Option<String>,
 }
 
 /// A change as the audit trail names it.

@@ -40,7 +40,7 @@ struct PhaseState {
     is_started: bool,
     /// It was recorded without proof, and is proved now; its times stay those of the work.
     is_unproved: bool,
-    /// It was proved, and that record cannot be found.
+    /// It was proved, and that record cannot be found or does not count.
     is_proof_lost: bool,
 }
 
@@ -128,6 +128,12 @@ fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
     command.args(arguments);
     let said = args.expect.as_deref().map(|word| word == "fail");
     let expect_failure = said.unwrap_or_else(|| phases::expects_failure(phase));
+    let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&phase.as_str()));
+    if needs_proof && expect_failure && !phases::expects_failure(phase) {
+        bail!(
+            "{phase} counts only with proof (des.evidence), and a command that is expected to fail proves nothing outside of RED phases: leave `--expect fail` out"
+        );
+    }
     Ok(Proof { command, line: command_line(words), is_configured: false, expect_failure })
 }
 
@@ -175,14 +181,19 @@ fn before(project: &DesProject, path: &Path, phase: &str, owned: Option<&str>) -
     })
 }
 
-/// Whether the step says that the phase was run, and no record of that can be found.
+/// Whether the step says that the phase was run, and no record of that can be found, or only one that proves nothing.
 fn is_proof_lost(project: &DesProject, step: &str, phase: &step::Phase) -> bool {
     let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
+    if !needs_proof || phase.status() != Some(step::PhaseStatus::Executed) {
+        return false;
+    }
     let trail = Trail::of(&project.root.folder, None);
-    needs_proof
-        && phase.status() == Some(step::PhaseStatus::Executed)
-        && trail.write_pending().is_ok()
-        && !matches!(trail.last_run(step, &phase.name), Ok(Some(_)))
+    if trail.write_pending().is_err() {
+        return false;
+    }
+    let Ok(Some(run)) = trail.last_run(step, &phase.name) else { return true };
+    let expected_to_fail = run.get("evidence").is_some_and(step::is_expected_to_fail);
+    expected_to_fail && !phases::expects_failure(&phase.name)
 }
 
 fn command_line(command: &[OsString]) -> String {

@@ -13,6 +13,7 @@ use conclaude_checks::des::gates::{self, OpenStep};
 use conclaude_checks::des::record::{self, AdmittedFailure, NewStep, PhaseChange};
 use conclaude_checks::des::scope::{self, Scope};
 use conclaude_checks::des::step;
+use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_core::text::clean_line;
 use conclaude_store::audit::{Record, words};
 
@@ -207,7 +208,8 @@ pub(crate) struct PromptArgs {
 
 pub(super) fn print_prompt(project: &DesProject, args: &PromptArgs, out: &mut Out<'_>) -> anyhow::Result<()> {
     let (_, name) = project.step(&args.step)?;
-    let opened = gates::open_step(&project.root.work, &name).map_err(|finding| anyhow!("{finding}"))?;
+    let opened = gates::open_step(&StepFolders::at(&project.root.work), &name)
+        .map_err(|finding| anyhow!("{finding}"))?;
     markers(&opened, &name, args, out)?;
     task(&opened, &name, &args.agent, out)?;
     let des = project.config.des.clone().unwrap_or_default();

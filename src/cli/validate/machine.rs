@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{CheckedConfig, contents, no_config};
 use crate::cli::out::Out;
-use conclaude_core::config::{ConfigError, LocatedProblem};
+use conclaude_core::config::{ConfigError, LocatedProblem, Remark};
 
 pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let errors = &checked.loaded.errors;
@@ -23,6 +23,7 @@ pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()>
         "error": error,
         "problems": errors.iter().flat_map(ConfigError::located).collect::<Vec<_>>(),
         "warnings": warnings(checked),
+        "notes": located(checked, &checked.notes).collect::<Vec<_>>(),
         "contents": if error.is_none() { contents(&checked.loaded.config) } else { Vec::new() },
     });
     out.json(&report)
@@ -30,29 +31,34 @@ pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()>
 
 /// The warnings as problems. A warning that is not about a value has only a message.
 fn warnings(checked: &CheckedConfig) -> Vec<Value> {
-    let remarks = checked.warnings.iter().map(|remark| {
+    let remarks = located(checked, &checked.warnings);
+    remarks.chain(checked.others.iter().map(|text| json!({ "message": text }))).collect()
+}
+
+fn located<'a>(checked: &'a CheckedConfig, remarks: &'a [Remark]) -> impl Iterator<Item = Value> + 'a {
+    remarks.iter().map(|remark| {
         let located = remark.locate(&checked.loaded.origins);
         let value = located.and_then(|(source, problem)| {
             serde_json::to_value(LocatedProblem::of(&problem, &source.text, &source.path)).ok()
         });
         value.unwrap_or_else(|| json!({ "message": remark.in_one_line() }))
-    });
-    remarks.chain(checked.others.iter().map(|text| json!({ "message": text }))).collect()
+    })
 }
 
-/// One workflow command per problem and warning.
+/// One workflow command per problem, warning and note.
 pub(super) fn github(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let Some(path) = &checked.path else {
         return writeln!(out, "::error::{}", escaped(&no_config()));
     };
     let file = |path: &Path| escaped_property(&in_repository(path).display().to_string());
-    for remark in &checked.warnings {
+    let warnings = checked.warnings.iter().map(|remark| ("warning", remark));
+    for (level, remark) in warnings.chain(checked.notes.iter().map(|remark| ("notice", remark))) {
         match remark.locate(&checked.loaded.origins) {
             Some((source, problem)) => {
                 let located = LocatedProblem::of(&problem, &source.text, &source.path);
-                annotation(out, "warning", &located, &file(&source.path))?;
+                annotation(out, level, &located, &file(&source.path))?;
             }
-            None => writeln!(out, "::warning file={}::{}", file(path), escaped(&remark.in_one_line()))?,
+            None => writeln!(out, "::{level} file={}::{}", file(path), escaped(&remark.in_one_line()))?,
         }
     }
     for warning in &checked.others {

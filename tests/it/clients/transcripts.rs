@@ -56,7 +56,7 @@ fn a_prompt_that_is_not_found_is_reported_where_a_gate_could_apply() {
     // A call that Gate 1 let in, and an agent that cannot be linked to it.
     let called = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
     assert_snapshot!(called.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

@@ -88,9 +88,10 @@ impl Test {
         self.file("main/subagents/agent-a1b2c3.meta.json", meta.to_string())
     }
 
-    /// The agent wants to stop.
+    /// The agent wants to stop. Claude Code does not say by which call it was started.
     pub(crate) fn stops(self) -> Self {
         self.then("SubagentStop")
+            .without("tool_use_id")
             .payload("agent_id", "a1b2c3")
             .payload("agent_type", "coder")
             .payload("stop_hook_active", false)

@@ -127,15 +127,20 @@ fn every_subcommand_has_help() {
 
     With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
 
-    Usage: conclaude des check [OPTIONS] <STEP>
+    With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent must not stop (at most maxBlocks times for each agent), with 0 where it may, and with 1 for input that cannot be used.
+
+    Usage: conclaude des check [OPTIONS] <STEP|--step-file <FILE>>
 
     Arguments:
-      <STEP>
+      [STEP]
               The step file, or the start of its name
 
     Options:
           --transcript <FILE>
               The transcript of the agent that did the step: also checks its prompt, its evidence and the files that it wrote
+
+          --step-file <FILE>
+              The step file, for a hook of your own: exits with 2 and the findings on stderr where the agent must not stop
 
           --json
               Print JSON

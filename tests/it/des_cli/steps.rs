@@ -69,7 +69,7 @@ fn check_prints_each_finding_with_its_fix() {
     assert_snapshot!(shows(&test, &["check", "gone.json"]), @"
     exit 1
     ----- stdout
-    ✗ STEP_FILE_MISSING: gone.json does not exist → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
+    ✗ STEP_FILE_MISSING: gone.json does not exist in [ROOT] → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
     ");
 }
 

@@ -98,7 +98,7 @@ fn step_files_that_are_missing_invalid_or_outside_deny_the_call() {
     let with_file = |file: &str| called(&todo(), &MARKERS.replace("steps/01-01.json", file));
     assert_snapshot!(with_file("steps/02.json").denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_FILE_MISSING: steps/02.json does not exist → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
+    ✗ STEP_FILE_MISSING: steps/02.json does not exist in [ROOT] → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
     ");
     let outside = ["../x.json", "/etc/passwd", "steps/../../x.json"];
     assert_snapshot!(outside.map(|file| with_file(file).denied()).join("\n"), @"
@@ -252,7 +252,7 @@ fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
     let mut step = with(3, json!({"turn_count": "9"}));
     step["tdd_cycle"]["max_turns"] = "5".into();
     assert_snapshot!(blocked(&step), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let the user raise max_turns and call the agent again; if you are done for now, `conclaude des fail --partial`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

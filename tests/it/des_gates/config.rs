@@ -20,7 +20,7 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     assert_snapshot!(shown.system_message(), @"conclaude: the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem");
     let reason = Test::gated_stop(&todo()).config(broken).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
@@ -43,7 +43,7 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     ");
     let glob = "subagentStop: {commands: {'[a': [{run: 'true'}]}}";
     assert_snapshot!(Test::gated_stop(&todo()).config(glob).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
@@ -69,7 +69,7 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
     let done = test.config("des: {scop: off}").stops().run();
     let reason = done.blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE DO: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -117,7 +117,7 @@ fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
         json!({"phase_name": "BUILD", "status": "EXECUTED", "outcome": "PASS"});
     let reason = call.again().step(&half).agent_files(MARKERS).stops().run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE CHECK: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

@@ -54,7 +54,7 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
     let reason = worked(|test| test.step(&wider).file("README.md", "2")).run().blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns → restore it; if the user wants the change, the agent must be called again
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -65,7 +65,7 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
         reason.lines().partition(|line| line.starts_with("✗ MISSING_PHASE "));
     assert_eq!(missing.len(), PHASES.len());
     assert_snapshot!(others.join("\n"), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns, workflow_type → restore it; if the user wants the change, the agent must be called again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -76,7 +76,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     // By the config, once a call was let in.
     let off = at_work().config("des: {enabled: false}").stops();
     assert_snapshot!(off.run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
@@ -93,7 +93,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     assert_snapshot!(done.again().stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -107,7 +107,7 @@ fn the_first_tool_of_an_agent_keeps_its_call_also_where_it_names_no_file() {
         std::fs::remove_file(test.root().join(name)).unwrap();
     }
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

@@ -12,7 +12,7 @@ fn what_gate_1_remembered_outranks_the_transcript() {
     // The agent's transcript says something else, or is gone.
     let done = test.agent_files("Just do it.").stops().run();
     assert_snapshot!(done.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -20,7 +20,7 @@ fn what_gate_1_remembered_outranks_the_transcript() {
     let test = done.again();
     std::fs::remove_file(test.root().join("main/subagents/agent-a1b2c3.jsonl")).unwrap();
     assert_snapshot!(test.run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -62,7 +62,7 @@ fn the_transcript_may_have_any_of_its_forms() {
         .step(&todo())
         .file("main/subagents/agent-a1b2c3.jsonl", capture("transcript-subagent.jsonl"));
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -94,7 +94,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
     let other = agent_call("Agent", "toolu_2", "coder");
     let test = Test::stop().step(&todo()).meta().file("main.jsonl", format!("{call}\n{other}\n"));
     assert_snapshot!(test.stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -103,7 +103,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
     let older =
         |calls: String| Test::stop().step(&todo()).file("main.jsonl", calls).stops().without("agent_id");
     assert_snapshot!(older(format!("{other}\n{call}\n")).run().blocked(), @"
-    conclaude: coder may not stop yet (block 1 of 3):
+    Validation failed: coder may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

@@ -21,16 +21,16 @@ fn changes_outside_the_scope_block_however_they_were_made() {
         |test| test.file("README.md", "2").git(&["commit", "-qam", "y"]),
     ];
     assert_snapshot!(changes.map(|change| worked(change).run().blocked()).join("\n"), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: untracked.txt was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -43,7 +43,7 @@ fn git_settings_do_not_hide_a_change() {
             .run()
             .blocked();
     assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -60,7 +60,7 @@ fn what_was_dirty_before_the_call_does_not_count() {
     let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS).step(&done()).stops();
     let done = test.run().silent();
     assert_snapshot!(done.again().file("note", "changed").run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: note was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -106,7 +106,7 @@ fn while_others_work_in_the_same_tree_only_own_writes_block() {
     let own =
         |test: Test| both(test).file("main/subagents/agent-a1b2c3.jsonl", format!("{prompt}\n{wrote}\n"));
     assert_snapshot!(worked(own).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -134,14 +134,14 @@ fn the_main_thread_at_work_meanwhile_makes_scope_fair_too() {
     ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
     assert_snapshot!(background(edit("2000-01-01T00:00:00.000Z")).blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let mut read = edit("2999-01-01T00:00:00.000Z");
     read["message"]["content"][0]["name"] = "Read".into();
     assert_snapshot!(background(read).blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -158,7 +158,7 @@ fn an_agent_in_a_worktree_is_judged_there() {
         test.file("README.md", "the user's").stops().payload("cwd", worktree.join("src").to_str().unwrap());
     let done = test.run();
     assert_snapshot!(done.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -168,7 +168,7 @@ fn an_agent_in_a_worktree_is_judged_there() {
     assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     let done = done.again().file(".claude/worktrees/agent-a1b2c3/README.md", "2").run();
     assert_snapshot!(done.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -196,7 +196,7 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     let test = test.starts().run().silent().again();
     let first = test.stops().run();
     assert_snapshot!(first.blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -204,7 +204,7 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     let changed = done.again().file("start.log", "the agent's").run().blocked();
     assert_snapshot!(changed, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: start.log was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

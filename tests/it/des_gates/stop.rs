@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::blocked;
 use crate::common::snapshot::same;
-use crate::common::workflow::{MARKERS, done, todo, with};
+use crate::common::workflow::{MARKERS, codes, done, todo, with};
 use crate::common::{Test, capture};
 
 #[test]
@@ -14,7 +14,7 @@ fn a_huge_phase_log_is_refused() {
     let step =
         json!({"state": {"status": "DONE"}, "tdd_cycle": {"phase_execution_log": vec![entry; 20_000]}});
     assert_snapshot!(blocked(&step), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries, at most 500 are read → fix the JSON; `conclaude des new` makes a valid step file
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -97,40 +97,57 @@ fn every_finding_of_a_step_file_blocks_with_its_phase_and_fix() {
 #[test]
 fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     let stop = |prompt: &str| Test::stop().step(&done()).agent_files(prompt).stops();
-    assert_snapshot!(stop(&MARKERS.replace("required", "requird")).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
-    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
     assert_snapshot!(stop("<!-- DES-VALIDATION: required -->").run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("DES-AGENT: coder", "DES-AGENT: x")).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ AGENT_MISMATCH: DES-AGENT is x, but this is coder → only that agent can finish this step
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("01-01.json", "gone.json")).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ STEP_FILE_MISSING: steps/gone.json does not exist → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ STEP_FILE_MISSING: steps/gone.json does not exist in [ROOT] → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(MARKERS).file("steps/01-01.json", "{").run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_INVALID: steps/01-01.json: EOF while parsing an object at line 1 column 1 → fix the JSON; `conclaude des new` makes a valid step file
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("steps/01-01.json", "../x.json"))
             .run()
             .blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_OUTSIDE_PROJECT: ../x.json lies outside the project [ROOT] → name a step file inside the project, relative to its root
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
+}
+
+// Scenario: a value of DES-VALIDATION other than `required`
+#[test]
+fn validation_that_is_off_is_an_ad_hoc_task_and_what_is_unclear_is_only_reported() {
+    let stop = |prompt: &str| Test::stop().step(&todo()).agent_files(prompt).stops();
+    for word in ["false", "no", "off", "none", "optional"] {
+        stop(&MARKERS.replace("required", word)).run().silent();
+        Test::stop().step(&todo()).call_agent(&MARKERS.replace("required", word)).run().silent();
+    }
+    // The agent cannot change its prompt, and nobody knows whether a gate was meant.
+    let reported = stop(&MARKERS.replace("required", "requird")).run();
+    assert_snapshot!(reported.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
+    ⚠ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
+    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
+    ");
+    assert_eq!(reported.audit().pop().unwrap()["decision"], "warned");
+    let near = stop(&MARKERS.replace("DES-VALIDATION", "DES_VALIDATION")).run();
+    assert_eq!(near.code, Some(0), "{}", near.stderr);
+    let called = Test::stop().step(&todo()).call_agent(&MARKERS.replace("required", "requird")).run();
+    assert_eq!(codes(&called.denied()), ["MARKER_INVALID"]);
 }
 
 #[test]
@@ -169,7 +186,7 @@ fn the_limit_on_blocks_is_shared_with_commands() {
         test = done.again();
     }
     assert_snapshot!(same(&shown), @"
-    conclaude: coder (a1b2c3) may not stop yet (block [N] of 2):
+    Validation failed: coder (a1b2c3) may not stop yet (block [N] of 2):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ✗ `exit 1` exited with code 1
@@ -207,7 +224,7 @@ fn another_list_of_phases_can_be_asked_for() {
             .config("des: {phases: tdd-14}")
             .run()
             .blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MISSING_PHASE PREPARE: it is not in phase_execution_log → record it; do not remove phases
     ✗ MISSING_PHASE RED_ACCEPTANCE: it is not in phase_execution_log → record it; do not remove phases
     ✗ MISSING_PHASE RED_UNIT: it is not in phase_execution_log → record it; do not remove phases

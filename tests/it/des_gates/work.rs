@@ -142,7 +142,7 @@ fn what_a_helper_wrote_counts_as_the_agents_own() {
             .file("README.md", "2")
     };
     assert_snapshot!(worked(change).run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

@@ -84,7 +84,7 @@ fn a_real_payload_of_a_gated_stop_is_judged_as_the_hook_does() {
 
     Answer
       blocked (exit 2)
-        conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+        Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
         ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED
         with PASS or FAIL, or SKIPPED
         ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository

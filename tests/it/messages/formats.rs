@@ -47,6 +47,7 @@ fn validate_prints_json() {
         }
       ],
       "warnings": [],
+      "notes": [],
       "contents": []
     }
     exit 0
@@ -70,6 +71,7 @@ fn validate_prints_json() {
           "help": "move it before `*`, or remove `match: first`"
         }
       ],
+      "notes": [],
       "contents": [
         "subagentStop: 2 patterns, 2 commands"
       ]
@@ -83,6 +85,7 @@ fn validate_prints_json() {
       "error": "no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above",
       "problems": [],
       "warnings": [],
+      "notes": [],
       "contents": []
     }
     exit 1
@@ -94,6 +97,7 @@ fn validate_prints_json() {
       "error": "cannot read the config missing.yaml: No such file or directory (os error 2)",
       "problems": [],
       "warnings": [],
+      "notes": [],
       "contents": []
     }
     "#);

@@ -19,12 +19,16 @@ use conclaude_store::store::session;
 pub struct GatedCall {
     pub tool_use_id: String,
     pub subagent_type: String,
+    /// The session of the call. Empty in what an older version remembered.
+    pub session: String,
     /// Its prompt at the call. Empty for a helper, which has no markers of its own.
     pub prompt: String,
     /// The project's root at that time.
     pub root: PathBuf,
     /// The step file, relative to it.
     pub step_file: String,
+    /// The same with links as they were. Empty in what an older version remembered.
+    pub named_step: String,
     /// The rules in the step at the call.
     pub rules: Value,
     /// The patterns of the agents that called, outermost first, and then of the step itself: a path must be in all of them.

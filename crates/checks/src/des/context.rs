@@ -1,7 +1,7 @@
 //! The DES context of an agent: what its prompt's markers say, and where that was found.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -75,6 +75,8 @@ pub struct PromptOrigin {
     pub prompt: String,
     /// The time of the prompt, if it is known without further reading.
     pub time: Option<String>,
+    /// The subagent that was called with it, if the call says so.
+    pub agent: Option<String>,
     /// What Gate 1 remembered.
     pub call: Option<GatedCall>,
 }
@@ -82,20 +84,40 @@ pub struct PromptOrigin {
 impl PromptOrigin {
     #[must_use]
     pub fn of_call(call: GatedCall) -> PromptOrigin {
-        PromptOrigin { prompt: call.prompt.clone(), time: None, call: Some(call) }
+        let agent = Some(call.subagent_type.clone()).filter(|name| !name.is_empty());
+        PromptOrigin { prompt: call.prompt.clone(), time: None, agent, call: Some(call) }
     }
 
     fn of_prompt(prompt: Prompt) -> PromptOrigin {
-        PromptOrigin { prompt: prompt.text, time: prompt.time, call: None }
+        PromptOrigin { prompt: prompt.text, time: prompt.time, agent: None, call: None }
     }
 
     fn of_agent_call(call: AgentCall, session: &Session) -> Option<PromptOrigin> {
-        let remembered = call.id.as_deref().and_then(|id| GatedCall::recall(session, id));
-        Some(remembered.map(PromptOrigin::of_call).unwrap_or(PromptOrigin {
-            prompt: call.prompt?,
-            time: call.time,
-            call: None,
-        }))
+        match call.id.as_deref().and_then(|id| GatedCall::recall(session, id)) {
+            Some(remembered) => Some(PromptOrigin::of_call(remembered)),
+            None => PromptOrigin::of_transcript_call(call),
+        }
+    }
+
+    fn of_transcript_call(call: AgentCall) -> Option<PromptOrigin> {
+        let agent = Some(call.subagent_type);
+        Some(PromptOrigin { prompt: call.prompt?, time: call.time, agent, call: None })
+    }
+
+    /// The prompt by one transcript alone, of which nobody says whose it is: the agent's own, or that of the thread that
+    /// called it.
+    #[must_use]
+    pub fn in_transcript(path: &Path) -> Option<PromptOrigin> {
+        let first = transcript::first_prompt(path);
+        let call = match &first {
+            Some(prompt) if Markers::of(&prompt.text).apply() => None,
+            Some(prompt) if !prompt.is_main => waiting_call(path, prompt),
+            _ => match transcript::last_agent_call(path, None) {
+                Ok(CallLookup::Call(call)) => Some(call),
+                _ => None,
+            },
+        };
+        call.and_then(PromptOrigin::of_transcript_call).or_else(|| first.map(PromptOrigin::of_prompt))
     }
 }
 
@@ -105,13 +127,33 @@ pub struct TranscriptPaths {
     pub main: PathBuf,
     /// The agent's own. The same as the main one where the payload has a single path and no id: it may be either.
     pub own: Option<PathBuf>,
+    /// The call that started the agent, where the payload names it.
+    call_id: Option<String>,
     meta: OnceCell<Option<Meta>>,
 }
 
 impl TranscriptPaths {
     #[must_use]
     pub fn new(agent_id: Option<String>, main: PathBuf, own: Option<PathBuf>) -> TranscriptPaths {
-        TranscriptPaths { agent_id, main, own, meta: OnceCell::new() }
+        TranscriptPaths { agent_id, main, own, call_id: None, meta: OnceCell::new() }
+    }
+
+    /// The same, where the payload names the call that started the agent.
+    #[must_use]
+    pub fn of_call(self, call_id: Option<&str>) -> TranscriptPaths {
+        TranscriptPaths { call_id: call_id.map(str::to_owned), ..self }
+    }
+
+    /// The call that started the agent: as the payload names it, else the file beside its transcript.
+    fn call_ids(&self) -> impl Iterator<Item = &str> {
+        let beside = || self.meta()?.tool_use_id.as_deref();
+        self.call_id.as_deref().into_iter().chain(std::iter::once_with(beside).flatten())
+    }
+
+    /// The call that the payload names, as it is in the main transcript.
+    #[must_use]
+    pub fn named_call(&self) -> Option<AgentCall> {
+        transcript::call_of(&self.main, Some(self.call_id.as_deref()?), None)
     }
 
     /// What Claude Code wrote about the agent beside its transcript, when it was first asked for.
@@ -122,7 +164,8 @@ impl TranscriptPaths {
 
     /// The same paths, with nothing read yet.
     fn unread(&self) -> TranscriptPaths {
-        TranscriptPaths::new(self.agent_id.clone(), self.main.clone(), self.own.clone())
+        let paths = TranscriptPaths::new(self.agent_id.clone(), self.main.clone(), self.own.clone());
+        paths.of_call(self.call_id.as_deref())
     }
 
     /// Whether there is one transcript alone.
@@ -156,6 +199,9 @@ pub fn origin(
     if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
         return None;
     }
+    if let Some(origin) = paths.named_call().and_then(|call| PromptOrigin::of_agent_call(call, session)) {
+        return Some(origin);
+    }
     let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
     let called = |id: Option<&str>| {
         transcript::call_of(&paths.main, id, agent)
@@ -174,11 +220,17 @@ pub fn origin(
     if wait && may_have_step() { late(paths, session).or_else(|| called(id().as_deref())) } else { by_name }
 }
 
-/// The prompt, if the payload does not say whose transcript it names. It is the agent's own unless it has the form
-/// of Claude Code's main thread and calls agents.
+/// The prompt, if the payload does not say whose transcript it names. It is the agent's own unless it is of a thread that
+/// calls agents: in the form of Claude Code's main thread, or in a plain one while it waits for an agent with markers.
 fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<PromptOrigin> {
+    if let Some(call) = paths.named_call() {
+        return PromptOrigin::of_agent_call(call, session);
+    }
     let first = transcript::first_prompt(&paths.main);
     if let Some(prompt) = first.as_ref().filter(|prompt| !prompt.is_main) {
+        if let Some(call) = waiting_call(&paths.main, prompt) {
+            return PromptOrigin::of_agent_call(call, session);
+        }
         let call = claim_by_prompt(&prompt.text, paths, session);
         return Some(call.map_or_else(|| PromptOrigin::of_prompt(prompt.clone()), PromptOrigin::of_call));
     }
@@ -189,6 +241,16 @@ fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) ->
         Ok(CallLookup::Nothing) => first.map(PromptOrigin::of_prompt),
         _ => None,
     }
+}
+
+/// The call with markers that a plain transcript waits for. A transcript whose own prompt has markers is the agent's: what
+/// it calls is a helper.
+fn waiting_call(path: &Path, first: &Prompt) -> Option<AgentCall> {
+    let applies = |prompt: &str| Markers::of(prompt).apply();
+    if applies(&first.text) {
+        return None;
+    }
+    transcript::unanswered_call(path).filter(|call| call.prompt.as_deref().is_some_and(applies))
 }
 
 /// Waits for a transcript that is written late, if the client writes transcripts at all.
@@ -216,13 +278,12 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
 /// The call that Gate 1 remembered for this agent.
 #[must_use]
 pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
-    claimed(paths, session).or_else(|| named_beside(paths, session))
+    claimed(paths, session).or_else(|| named(paths, session))
 }
 
 /// The same, and keeps the link with our own state: an agent can delete the file that names the call.
 pub fn claim(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
-    let found =
-        || named_beside(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
+    let found = || named(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
     claimed(paths, session).or_else(found)
 }
 
@@ -230,9 +291,9 @@ fn claimed(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     GatedCall::of_agent(session, paths.agent_id.as_deref()?)
 }
 
-/// By what Claude Code wrote beside the agent's transcript.
-fn named_beside(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
-    GatedCall::recall(session, paths.meta()?.tool_use_id.as_deref()?)
+/// By what the payload says, or what Claude Code wrote beside the agent's transcript.
+fn named(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
+    paths.call_ids().find_map(|id| GatedCall::recall(session, id))
 }
 
 /// The same if that file is gone: by the prompt, to which Gate 1 has appended.

@@ -1,5 +1,6 @@
 //! Gate 1, before a call, and Gate 2, during the work: what they check and find. The hook decides what follows.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::call::GatedCall;
@@ -7,6 +8,7 @@ use super::markers::Markers;
 use super::protected::ProtectedPaths;
 use super::scope::{AllowedFiles, Scope};
 use super::step::{self, Step};
+use super::step_folders::StepFolders;
 use crate::paths;
 use conclaude_core::config::DesConfig;
 use conclaude_core::finding::{Code, Finding};
@@ -20,6 +22,8 @@ pub struct OpenStep {
     pub path: PathBuf,
     /// Its path relative to the root: its name in records and messages.
     pub name: String,
+    /// The same with links as they are: where it is looked for later.
+    pub named: String,
     /// Its text, as it was read.
     pub text: String,
     pub step: Step,
@@ -30,13 +34,19 @@ pub struct OpenStep {
 ///
 /// # Errors
 /// A finding that says why not.
-pub fn open_step(root: &Path, step_file: &str) -> Result<OpenStep, Finding> {
-    let path = step::locate(root, step_file)?;
-    let (step, text) = step::read(&path, step_file)?;
+pub fn open_step(folders: &StepFolders<'_>, step_file: &str) -> Result<OpenStep, Finding> {
+    let named = folders.resolve(step_file);
+    let path = step::locate(folders.root, &named)?;
+    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        let fix = "name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`";
+        let what = format!("{step_file} does not exist in {folders}");
+        return Err(Finding::new(Code::StepFileMissing, what, fix));
+    }
+    let (step, text) = step::read(&path, &named)?;
     let allowed = step.allowed_files().map_err(|error| {
-        Finding::new(Code::StepFileInvalid, format!("{step_file}: {error}"), "fix allowed_file_patterns")
+        Finding::new(Code::StepFileInvalid, format!("{named}: {error}"), "fix allowed_file_patterns")
     })?;
-    Ok(OpenStep { path, name: step_name(root, step_file), text, step, allowed })
+    Ok(OpenStep { path, name: step_name(folders.root, &named), named, text, step, allowed })
 }
 
 /// A step file's name in records and messages: its path relative to the root, after following links.
@@ -51,7 +61,7 @@ pub struct CallRequest<'a> {
     pub markers: &'a Markers,
     pub prompt: &'a str,
     pub subagent_type: &'a str,
-    pub root: &'a Path,
+    pub folders: StepFolders<'a>,
     pub des: &'a DesConfig,
     /// The call of the gated agent that makes this one.
     pub caller: Option<&'a GatedCall>,
@@ -83,9 +93,9 @@ pub fn of_prompt(request: &CallRequest<'_>) -> Vec<Finding> {
 /// Gate 1, before the call: is the prompt sound, and may the step be started?
 #[must_use]
 pub fn before(request: &CallRequest<'_>) -> CallResult {
-    let CallRequest { markers, root, caller, .. } = *request;
+    let CallRequest { markers, folders, caller, .. } = *request;
     let mut found = of_prompt(request);
-    let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
+    let opened = markers.step_file.as_deref().map(|step_file| open_step(&folders, step_file));
     let opened = match opened {
         Some(Ok(opened)) => opened,
         Some(Err(finding)) => {
@@ -198,7 +208,10 @@ pub fn during(request: &WriteRequest<'_>) -> Option<Finding> {
         Some(call) => call.scope().map_err(|error| {
             Finding::new(Code::StepFileInvalid, error.to_string(), "fix allowed_file_patterns")
         }),
-        None => open_step(request.work, request.step_file).map(|opened| Scope::of(opened.allowed)),
+        None => {
+            let folders = StepFolders { root: request.work, cwd: request.cwd };
+            open_step(&folders, request.step_file).map(|opened| Scope::of(opened.allowed))
+        }
     };
     let scope = match scope {
         Ok(scope) => scope,

@@ -66,7 +66,7 @@ impl Markers {
         let [validation, step_file, agent, command, project_id] = values;
         let validation = match validation {
             _ if unclear => Validation::Unclear,
-            None | Some("none" | "optional") => Validation::None,
+            None | Some("none" | "optional" | "false" | "no" | "off") => Validation::None,
             Some("required") => Validation::Required,
             Some(other) => {
                 problems.push(format!("DES-VALIDATION is `{other}`, not `required`, `optional` or `none`"));
@@ -160,6 +160,9 @@ mod tests {
             "",
             "no markers",
             "<!-- DES-VALIDATION: none -->",
+            "<!-- DES-VALIDATION: false -->",
+            "<!-- DES-VALIDATION: no -->",
+            "<!-- DES-VALIDATION: off -->",
             "<!-- DES-VALIDATION: optional --><!-- DES-AGENT: -->",
             "<!-- DES-STEP-FILE: x -->",
         ] {

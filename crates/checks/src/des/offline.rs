@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use super::context::{DesContext, PromptOrigin, TranscriptPaths};
 use super::gates::OpenStep;
-use super::markers::Markers;
+use super::markers::{Markers, Validation};
+use super::step_folders::StepFolders;
 use super::stop::{self, StopRequest};
 use crate::paths;
 use conclaude_core::config::{DesConfig, ScopeMode};
@@ -23,15 +24,27 @@ pub enum OfflineError {
     NoPrompt(PathBuf),
 }
 
+/// The prompt of the agent of a transcript, which is its own or that of the thread that called it.
+///
+/// # Errors
+/// When there is no prompt in the transcript.
+pub fn origin(path: &Path) -> Result<PromptOrigin, OfflineError> {
+    conclaude_os::files::open_regular(path)
+        .map_err(|error| OfflineError::Transcript { path: path.to_owned(), error })?;
+    PromptOrigin::in_transcript(path).ok_or_else(|| OfflineError::NoPrompt(path.to_owned()))
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct OfflineStep<'a> {
     /// The step's name, relative to the work tree.
     pub step: &'a str,
-    /// The agent's own transcript.
+    /// The agent's own transcript, or that of the thread that called it.
     pub transcript: &'a Path,
     /// The project's root, with the audit trail.
     pub root: &'a Path,
     pub tree: &'a WorkTree,
+    /// The folder that the caller works in.
+    pub cwd: &'a Path,
     pub des: &'a DesConfig,
 }
 
@@ -50,28 +63,29 @@ pub struct OfflineReport {
 /// When there is no prompt in the transcript.
 pub fn judge(work: &OfflineStep<'_>) -> Result<OfflineReport, OfflineError> {
     let path = work.transcript;
-    conclaude_os::files::open_regular(path)
-        .map_err(|error| OfflineError::Transcript { path: path.to_owned(), error })?;
-    let prompt = transcript::first_prompt(path).ok_or_else(|| OfflineError::NoPrompt(path.to_owned()))?;
-    let origin = PromptOrigin { prompt: prompt.text, time: prompt.time, call: None };
+    let origin = origin(path)?;
     let markers = Markers::of(&origin.prompt);
     let paths = TranscriptPaths::new(None, path.to_owned(), Some(path.to_owned()));
     let context = DesContext::of(&markers).with_times(&paths, &origin);
     let is_gated = markers.apply();
-    let findings = if is_gated { findings(work, &markers, &origin) } else { Vec::new() };
+    let mut findings = if is_gated { findings(work, &markers, &origin) } else { Vec::new() };
+    if markers.validation == Validation::Unclear {
+        findings = findings.into_iter().map(Finding::warning).collect();
+    }
     Ok(OfflineReport { is_gated, context, findings })
 }
 
 fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) -> Vec<Finding> {
     let mut found = markers.findings();
-    let named =
-        markers.step_file.as_deref().and_then(|file| paths::relative(&work.tree.path, &work.tree.path, file));
+    let folders = StepFolders { root: &work.tree.path, cwd: work.cwd };
+    let named = markers.step_file.as_deref().map(|file| folders.resolve(file));
+    let named = named.and_then(|file| paths::relative(&work.tree.path, &work.tree.path, &file));
     if let Some(other) = named.filter(|name| name != work.step) {
         let what = format!("DES-STEP-FILE is {other}, but this is {}", work.step);
         found.push(Finding::new(Code::MarkerInvalid, what, "check that step, or take this one's transcript"));
     }
     let own_type = Meta::beside(work.transcript).and_then(|meta| meta.agent_type);
-    let agent = own_type.or_else(|| markers.agent.clone()).unwrap_or_default();
+    let agent = origin.agent.clone().or(own_type).or_else(|| markers.agent.clone()).unwrap_or_default();
     // There is no baseline of the tree: the writes in the transcript are checked instead.
     let des = DesConfig { scope: Some(ScopeMode::Off), ..work.des.clone() };
     let (of_stop, opened) = stop::inspect(&StopRequest {
@@ -81,13 +95,17 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
         session: "",
         root: work.root,
         tree: work.tree,
+        cwd: work.cwd,
         main: work.transcript,
         own: Some(work.transcript),
         des: &des,
         config_now: None,
     });
     found.extend(of_stop);
-    found.extend(opened.map(|opened| written_outside(work, &opened)).unwrap_or_default());
+    // In the transcript of the thread that called it are the writes of that thread.
+    if let Some(opened) = opened.filter(|_| origin.agent.is_none()) {
+        found.extend(written_outside(work, &opened));
+    }
     found
 }
 

@@ -104,6 +104,12 @@ pub fn configured_command(evidence: &Value) -> Option<&str> {
     evidence.get("command")?.as_str()
 }
 
+/// Whether a recorded proof is of a command that was expected to fail. That is no proof of a phase which must pass.
+#[must_use]
+pub fn is_expected_to_fail(evidence: &Value) -> bool {
+    evidence.get("expected").and_then(Value::as_str) == Some("fail")
+}
+
 pub(super) fn name_of(entry: &Value) -> Option<String> {
     entry
         .get("phase_name")

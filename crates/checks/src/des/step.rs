@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::phases::name_of;
-pub use super::phases::{Phase, PhaseStatus, configured_command};
+pub use super::phases::{Phase, PhaseStatus, configured_command, is_expected_to_fail};
 use super::scope::{AllowedFiles, ScopePatternError};
 use crate::paths::real_path;
 use conclaude_core::finding::{Code, Finding};

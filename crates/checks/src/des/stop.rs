@@ -10,8 +10,10 @@ use super::call::GatedCall;
 use super::check::check_by;
 use super::context::PromptOrigin;
 use super::gates::{OpenStep, mismatch, moved, open_step};
-use super::markers::Markers;
-use super::step::{Phase, PhaseStatus, Step, configured_command};
+use super::markers::{Markers, Validation};
+use super::phases::expects_failure;
+use super::step::{Phase, PhaseStatus, Step, configured_command, is_expected_to_fail};
+use super::step_folders::StepFolders;
 use conclaude_core::config::{DesConfig, GateConfig};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::clean_line;
@@ -33,9 +35,18 @@ pub fn lost(step_file: &str) -> Finding {
     Finding::new(Code::NotJudged, what, fix)
 }
 
-/// All findings at once, and the step if it could be read.
+/// All findings at once, and the step if it could be read. Where it is unclear whether validation is required they are
+/// warnings: Gate 1 denies such a call, and an agent cannot change its prompt.
 #[must_use]
 pub fn inspect(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
+    let (found, opened) = findings(stopping);
+    if stopping.markers.validation == Validation::Unclear {
+        return (found.into_iter().map(Finding::warning).collect(), opened);
+    }
+    (found, opened)
+}
+
+fn findings(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
     let mut found = stopping.markers.findings();
     if let Some(agent) = stopping.markers.agent.as_deref().filter(|agent| *agent != stopping.agent) {
         found.push(mismatch(agent, stopping.agent, "only that agent can finish this step"));
@@ -46,7 +57,8 @@ pub fn inspect(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
     }
     found.extend(changed_config(stopping));
     let Some(step_file) = stopping.markers.step_file.as_deref() else { return (found, None) };
-    let opened = match open_step(&stopping.tree.path, step_file) {
+    let folders = StepFolders { root: &stopping.tree.path, cwd: stopping.cwd };
+    let opened = match open_step(&folders, step_file) {
         Ok(opened) => opened,
         Err(finding) => {
             found.push(finding);
@@ -115,6 +127,8 @@ pub struct StopRequest<'a> {
     pub root: &'a Path,
     /// Where the agent worked: the root, or its worktree.
     pub tree: &'a WorkTree,
+    /// The folder that the session works in.
+    pub cwd: &'a Path,
     pub main: &'a Path,
     pub own: Option<&'a Path>,
     /// The config at the call, if Gate 1 saw it: the agent is judged by it.
@@ -197,6 +211,12 @@ fn evidence_problem(
             clean_line(&run.command)
         ));
     }
+    if run.expects_failure && !expects_failure(&phase.name) {
+        return Some(format!(
+            "the last run, `{}`, was expected to fail, which proves nothing outside of RED phases",
+            clean_line(&run.command)
+        ));
+    }
     let verdict = phase.verdict().unwrap_or_default();
     if verdict == run.decision {
         return None;
@@ -210,6 +230,7 @@ struct RunRecord {
     command: String,
     /// The command, if it was the config's and not what the agent typed.
     configured: Option<String>,
+    expects_failure: bool,
 }
 
 impl RunRecord {
@@ -220,6 +241,7 @@ impl RunRecord {
             decision: record.get("decision")?.as_str()?.to_owned(),
             command: text(evidence.get("command")),
             configured: configured_command(evidence).map(str::to_owned),
+            expects_failure: is_expected_to_fail(evidence),
         })
     }
 }

@@ -15,7 +15,7 @@ mod check;
 mod expectation;
 mod problem;
 
-pub use problem::{LocatedProblem, Problem, Remark, Style, warning};
+pub use problem::{LocatedProblem, Problem, Remark, Style, note, warning};
 use problem::{SourceFile, renderer};
 
 /// Whether a text, which may not be YAML, has a key that starts so. A key with a typo at its end is found, too. Comments have no keys.

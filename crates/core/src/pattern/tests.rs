@@ -16,7 +16,11 @@ fn assert_pattern(pattern: &str, yes: &[&str], no: &[&str]) {
 fn selected(patterns: &[&str], mode: MatchMode, name: &str) -> Vec<String> {
     let entries: Vec<_> =
         patterns.iter().map(|p| (Pattern::try_from((*p).to_owned()).unwrap(), ())).collect();
-    select(&entries, mode, name, None).unwrap().iter().map(|(p, ())| p.to_string()).collect()
+    select_by(&entries, mode, |pattern| pattern.matches(name, None))
+        .unwrap()
+        .iter()
+        .map(|(p, ())| p.to_string())
+        .collect()
 }
 
 // Scenario: Wildcard matches all subagents

@@ -9,7 +9,7 @@ use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
 use crate::agent::actor;
-use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
+use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Reaction};
 use crate::dialect::claude::prompt::is_notification;
 use crate::event::{BlockCounter, Blocking, EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
@@ -192,7 +192,18 @@ fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Ve
         }
         Subject::Nothing => ("", None),
     };
-    Ok((subject.to_owned(), pattern::select(section.entries(), mode, subject, id)?))
+    let applies = |pattern: &Pattern| {
+        let by_id = || compared_id(facts).map_or(Ok(false), |id| pattern.matches(id, None));
+        Ok(pattern.matches(subject, id)? || by_id()?)
+    };
+    Ok((subject.to_owned(), pattern::select_by(section.entries(), mode, applies)?))
+}
+
+/// The agent's id, if globs are compared with it too: where the payload has no type, its id may be the only name that the
+/// user knows.
+fn compared_id<'a>(facts: &Facts<'a>) -> Option<&'a str> {
+    let agent = facts.agent?;
+    if facts.event.payload.agent_type().is_some() { None } else { agent.id.as_deref() }
 }
 
 fn location(work: &Path, path: &str) -> Location {
@@ -208,7 +219,9 @@ fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     if facts.select == Selection::ForEveryone {
         return config.agent.as_ref().is_none_or(|glob| is_for_everyone(glob.as_str()));
     }
-    config.agent.as_ref().is_none_or(|glob| glob.matches(actor(facts.agent.or(facts.caller))))
+    let matches_id = |glob: &NameGlob| compared_id(facts).is_some_and(|id| glob.matches(id));
+    let actor = actor(facts.agent.or(facts.caller));
+    config.agent.as_ref().is_none_or(|glob| glob.matches(actor) || matches_id(glob))
 }
 
 /// The part of a prompt that patterns are compared with.

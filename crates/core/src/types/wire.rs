@@ -123,6 +123,7 @@ impl TryFrom<&Wire> for SubagentStopPayload {
             agent_transcript_path: wire.string("agent_transcript_path")?,
             stop_hook_active: wire.0.get("stop_hook_active").and_then(Value::as_bool),
             last_assistant_message: wire.optional("last_assistant_message"),
+            tool_use_id: wire.optional("tool_use_id"),
         })
     }
 }

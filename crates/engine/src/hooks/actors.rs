@@ -10,6 +10,7 @@ use conclaude_core::config::{ConclaudeConfig, DesConfig};
 use conclaude_core::dialect::claude::layout::derived_transcript;
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
+use conclaude_core::plan::Gate;
 use conclaude_core::types::Event;
 use conclaude_os::log;
 use conclaude_store::store::Session;
@@ -64,9 +65,12 @@ pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig)
             return Actors { agent, unknown_gate, ..Actors::default() };
         }
     };
-    // Where nothing else says what the agent is, its marker does.
-    let agent = agent.map(|agent| match &gate.markers.agent {
-        Some(name) if agent.kind.is_none() => Agent { name: name.clone(), ..agent },
+    // Where the payload does not say what the agent is, its call does; where nothing else does, its marker.
+    let is_stop = matches!(gate.facts.gate, Gate::Stop { .. });
+    let called = if is_stop && payload.agent_type().is_none() { gate.origin.agent.clone() } else { None };
+    let agent = agent.map(|agent| match (called, &gate.markers.agent) {
+        (Some(name), _) => Agent { name: name.clone(), kind: Some(name), ..agent },
+        (None, Some(name)) if agent.kind.is_none() => Agent { name: name.clone(), ..agent },
         _ => agent,
     });
     Actors { agent, gate: Some(gate), unknown_gate: None }

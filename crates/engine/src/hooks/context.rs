@@ -12,6 +12,7 @@ use super::changed_files::ChangeSite;
 use super::config::Config;
 use super::gate_context::GateContext;
 use super::panics;
+use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
@@ -100,7 +101,10 @@ impl<'a> Context<'a> {
         if !config.fails(kind) {
             arrived(&root, kind, environment);
         }
-        let Actors { agent, gate, unknown_gate } = actors::find(&event, &session, &config.settings);
+        let Actors { agent, mut gate, unknown_gate } = actors::find(&event, &session, &config.settings);
+        if let Some(gate) = &mut gate {
+            gate.resolve_step(&StepFolders { root: &root.work, cwd: Path::new(payload.cwd()) });
+        }
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
         let baseline = match gate.as_ref().and_then(|gate| gate.origin.call.as_ref()) {

@@ -9,6 +9,7 @@ use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::{PromptOrigin, TranscriptPaths, claim, lost, origin, remembered};
 use conclaude_checks::des::gates::{CallResult, OpenStep};
 use conclaude_checks::des::markers::Markers;
+use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_core::agent::Agent;
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -47,6 +48,27 @@ pub(super) struct GateQuery<'a> {
     pub(super) agent: Option<&'a Agent>,
     pub(super) session: &'a Session,
     pub(super) des_is_on: bool,
+}
+
+impl GateContext {
+    /// Names the step file from the root, wherever it was found. What Gate 1 remembered counts, since the session may work in
+    /// another folder by now.
+    pub(super) fn resolve_step(&mut self, folders: &StepFolders<'_>) {
+        let Some(marked) = &self.markers.step_file else { return };
+        let at_call = self.origin.call.as_ref().map(|call| call.named_step.as_str());
+        let named = match at_call.filter(|named| !named.is_empty()) {
+            Some(named) => named.to_owned(),
+            None => folders.resolve(marked),
+        };
+        match &mut self.facts.gate {
+            Gate::Call { step_file } | Gate::Stop { step_file } => *step_file = Some(named.clone()),
+            Gate::Write { step_file, .. } => step_file.clone_from(&named),
+            Gate::Helper { .. } | Gate::MissingState { .. } => {}
+        }
+        let [step_file, ..] = &mut self.facts.markers;
+        *step_file = Some(named.clone());
+        self.markers.step_file = Some(named);
+    }
 }
 
 impl GateQuery<'_> {
@@ -99,7 +121,7 @@ fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des
 
 /// The agent of a stop whose only transcript is its own, by the marker in the prompt: a call in there is one of its helpers.
 pub(super) fn marked_agent(payload: &HookPayload, paths: &TranscriptPaths) -> Option<Agent> {
-    if payload.agent_type().is_some() || !paths.is_single() {
+    if payload.agent_type().is_some() || !paths.is_single() || paths.named_call().is_some() {
         return None;
     }
     let prompt = transcript::first_prompt(&paths.main).filter(|prompt| !prompt.is_main)?;
@@ -205,5 +227,5 @@ pub(super) fn transcript_paths(payload: &HookPayload) -> TranscriptPaths {
         }
         None => None,
     };
-    TranscriptPaths::new(payload.agent_id().map(str::to_owned), main, own)
+    TranscriptPaths::new(payload.agent_id().map(str::to_owned), main, own).of_call(payload.agent_call_id())
 }

@@ -11,8 +11,10 @@ use super::panics;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::gates::{self, CallRequest, CallResult, WriteRequest};
 use conclaude_checks::des::judge::{self, JudgeQuestion};
+use conclaude_checks::des::markers::Validation;
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::des::step::Step;
+use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_checks::des::stop::{self, StopRequest};
 use conclaude_checks::des::unfinished;
 use conclaude_checks::guard::Ground;
@@ -85,7 +87,7 @@ pub(super) fn seen<'a>(
             markers: &known.markers,
             prompt: &known.origin.prompt,
             subagent_type: agents::called(&tool.tool_input),
-            root: &context.root.work,
+            folders: StepFolders { root: &context.root.work, cwd: Path::new(context.payload().cwd()) },
             des: &plan.gates.des,
             caller: known.caller.as_ref(),
         })
@@ -190,6 +192,7 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
         session: context.payload().session_id(),
         root: &context.root.folder,
         tree: &context.tree,
+        cwd: Path::new(context.payload().cwd()),
         main: &known.paths.main,
         own: known.paths.own.as_deref(),
         des,
@@ -211,6 +214,10 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
 /// What the judge says.
 pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) -> Option<Outcome> {
     let known = context.gate.as_ref()?;
+    // It could only block, and nobody knows whether validation is required.
+    if known.markers.validation == Validation::Unclear {
+        return None;
+    }
     let HookPayload::SubagentStop(stop) = context.payload() else { return None };
     let opened = known.judged.get().and_then(Option::as_ref);
     // The step is the agent's to write: what it must fulfil is what it said at the call.

@@ -182,9 +182,11 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
     let call = GatedCall {
         tool_use_id: tool.tool_use_id.clone().unwrap_or_default(),
         subagent_type: agents::called(&tool.tool_input).to_owned(),
+        session: tool.base.session_id.clone(),
         prompt: known.origin.prompt.clone(),
         root: context.root.folder.clone(),
         step_file: opened.name.clone(),
+        named_step: opened.named.clone(),
         rules: opened.step.rules(),
         scopes,
         config,
@@ -220,6 +222,7 @@ fn remember_helper(
     let call = GatedCall {
         tool_use_id: id,
         subagent_type: agents::called(&tool.tool_input).to_owned(),
+        session: parent.session,
         prompt: String::new(),
         root: parent.root,
         step_file: parent.step_file,

@@ -24,6 +24,20 @@ pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     }
 }
 
+/// A `*` after other patterns of `subagentStop` looks like a fallback, which it is only with `match: first`.
+pub(super) fn no_fallback(config: &ConclaudeConfig) -> Option<Remark> {
+    let section = config.section(EventKind::SubagentStop).filter(|section| section.mode.is_none())?;
+    let at = section.entries().iter().position(|(pattern, _)| pattern.is_wildcard())?;
+    if at == 0 {
+        return None;
+    }
+    let name = EventKind::SubagentStop.row().section;
+    let remark = Remark::new([name, "commands", "*"], format!("{name}: `*` is no fallback here"));
+    let why = "its commands run first, and for every agent, also where another pattern matches";
+    let help = "write `match: first` for one pattern per agent, or `match: all` if it is meant so";
+    Some(remark.because(why).help(help))
+}
+
 /// `match: first` in an inner layer has no effect if an outer layer has commands: all of them run.
 pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {

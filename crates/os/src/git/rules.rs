@@ -1,5 +1,5 @@
-//! What `.gitignore` files hide. Only those inside the tree count, as they were when an agent was called: what is in
-//! `.git/info/exclude`, in `core.excludesFile` or in a `.gitignore` that was written since then hides nothing.
+//! What git is told to ignore: by `.gitignore` files, by `.git/info/exclude` and by the file that `core.excludesFile` names. All
+//! count as they were when an agent was called: a rule that was written since then hides nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,16 @@ use crate::log;
 const MAX_FILE: u64 = 64 << 10;
 const MAX_TOTAL: usize = 256 << 10;
 
-/// The texts of the `.gitignore` files, by their folder: empty for the top level, `src/` below it.
+/// The key of the user's own rules. No folder has it, since those end with `/`.
+const OF_USER: &str = "core.excludesFile";
+
+/// The key of the rules of a repository in this folder.
+fn key_of_repository(folder: &str) -> String {
+    format!("{folder}.git/info/exclude")
+}
+
+/// The texts of the `.gitignore` files, by their folder: empty for the top level, `src/` below it. And those of the files that
+/// count less, by the keys above.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Rules(BTreeMap<String, String>);
@@ -23,23 +32,52 @@ pub(super) struct Rules(BTreeMap<String, String>);
 impl Rules {
     /// Reads the rules of a folder that is walked for the first time.
     pub(super) fn read(&mut self, folder: &str, path: &Path) {
-        let file = path.join(".gitignore");
+        self.add(folder.to_owned(), &path.join(".gitignore"));
+    }
+
+    /// Reads the rules of this clone alone, which are not in its tree.
+    pub(super) fn read_excludes(&mut self, folder: &str, common_dir: &Path) {
+        self.add(key_of_repository(folder), &common_dir.join("info/exclude"));
+    }
+
+    /// Reads the user's own rules.
+    pub(super) fn read_users(&mut self, file: Option<&Path>) {
+        if let Some(file) = file {
+            self.add(OF_USER.to_owned(), file);
+        }
+    }
+
+    fn add(&mut self, key: String, file: &Path) {
         if file.symlink_metadata().is_err() {
             return;
         }
         let total: usize = self.0.values().map(String::len).sum();
-        match files::read_text(&file, MAX_FILE) {
+        match files::read_text(file, MAX_FILE) {
             Ok(text) if total + text.len() <= MAX_TOTAL => {
-                self.0.insert(folder.to_owned(), text);
+                self.0.insert(key, text);
             }
             Ok(_) => log::warn(|| format!("{} hides nothing: there are too many rules", file.display())),
             Err(error) => log::warn(|| format!("{} hides nothing: {error}", file.display())),
         }
     }
 
+    /// The user's own rules, which count least.
+    pub(super) fn of_user(&self) -> Option<Gitignore> {
+        self.compiled(OF_USER)
+    }
+
+    /// The rules of a clone, which count less than those of its `.gitignore` files.
+    pub(super) fn of_repository(&self, folder: &str) -> Option<Gitignore> {
+        self.compiled(&key_of_repository(folder))
+    }
+
     /// The rules of a folder alone, ready to be compared.
     pub(super) fn of(&self, folder: &str) -> Option<Gitignore> {
-        let text = self.0.get(folder)?;
+        self.compiled(folder)
+    }
+
+    fn compiled(&self, key: &str) -> Option<Gitignore> {
+        let text = self.0.get(key)?;
         let mut builder = GitignoreBuilder::new("");
         builder.allow_unclosed_class(false);
         for line in text.trim_start_matches('\u{feff}').lines() {

@@ -12,6 +12,8 @@ impl TestRepository {
     fn new() -> Self {
         let repository = TestRepository(tempfile::tempdir().unwrap());
         repository.git(&["init", "-q"]);
+        // Not with the developer's rules either, which we read.
+        repository.git(&["config", "core.excludesFile", ""]);
         repository
     }
 

@@ -1,4 +1,4 @@
-//! Visits every file of a work tree that is tracked or that no `.gitignore` hides, also in nested repositories.
+//! Visits every file of a work tree that is tracked or that no rule hides, also in nested repositories.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use super::error::GitError;
+use super::excludes;
 use super::file::{self, FileKind, FileState};
 use super::index::{self, GITLINK, IndexEntries, IndexEntry, name_of, path_of};
 use super::repository::Repository;
@@ -116,8 +117,12 @@ impl<'a> Walk<'a> {
         let start = SystemTime::now();
         let mut walk =
             Walk { repository, before, rules, tracked: HashMap::new(), found: Vec::new(), read: 0, start };
+        if before.is_none() {
+            walk.rules.read_users(excludes::file_of_user(repository).as_deref());
+        }
         walk.enter_repository(repository, "")?;
-        let top = Folder { path: repository.top.clone(), name: String::new(), rules: Stack::default() };
+        let rules = Stack::default().with("", walk.rules.of_user()).with("", walk.rules.of_repository(""));
+        let top = Folder { path: repository.top.clone(), name: String::new(), rules };
         let mut folders = vec![top];
         while let Some(folder) = folders.pop() {
             walk.folder(folder, &mut folders)?;
@@ -130,8 +135,12 @@ impl<'a> Walk<'a> {
         if self.before.is_none() {
             self.rules.read(&folder.name, &folder.path);
         }
-        let rules = folder.rules.with(&folder.name, self.rules.of(&folder.name));
         let is_nested = !folder.name.is_empty() && self.nested(&folder)?;
+        let mut rules = folder.rules.clone();
+        if is_nested {
+            rules = rules.with(&folder.name, self.rules.of_repository(&folder.name));
+        }
+        let rules = rules.with(&folder.name, self.rules.of(&folder.name));
         let listed = match std::fs::read_dir(&folder.path) {
             Ok(listed) => listed,
             Err(error) => {
@@ -186,6 +195,9 @@ impl<'a> Walk<'a> {
 
     /// Reads what a repository tracks, and visits its config files and hooks.
     fn enter_repository(&mut self, repository: &Repository, name: &str) -> Result<(), GitError> {
+        if self.before.is_none() {
+            self.rules.read_excludes(name, &repository.common_dir);
+        }
         let index = repository.tracked()?;
         let top: Rc<Path> = repository.top.as_path().into();
         for (below, entry) in index.entries {

@@ -54,11 +54,14 @@ impl Session {
     /// Nothing is created until something is written.
     #[must_use]
     pub fn new(root: &Path, session_id: &str) -> Session {
-        let name = hash(session_id);
+        Session::named(root, &hash(session_id))
+    }
+
+    fn named(root: &Path, name: &str) -> Session {
         Session {
             root: root.to_owned(),
             // By the session alone: a config that appears or disappears moves the root.
-            outside: user_state_folder().map(|folder| folder.join(SESSIONS).join(&name)),
+            outside: user_state_folder().map(|folder| folder.join(SESSIONS).join(name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
             budget: Budget::unlimited(),
@@ -69,6 +72,18 @@ impl Session {
     #[must_use]
     pub fn within(self, budget: &Budget) -> Session {
         Session { budget: budget.clone(), ..self }
+    }
+
+    /// The sessions of which something is kept outside of projects, or in this one. They are only read.
+    #[must_use]
+    pub fn all(root: &Path) -> Vec<Session> {
+        let inside = fs::read_dir(root.join(FOLDER).join("state")).into_iter().flatten().flatten();
+        let paths = folders().into_iter().chain(inside.map(|entry| entry.path()));
+        let names: BTreeSet<String> =
+            paths.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect();
+        // Other folders have other names than hashes.
+        let names = names.into_iter().filter(|name| name.len() == 64);
+        names.map(|name| Session::named(root, &name).read_only()).collect()
     }
 
     /// How long its user may wait.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::MessageLine;
 use super::lines::{BackwardLine, CALL, LinesFromEnd};
 use conclaude_core::dialect::claude::tools;
 
@@ -66,6 +67,59 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<CallLookup> 
         }
     }
     Ok(if only_junk { CallLookup::Malformed } else { CallLookup::Nothing })
+}
+
+/// How far back from the end a transcript is checked for lines that are not JSON. Claude Code's have up to 100 MB.
+const MAX_CHECKED_BYTES: u64 = 256 << 20;
+
+/// Whether a line is not JSON, apart from the last one, which may be in the middle of being written.
+#[must_use]
+pub fn has_malformed_line(path: &Path) -> bool {
+    let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
+    let end = lines.start;
+    let mut unfinished = true;
+    while let Ok(Some(line)) = lines.next_line() {
+        let is_unfinished = std::mem::take(&mut unfinished);
+        if let BackwardLine::Whole(line) = line
+            && !line.trim_ascii().is_empty()
+            && !is_unfinished
+            && serde_json::from_slice::<IgnoredAny>(&line).is_err()
+        {
+            return true;
+        }
+        if end - lines.start > MAX_CHECKED_BYTES {
+            return false;
+        }
+    }
+    false
+}
+
+/// The most recent Agent call that nothing answers: its agent is at work. One without an id is answered by whatever the
+/// user's side says after it.
+#[must_use]
+pub fn unanswered_call(path: &Path) -> Option<AgentCall> {
+    let mut lines = LinesFromEnd::open(path).ok()?;
+    let mut answered = Vec::new();
+    let mut user_spoke = false;
+    while let Ok(Some(line)) = lines.next_line() {
+        let BackwardLine::Whole(line) = line else { continue };
+        let is_open = |call: &AgentCall| match &call.id {
+            Some(id) => !answered.contains(id),
+            None => !user_spoke,
+        };
+        let calls = calls_in(&line).unwrap_or_default();
+        if let Some(call) = calls.into_iter().rev().find(is_open) {
+            return Some(call);
+        }
+        if memchr::memmem::find(&line, b"user").is_some()
+            && let Some(message) = MessageLine::read(&line)
+            && message.role() == Some("user")
+        {
+            user_spoke = true;
+            answered.extend(message.answered());
+        }
+    }
+    None
 }
 
 #[derive(Deserialize)]

@@ -16,10 +16,8 @@ use conclaude_os::log;
 #[must_use]
 pub fn identify(payload: &HookPayload) -> Agent {
     let transcript = payload.agent_transcript();
-    let kind = payload
-        .agent_type()
-        .map(str::to_owned)
-        .or_else(|| from_transcripts(payload.transcript_path(), transcript.as_deref()));
+    let kind =
+        payload.agent_type().map(str::to_owned).or_else(|| from_transcripts(payload, transcript.as_deref()));
     let id = payload.agent_id().map(str::to_owned);
     let name = kind.clone().or_else(|| id.clone()).unwrap_or_else(|| UNKNOWN.to_owned());
     Agent { name, kind, id, description: None, transcript }
@@ -77,17 +75,26 @@ pub fn ancestors(transcript: &Path) -> Vec<String> {
     found
 }
 
-/// The type of the call that started the agent: the one that its `.meta.json` names, else the most recent.
-fn from_transcripts(main: &str, own: Option<&str>) -> Option<String> {
+/// The type of the call that started the agent: the one that the payload or its `.meta.json` names, else the most recent.
+fn from_transcripts(payload: &HookPayload, own: Option<&str>) -> Option<String> {
     let meta = own.and_then(|path| Meta::beside(&expand_home(path))).unwrap_or_default();
-    let main = expand_home(main);
-    let by_id = meta.tool_use_id.as_deref().and_then(|id| call_type(&main, Some(id)));
-    by_id.or(meta.agent_type.filter(|kind| !kind.trim().is_empty())).or_else(|| call_type(&main, None))
+    let main = expand_home(payload.transcript_path());
+    let by_id = |id: Option<&str>| id.and_then(|id| call_type(&main, Some(id)));
+    by_id(payload.agent_call_id())
+        .or_else(|| by_id(meta.tool_use_id.as_deref()))
+        .or(meta.agent_type.filter(|kind| !kind.trim().is_empty()))
+        .or_else(|| call_type(&main, None))
 }
 
 fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
     match super::last_agent_call(main, id) {
-        Ok(CallLookup::Call(call)) => Some(call.subagent_type),
+        Ok(CallLookup::Call(call)) => {
+            // The call names the agent all the same. Whoever wrote the broken line should know.
+            if super::has_malformed_line(main) {
+                warn_malformed(main);
+            }
+            Some(call.subagent_type)
+        }
         Ok(CallLookup::Nothing) => {
             log::debug(|| format!("no Agent call found in {}", main.display()));
             None
@@ -97,7 +104,7 @@ fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
             None
         }
         Ok(CallLookup::Malformed) => {
-            log::warn(|| format!("malformed transcript {}: a line is not JSON", main.display()));
+            warn_malformed(main);
             None
         }
         Err(error) => {
@@ -105,6 +112,10 @@ fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
             None
         }
     }
+}
+
+fn warn_malformed(main: &Path) {
+    log::warn(|| format!("malformed transcript {}: a line is not JSON", main.display()));
 }
 
 #[cfg(test)]
@@ -154,6 +165,8 @@ mod tests {
         assert_eq!(identify(&stop(&main, r#","agent_id":"a1""#)).name, "tester");
         write_meta(folder.path(), "a1", r#"{"toolUseId":"t1"}"#);
         assert_eq!(identify(&stop(&main, r#","agent_id":"a1""#)).name, "coder");
+        assert_eq!(identify(&stop(&main, r#","agent_id":"a1","tool_use_id":"t2""#)).name, "tester");
+        assert_eq!(identify(&stop(&main, r#","agent_id":"a1","tool_use_id":"t9""#)).name, "coder");
         write_meta(folder.path(), "a1", r#"{"toolUseId":"gone","agentType":"helper"}"#);
         assert_eq!(identify(&stop(&main, r#","agent_id":"a1""#)).name, "helper");
         write_meta(folder.path(), "a1", "not json");

@@ -50,6 +50,12 @@ pub fn warning(problem: &Problem, path: &Path, text: &str, style: Style) -> Stri
     SourceFile { path, text }.render(problem, Level::WARNING, &renderer(style))
 }
 
+/// The same for something that is no mistake, but may not be what was meant.
+#[must_use]
+pub fn note(problem: &Problem, path: &Path, text: &str, style: Style) -> String {
+    SourceFile { path, text }.render(problem, Level::NOTE, &renderer(style))
+}
+
 /// A problem with its position, counted from 1; columns are characters.
 #[derive(Serialize)]
 pub struct LocatedProblem<'a> {

@@ -12,6 +12,7 @@ use crate::hooks::run::World;
 use crate::hooks::{guards, permissions};
 use conclaude_checks::des::gates::{self, CallRequest};
 use conclaude_checks::des::markers::Markers;
+use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_checks::guard::ComparisonLog;
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
@@ -108,7 +109,7 @@ impl Replayer {
             markers: &Markers::of(prompt),
             prompt,
             subagent_type: agents::called(&tool.tool_input),
-            root: Path::new(""),
+            folders: StepFolders::at(Path::new("")),
             des: &self.des,
             caller: None,
         });

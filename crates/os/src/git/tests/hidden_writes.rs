@@ -26,6 +26,35 @@ fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index()
 }
 
 #[test]
+fn rules_outside_of_the_tree_hide_what_they_hid_at_the_call() {
+    let repository = TestRepository::new();
+    repository.write("a", "1");
+    repository.commit();
+    repository.git(&["init", "-q", "nested"]);
+    repository.write(".git/info/exclude", "/top\n.idea/\n");
+    repository.write("nested/.git/info/exclude", "/inner\n");
+    repository.write(".git/rules", "*.swp\n");
+    repository.git(&["config", "core.excludesFile", ".git/rules"]);
+    let baseline = repository.baseline();
+    for hidden in ["top", ".idea/x", "nested/.idea/x", "nested/inner", "deep/er/a.swp", "nested/a.swp"] {
+        repository.write(hidden, "2");
+    }
+    assert_eq!(repository.changed(&baseline), Vec::<String>::new());
+    repository.write(".git/rules", "*\n");
+    repository.write("nested/.git/info/exclude", "*\n");
+    repository.git(&["init", "-q", "made"]);
+    repository.write("made/.git/info/exclude", "*\n");
+    for seen in ["inner", "nested/top", "made/x"] {
+        repository.write(seen, "2");
+    }
+    let changed = repository.changed(&baseline);
+    for seen in ["inner", "nested/top", "made/x", "nested/.git/info/exclude"] {
+        assert!(changed.iter().any(|path| path == seen), "{seen}: {changed:?}");
+    }
+    assert!(!changed.iter().any(|path| path == "top"), "{changed:?}");
+}
+
+#[test]
 fn only_rules_of_the_tree_as_they_were_hide_files() {
     let repository = TestRepository::new();
     repository.write(".gitignore", "/target/\n*.log\n!keep.log\n");
