@@ -72,7 +72,7 @@ pub enum Evidence {
     UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.
     Continue,
-    Command(CommandRun),
+    Command(Box<CommandRun>),
     /// What the judge answered, and what was found by it.
     Judge(Value, Option<Finding>),
     /// The config has an error that concerns the event.

@@ -67,7 +67,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
     log_run(&run);
     notify_user(command, context, Some(&run));
     let verdict = verdict(&run, || context.was_blocked_by_timeout());
-    let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
+    let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(Box::new(run)) };
     (outcome, CommandOutput { stdout: finished.stdout, stderr: finished.stderr })
 }
 

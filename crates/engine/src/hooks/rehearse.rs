@@ -290,7 +290,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
     };
     let verdict = commands::verdict(&run, || end == CommandEnd::TimesOutAgain);
     let message = messages::of_command(&run, verdict);
-    Outcome { verdict, message, evidence: Evidence::Command(run) }
+    Outcome { verdict, message, evidence: Evidence::Command(Box::new(run)) }
 }
 
 /// Why no gate applies to an event that could have one.
