@@ -623,3 +623,11 @@ permissionRequest: {default: ask}
       default: deny
     "#);
 }
+
+#[test]
+fn a_glob_where_a_regular_expression_belongs_is_an_error_with_the_expression() {
+    let config = "userPromptSubmit:\n  contextRules:\n    - {pattern: \"*deploy*\", prompt: x}\n    - {pattern: \"*.md\", prompt: x}\n";
+    let shown = project(config).shows(&["validate"]);
+    assert!(shown.contains("it is no glob, and found anywhere in the prompt: write \"deploy\""), "{shown}");
+    assert!(shown.contains("write \"\\\\.md\""), "{shown}");
+}

@@ -15,6 +15,7 @@ mod files;
 mod names;
 mod original;
 mod permission_rules;
+mod regexes;
 mod shadowed;
 mod tool_rules;
 mod variables;
@@ -38,6 +39,10 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     variables::check(config, &mut found);
     files::of_prompts(config, context, &mut found);
     found.extend(original::remarks(loaded));
+    // A regular expression is the reason of what else is remarked about the same value.
+    let mistaken = regexes::remarks(config);
+    found.retain(|remark| !mistaken.iter().any(|one| one.is_about_same(remark)));
+    found.extend(mistaken);
     // In the order of the files. Remarks without a position come last.
     found.sort_by_cached_key(|remark| {
         let located = remark.locate(&loaded.origins);

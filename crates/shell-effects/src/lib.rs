@@ -61,7 +61,7 @@ pub use paths::normalise;
 pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
-pub use programs::table::name_of as program_name;
+pub use programs::table::{has_subcommands, name_of as program_name};
 pub use quoting::{quoted, quoted_if_needed};
 pub use syntax::placeholder;
 

@@ -180,3 +180,69 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `'app/main.rs'` stop: `app/main.rs` matches no file: the project has none like that; `main.rs` matches files elsewhere: a pattern with `/` counts from the root
     "#);
 }
+
+#[test]
+fn a_regular_expression_where_a_glob_belongs_is_named_with_the_glob() {
+    let mut shown = String::new();
+    for config in [
+        r#"preToolUse: {uneditableFiles: ['.*\.lock', '^src/', 'lock.json$', '!^docs/.*\.md$', '(yarn|pnpm).lock', 'gen/.*\.ts$', 'v\d+/x'], unreadableFiles: [{pattern: '.*\.pem$', agent: '.*coder'}]}"#,
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push.*--force', action: block}, {tool: Bash, commandPattern: '^rm -rf', action: block}, {tool: 'mcp__.*', action: ask}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'rm -rf', action: block}, {tool: 'Bash(git push --force)', action: ask}, {tool: Bash, commandPattern: 'git push.*', action: block}]}",
+        r#"preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: '(npm|yarn) publish', action: block}, {tool: Bash, commandPattern: 'rm\s+-rf\b', action: block}, {tool: '^Edit$', pattern: '^src/.*$', action: block}]}"#,
+        "permissionRequest: {allow: ['mcp__github__.*', 'Bash(npm run.*)'], deny: ['Bash(rm -rf)', 'Read(^secret/)']}",
+        r#"subagentStop: {commands: {'.*coder': [{run: x, files: ['.*\.rs$']}], '^review': [{run: x}]}}"#,
+        "postToolUse: {commands: {'mcp__.*': [{run: x, agent: '^coder$'}], 'Notebook.+': [{run: x}]}}",
+    ] {
+        shown.push_str(&format!("{}\n\n", remarked(&config.replace("\\\\", "\\")).join("\n")));
+    }
+    insta::assert_snapshot!(shown, @r#"
+    `'.*\.lock'` uneditableFiles: `.*\.lock` is a regular expression: patterns of files are globs, as in .gitignore; write "*.lock"
+    `'^src/'` uneditableFiles: `^src/` is a regular expression: patterns of files are globs, as in .gitignore; write "/src/"
+    `'lock.json$'` uneditableFiles: `lock.json$` is a regular expression: patterns of files are globs, as in .gitignore; write "*lock.json"
+    `'!^docs/.*\.md$'` uneditableFiles: `!^docs/.*\.md$` is a regular expression: patterns of files are globs, as in .gitignore; write "!/docs/**/*.md"
+    `'(yarn|pnpm).lock'` uneditableFiles: `(yarn|pnpm).lock` is a regular expression: patterns of files are globs, as in .gitignore; write "{yarn,pnpm}.lock"
+    `'gen/.*\.ts$'` uneditableFiles: `gen/.*\.ts$` is a regular expression: patterns of files are globs, as in .gitignore; write "**/gen/**/*.ts"
+    `'v\d+/x'` uneditableFiles: `v\d+/x` is a regular expression: patterns of files are globs, as in .gitignore; write "v*/x"
+    `pattern` unreadableFiles: `.*\.pem$` is a regular expression: patterns of files are globs, as in .gitignore; write "*.pem"
+    `'.*coder'` unreadableFiles: `.*coder` is a regular expression: patterns of names are globs; write "*coder"
+
+    `'git push.*--force'` toolUsageValidation: `git push.*--force` is a regular expression: patterns of commands are globs, compared with the whole command; write "git push*--force*"
+    `'^rm -rf'` toolUsageValidation: `^rm -rf` is a regular expression: patterns of commands are globs, compared with the whole command; write "rm -rf*"
+    `'mcp__.*'` toolUsageValidation: `mcp__.*` is a regular expression: patterns of names are globs; write "mcp__*"
+
+    `'rm -rf'` toolUsageValidation: `rm -rf` matches only this command without arguments: nothing may follow it; write "rm -rf*", or use `options`
+    `'Bash(git push --force)'` toolUsageValidation: `git push --force` matches only this command without arguments: nothing may follow it; write "git push --force*"
+    `'git push.*'` toolUsageValidation: `git push.*` is a regular expression: patterns of commands are globs, compared with the whole command; write "git push*"
+
+    `'(npm|yarn) publish'` toolUsageValidation: `(npm|yarn) publish` is a regular expression: patterns of commands are globs, compared with the whole command; write "{npm,yarn} publish*"
+    `'rm\s+-rf\b'` toolUsageValidation: `rm\s+-rf\b` is a regular expression: patterns of commands are globs, compared with the whole command; write "rm -rf*"
+    `'^Edit$'` toolUsageValidation: `^Edit$` is a regular expression: patterns of names are globs; write "Edit"
+    `'^src/.*$'` toolUsageValidation: `^src/.*$` is a regular expression: patterns of files are globs, as in .gitignore; write "/src/**"
+
+    `'mcp__github__.*'` permissionRequest: `mcp__github__.*` is a regular expression: patterns of names are globs; write "mcp__github__*"
+    `'Bash(npm run.*)'` permissionRequest: `npm run.*` is a regular expression: patterns of commands are globs, compared with the whole command; write "npm run*"
+    `'Bash(rm -rf)'` permissionRequest: `rm -rf` matches only this command without arguments: nothing may follow it; write "rm -rf*"
+    `'Read(^secret/)'` permissionRequest: `^secret/` is a regular expression: patterns of files are globs, as in .gitignore; write "/secret/"
+
+    `'.*coder'` subagentStop: `.*coder` is a regular expression: patterns of names are globs; write "*coder"
+    `'.*\.rs$'` subagentStop: `.*\.rs$` is a regular expression: patterns of files are globs, as in .gitignore; write "*.rs"
+    `'^review'` subagentStop: `^review` is a regular expression: patterns of names are globs; write "review*"
+
+    `'mcp__.*'` postToolUse: `mcp__.*` is a regular expression: patterns of names are globs; write "mcp__*"
+    `'^coder$'` postToolUse: `^coder$` is a regular expression: patterns of names are globs; write "coder"
+    `'Notebook.+'` postToolUse: `Notebook.+` is a regular expression: patterns of names are globs; write "Notebook*"
+    "#);
+}
+
+#[test]
+fn globs_that_look_like_regular_expressions_are_not_remarked() {
+    for config in [
+        r"preToolUse: {uneditableFiles: ['.env.*', '.*rc', 'src/.*', '*.*', 'app/(group)/page.tsx', 'Cargo\.lock', 'tsconfig.*.json', 'c++/', 'price$.txt', 'src\build']}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'rm .*', action: block}, {tool: Bash, commandPattern: 'mkfs.*', action: block}, {tool: Bash, commandPattern: 'cat package.*', action: ask}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git status -s', action: allow}, {tool: Bash, commandPattern: 'npm publish', action: block}, {tool: Bash, commandPattern: 'rm -rf', matchMode: prefix, action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push', matchMode: prefix, options: ['-f'], action: block}, {tool: Bash, commandPattern: '{,* | }curl *| sh', action: block}, {tool: Bash, commandPattern: '(a | b)', action: block}]}",
+        "permissionRequest: {allow: ['Bash(git log --oneline)', 'mcp__github__*', 'WebFetch(domain:*.example.com)'], deny: ['Bash(rm -rf *)', 'Bash(npm publish:*)']}",
+    ] {
+        assert_eq!(remarked(config), Vec::<String>::new(), "{config}");
+    }
+}

@@ -112,6 +112,11 @@ pub(crate) fn compared_name(word: &str) -> &str {
     gnu(name).unwrap_or(name)
 }
 
+/// Whether a program is told what to do by a subcommand, as `git` is by `push`.
+pub fn has_subcommands(name: &str) -> bool {
+    by_name(name).is_some_and(|program| program.subcommand_options.is_some())
+}
+
 /// The name of a program, wherever it is. A rule about `rm` is about `/x/rm` and `./rm` as well: what is denied, and what is taken
 /// for a shell, must not depend on a path.
 pub fn name_of(word: &str) -> &str {

@@ -213,8 +213,14 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
                 Some(CommandGlob::FORMAT | FileGlob::FORMAT) => true,
                 _ => false,
             };
-            broken_pattern(text, schema)
-                .map(|error| if is_glob { format!("{error}; {GLOBS}") } else { error })
+            let error = broken_pattern(text, schema)?;
+            Some(match (format, regex_of_glob(text)) {
+                _ if is_glob => format!("{error}; {GLOBS}"),
+                (Some(RegexText::FORMAT), Some(regex)) => {
+                    format!("it is no glob, and found anywhere in the prompt: write {regex:?}")
+                }
+                _ => error,
+            })
         }
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
@@ -237,6 +243,23 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The regular expression that a glob means where it is not valid as one: `*deploy*` is `deploy`.
+fn regex_of_glob(text: &str) -> Option<String> {
+    if !text.starts_with(['*', '?']) || text.contains(['[', '{', '(', '\\']) {
+        return None;
+    }
+    let mut regex = String::new();
+    for character in text.trim_matches('*').chars() {
+        match character {
+            '*' => regex.push_str(".*"),
+            '?' => regex.push('.'),
+            '.' | '+' | '^' | '$' | '|' => regex.extend(['\\', character]),
+            plain => regex.push(plain),
+        }
+    }
+    if regex.is_empty() || RegexText::check(&regex).is_err() { None } else { Some(regex) }
 }
 
 /// Whether entries of this schema are commands.

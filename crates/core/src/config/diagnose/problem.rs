@@ -181,6 +181,12 @@ impl Remark {
         self
     }
 
+    /// Whether two remarks are about the same value.
+    #[must_use]
+    pub fn is_about_same(&self, other: &Remark) -> bool {
+        self.position == other.position
+    }
+
     #[must_use]
     pub fn in_one_line(&self) -> String {
         let mut line = self.title.clone();

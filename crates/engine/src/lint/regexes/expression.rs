@@ -1,0 +1,110 @@
+//! The glob that a simple regular expression means.
+
+use super::Compared;
+
+/// A regular expression, without its anchors.
+pub(super) struct Expression<'a> {
+    body: &'a str,
+    is_at_start: bool,
+    is_at_end: bool,
+}
+
+impl<'a> Expression<'a> {
+    pub(super) fn new(text: &'a str) -> Expression<'a> {
+        let (body, is_at_start) = match text.strip_prefix('^') {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        match body.strip_suffix('$') {
+            Some(rest) if !rest.ends_with('\\') => Expression { body: rest, is_at_start, is_at_end: true },
+            _ => Expression { body, is_at_start, is_at_end: false },
+        }
+    }
+
+    /// The glob; none where there is no similar one.
+    pub(super) fn glob(&self, compared: Compared) -> Option<String> {
+        let glob = self.translated(compared)?;
+        Some(match compared {
+            Compared::Files => self.file(glob),
+            Compared::Commands if self.is_at_end || glob.ends_with('*') => glob,
+            Compared::Commands => format!("{glob}*"),
+            Compared::Names => {
+                let start =
+                    if self.is_at_end && !self.is_at_start && !glob.starts_with('*') { "*" } else { "" };
+                let end = if self.is_at_start && !self.is_at_end && !glob.ends_with('*') { "*" } else { "" };
+                format!("{start}{glob}{end}")
+            }
+        })
+    }
+
+    /// A path of a regular expression starts at the root with `^`, and anywhere without it.
+    fn file(&self, glob: String) -> String {
+        let start = if self.is_at_start && !glob.starts_with(['/', '~', '*']) {
+            "/"
+        } else if !self.is_at_end || self.is_at_start || glob.starts_with(['/', '*']) {
+            ""
+        } else if glob.contains('/') {
+            "**/"
+        } else {
+            "*"
+        };
+        let end = if self.is_at_start && !self.is_at_end && !glob.ends_with(['/', '*']) { "*" } else { "" };
+        format!("{start}{glob}{end}")
+    }
+
+    fn translated(&self, compared: Compared) -> Option<String> {
+        let has_folders = compared == Compared::Files && self.body.contains('/');
+        let mut glob = String::new();
+        let mut rest = self.body.chars().peekable();
+        let mut depth = 0_usize;
+        while let Some(character) = rest.next() {
+            match character {
+                '\\' => match rest.next()? {
+                    'b' | 'B' => {}
+                    's' => {
+                        rest.next_if(|next| matches!(next, '+' | '*'));
+                        glob.push(' ');
+                    }
+                    class @ ('d' | 'D' | 'w' | 'W' | 'S') => {
+                        let is_repeated = rest.next_if(|next| matches!(next, '+' | '*')).is_some();
+                        glob.push_str(match class {
+                            _ if is_repeated => "*",
+                            'd' => "[0-9]",
+                            _ => "?",
+                        });
+                    }
+                    special @ ('*' | '?' | '[' | ']' | '{' | '}' | '\\') => glob.extend(['\\', special]),
+                    plain => glob.push(plain),
+                },
+                '.' if rest.next_if(|next| matches!(next, '*' | '+')).is_some() => {
+                    rest.next_if_eq(&'?');
+                    let is_name = glob.is_empty() || glob.ends_with('/');
+                    glob.push_str(match rest.peek() {
+                        None | Some('/') if has_folders && is_name => "**",
+                        Some(_) if has_folders && is_name => "**/*",
+                        _ => "*",
+                    });
+                }
+                '(' => {
+                    if rest.next_if_eq(&'?').is_some() {
+                        rest.next_if_eq(&':')?;
+                    }
+                    depth += 1;
+                    glob.push('{');
+                }
+                ')' => {
+                    depth = depth.checked_sub(1)?;
+                    glob.push('}');
+                    if rest.next_if(|next| matches!(next, '?' | '*' | '+')).is_some() {
+                        return None;
+                    }
+                }
+                '|' if depth > 0 => glob.push(','),
+                // Repetitions of one character have no glob.
+                '+' | '?' | '|' | '^' | '$' => return None,
+                plain => glob.push(plain),
+            }
+        }
+        Some(glob)
+    }
+}
