@@ -48,9 +48,11 @@ fn figures(case: &Case, mut times: Vec<Duration>) -> Figures {
 fn time(case: &Case) -> Duration {
     let mut command = case.command();
     let start = Instant::now();
-    let status = command.status().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let output =
+        command.stderr(Stdio::piped()).output().unwrap_or_else(|error| panic!("{}: {error}", case.name));
     let time = start.elapsed();
-    assert!(status.success(), "{}: {status}", case.name);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {}: {said}", case.name, output.status);
     time
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::*;
 
+mod brush_comparison;
 mod joins;
 mod properties;
 mod rable_comparison;
