@@ -306,13 +306,14 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
         reply: if command.is_hook() { Some(Box::new(reply(event, &status, printed))) } else { None },
+        output: None,
     };
     let verdict = commands::verdict(&run, |_| end.is_repeated());
     let message = match &run.reply {
         Some(reply) => messages::of_reply(&run, reply),
         None => messages::of_command(&run, verdict),
     };
-    Outcome { verdict, message, evidence: Evidence::Command(run) }
+    Outcome { verdict, message, evidence: Evidence::Command(Box::new(run)) }
 }
 
 /// What a hook that was not run answers, if it ended so.
