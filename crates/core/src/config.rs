@@ -32,7 +32,9 @@ pub use cases::{
     Case, CommandExit, CommandResult, Expect, FILE_NAMES as TEST_FILES, JsonObject, TestFile,
     TextExpectation, schema_text as test_schema_text,
 };
-pub use commands::{CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show, Variables};
+pub use commands::{
+    CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show, Variables,
+};
 pub use des::{
     AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, RecordedOutput,
     ScopeMode, TDD_14,

@@ -235,8 +235,10 @@ impl Outcome {
     #[must_use]
     pub fn for_claude(&self) -> Option<&str> {
         match &self.evidence {
-            Evidence::Command(CommandRun { reply: Some(reply), .. }) => reply.context.as_deref(),
-            Evidence::Command(run) => run.answer.as_deref(),
+            Evidence::Command(run) => match &run.reply {
+                Some(reply) => reply.context.as_deref(),
+                None => run.answer.as_deref(),
+            },
             Evidence::Context(text, _) => Some(text),
             _ => None,
         }

@@ -129,7 +129,9 @@ fn once(planned: &mut [EventPlan]) {
 impl PlannedCommand {
     /// Whether both are for different agents or events, and do the same. A script that reads variables of its event may not.
     fn does_the_same(&self, other: &PlannedCommand) -> bool {
-        let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout, one.protocol);
+        let how = |one: &Command| {
+            (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout, one.protocol)
+        };
         let is_same = |(one, other): (&Command, &Command)| {
             let is_other_rule = one.rule.key != other.rule.key || one.rule.pattern != other.rule.pattern;
             is_other_rule && how(one) == how(other) && !one.script.contains("CONCLAUDE_")

@@ -9,7 +9,9 @@ use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
 use crate::agent::actor;
-use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables};
+use crate::config::{
+    Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables,
+};
 use crate::dialect::claude::prompt::is_notification;
 use crate::dialect::claude::variables;
 use crate::event::{BlockCounter, Blocking, EventKind, Subject};
