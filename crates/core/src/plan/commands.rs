@@ -9,7 +9,9 @@ use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
 use crate::agent::actor;
-use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show};
+use crate::config::{
+    Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables,
+};
 use crate::dialect::claude::prompt::is_notification;
 use crate::dialect::claude::variables;
 use crate::event::{BlockCounter, Blocking, EventKind, Subject};
@@ -92,7 +94,7 @@ pub(super) fn planned<'a>(
         let mut command = command(config, facts.event.kind, facts.work);
         command.rule = Box::new(rule.located(facts.origins, &keys, facts.root));
         subject.clone_into(&mut command.subject);
-        command.env = env.clone();
+        command.env.extend(env.iter().cloned());
         if command.is_hook() {
             as_hook(&mut command, facts);
             let is_planned = |(step, _): &Planned<'_>| is_same_hook(&step.action, &command);
@@ -270,6 +272,10 @@ fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     }
 }
 
+fn variable((name, value): (&str, &str)) -> Variable {
+    (name.to_owned(), Some(value.to_owned()))
+}
+
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     let protocol = config.protocol.unwrap_or_default();
     // Without its path no worktree is created anyway.
@@ -296,7 +302,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),
         work: work.to_owned(),
-        env: Vec::<Variable>::new(),
+        env: config.env.iter().flat_map(Variables::iter).map(variable).collect(),
         message: config.message.clone(),
         is_shown: config.show_command.unwrap_or(true),
         is_notified: config.notify_per_command.unwrap_or(false),
