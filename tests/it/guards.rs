@@ -211,7 +211,7 @@ fn additions_are_prevented_and_changes_are_not() {
 #[test]
 fn a_broken_guard_is_an_error_of_the_config_with_its_line() {
     let config =
-        "preToolUse:\n  uneditableFiles: [\"[a\"]\n  toolUsageValidation: [{tool: Bash, action: deny}]\n";
+        "preToolUse:\n  uneditableFiles: [\"[a\"]\n  toolUsageValidation: [{tool: Bash, action: deni}]\n";
     insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @r#"
     exit 1
     ----- stdout
@@ -223,11 +223,13 @@ fn a_broken_guard_is_an_error_of_the_config_with_its_line() {
       |
       = help: `[` without a `]` after it; patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character
 
-    error: invalid value for `action`: the text "deny"
+    error: invalid value for `action`: the text "deni"
      --> [ROOT]/.conclaude.yaml:3:46
       |
-    3 |   toolUsageValidation: [{tool: Bash, action: deny}]
-      |                                              ^^^^ expected one of `allow`, `block`, `ask`
+    3 |   toolUsageValidation: [{tool: Bash, action: deni}]
+      |                                              ^^^^ expected one of `allow`, `block`, `ask`, `deny`
+      |
+      = help: did you mean `deny`?
 
     error: invalid config [ROOT]/.conclaude.yaml: 2 problems
     "#);
