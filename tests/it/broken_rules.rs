@@ -66,12 +66,12 @@ fn a_wrong_entry_is_left_out_and_what_it_could_be_about_is_asked() {
 
 #[test]
 fn a_rule_for_tools_with_a_mistake_is_asked_about_at_those_tools() {
-    let config = "preToolUse:\n  toolUsageValidation:\n    - {tool: \"mcp__db__*\", action: deny}\n    - {tool: Bash, commandPattern: \"git push*\", action: block}\n    - {tool: Bash, comand: x, action: allow}\n";
+    let config = "preToolUse:\n  toolUsageValidation:\n    - {tool: \"mcp__db__*\", action: refuse}\n    - {tool: Bash, commandPattern: \"git push*\", action: block}\n    - {tool: Bash, comand: x, action: allow}\n";
     assert_eq!(decision(&bash(project(config), "git push")), "deny");
     assert_eq!(decision(&bash(project(config), "git status")), "none");
     assert_snapshot!(tool(project(config), "mcp__db__drop", json!({})).run().tool("ask"), @r#"
     conclaude asks about this tool:
-    ? GUARD_ASKS: using mcp__db__drop: rules in .conclaude.yaml:3 cannot be used, and might be against it: invalid value for `action`: the text "deny" → let the user fix the config; `conclaude validate` shows every problem
+    ? GUARD_ASKS: using mcp__db__drop: rules in .conclaude.yaml:3 cannot be used, and might be against it: invalid value for `action`: the text "refuse" → let the user fix the config; `conclaude validate` shows every problem
     "#);
 }
 

@@ -120,6 +120,8 @@ const CALLS: &[&[&str]] = &[
     &["pack", "list", "--json"],
     &["pack", "show", "secrets"],
     &["pack", "show", "HOSTILE"],
+    &["pack", "add", "HOSTILE"],
+    &["pack", "add", "secrets"],
     &["validate"],
     &["validate", "--json"],
     &["validate", "HOSTILE"],

@@ -18,6 +18,7 @@ mod commands;
 mod config;
 mod config_attacks;
 mod config_layers;
+mod config_mistakes;
 mod corpus;
 mod dead_rules;
 mod des_check;

@@ -185,7 +185,7 @@ fn packs_are_listed_and_printed_as_they_are() {
     destructive-commands  Commands that destroy a machine, a disk, a database or a cluster, and programs fetched and run at once.
     lockfiles             Files that a package manager writes are not edited by hand: `npm install`, `cargo update` and the like still change them.
 
-    Use one with `extends: ["pack:secrets"]` in a config.
+    Use one with `conclaude pack add secrets`, or `extends: ["pack:secrets"]` in a config.
     "#);
     for name in ["secrets", "pack:secrets"] {
         let (_, shown, _) = run_in(&test.root(), &["pack", "show", name]);

@@ -12,6 +12,7 @@ mod commands;
 mod des;
 mod diagnose;
 mod event_sections;
+mod extension;
 mod guards;
 mod layers;
 mod notifications;
@@ -31,13 +32,14 @@ pub use cases::{
     Case, CommandExit, CommandResult, Expect, FILE_NAMES as TEST_FILES, JsonObject, TestFile,
     TextExpectation, schema_text as test_schema_text,
 };
-pub use commands::{CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Reaction, Show};
+pub use commands::{CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Reaction, Show, Variables};
 pub use des::{
     AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode,
     TDD_14,
 };
 pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, note, warning};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
+pub use extension::{ExtensionError, with_extended};
 pub use guards::{
     CommandMatch, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig, SwitchConfig,
     ToolAction, ToolRuleConfig,

@@ -43,6 +43,8 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     let mistaken = regexes::remarks(config);
     found.retain(|remark| !mistaken.iter().any(|one| one.is_about_same(remark)));
     found.extend(mistaken);
+    // A pack is not edited by who extends it, and the same pack may be in an outer layer.
+    found.retain(|remark| !remark.locate(&loaded.origins).is_some_and(|(source, _)| source.is_pack()));
     // In the order of the files. Remarks without a position come last.
     found.sort_by_cached_key(|remark| {
         let located = remark.locate(&loaded.origins);

@@ -23,7 +23,8 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
 }
 
 /// What registers and trusts, and what starts the audit trail again.
-pub const CHANGING: [&[&str]; 5] = [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"]];
+pub const CHANGING: [&[&str]; 6] =
+    [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"], &["pack", "add"]];
 
 /// With one of these nothing is changed.
 pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];

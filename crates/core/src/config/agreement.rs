@@ -20,7 +20,7 @@ fn validator() -> &'static Validator {
 fn full() -> Value {
     let command = json!({
         "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
-        "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh",
+        "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh", "env": { "CI": "1", "A_B": null },
         "agent": "c*", "files": ["src/**", "!*.md"], "context": true, "showCommand": false, "notifyPerCommand": true,
         "pattern": "x", "caseInsensitive": true,
     });
@@ -73,8 +73,9 @@ fn keys_for_anchors_are_free_at_every_level_and_names_are_names() {
         let Some(map) = config.pointer_mut(&pointer).unwrap().as_object_mut() else { continue };
         map.insert("x-any".into(), json!([{"thing": 1}]));
         check(&config).unwrap();
-        let is_named =
-            ["/commands", "/evidence", "/headers", "/prices"].iter().any(|names| pointer.ends_with(names));
+        let is_named = ["/commands", "/env", "/evidence", "/headers", "/prices"]
+            .iter()
+            .any(|names| pointer.ends_with(names));
         let loaded = ConclaudeConfig::parse(&config.to_string(), Path::new("x"));
         assert_eq!(loaded.is_ok(), !is_named, "{pointer}");
         free += usize::from(!is_named);

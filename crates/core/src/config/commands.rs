@@ -6,7 +6,7 @@ use shell_effects::{placeholder, program_name};
 
 use super::patterns::RegexText;
 use super::shapes::{Either, Entries, List};
-use super::values::Seconds;
+use super::values::{InvalidValue, Seconds};
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{fields, file_matcher};
 use crate::event::{Changes, EventKind, Subject};
@@ -71,8 +71,53 @@ pub struct CommandConfig {
     /// The folder in which it runs, relative to that of the config (of an agent with a worktree: to its worktree), and
     /// below it. Default: that folder itself.
     pub cwd: Option<FolderBelow>,
+    /// Variables of its environment, beside those that it inherits and those of conclaude.
+    pub env: Option<Variables>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
+}
+
+/// The maximum number of variables of a command.
+const MAX_VARIABLES: usize = 100;
+
+/// The name of a variable of the environment.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"))]
+struct VariableName(String);
+
+impl TryFrom<String> for VariableName {
+    type Error = InvalidValue;
+
+    fn try_from(name: String) -> Result<Self, InvalidValue> {
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if is_word && (1..=100).contains(&name.len()) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+            Ok(VariableName(name))
+        } else {
+            Err(InvalidValue::Variable(name))
+        }
+    }
+}
+
+type VariableEntries = Entries<VariableName, Option<String>, MAX_VARIABLES>;
+
+/// Names and values in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "VariableEntries")]
+#[schemars(with = "VariableEntries", inline, description = "")]
+pub struct Variables(Vec<(String, String)>);
+
+impl Variables {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl From<VariableEntries> for Variables {
+    fn from(entries: VariableEntries) -> Self {
+        // `null` equals absent.
+        Variables(entries.0.into_iter().filter_map(|(name, value)| Some((name.0, value?))).collect())
+    }
 }
 
 /// Whether the event tells which files changed.

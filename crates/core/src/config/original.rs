@@ -92,6 +92,11 @@ pub(super) fn event_of(section: &str) -> Option<EventKind> {
     EventKind::of_section_or_future(section)
 }
 
+/// Whether it is a section of the original.
+pub(super) fn is_known(section: &str) -> bool {
+    row(KeyPlace::Top, section).is_some()
+}
+
 /// What to write instead of a key that is not known here.
 pub fn instead(at: KeyPlace<'_>, key: &str) -> Option<String> {
     let replacement = row(at, key)?;
@@ -171,6 +176,13 @@ fn rules(list: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     for item in items {
         if let Node::Map(entries) = &mut item.value {
             rename(entries, KeyPlace::Rule, found);
+            // Claude Code calls it so.
+            let action = entries.iter_mut().find(|(key, _)| key.value == "action");
+            if let Some((_, Spanned { value: Node::Text(word), .. })) = action
+                && *word == "deny"
+            {
+                *word = "block".into();
+            }
         }
     }
 }

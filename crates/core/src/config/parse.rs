@@ -9,13 +9,13 @@ use super::diagnose::{self, InvalidFile};
 use super::original;
 use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
 use crate::event::{Blocking, EventKind};
-use crate::yaml::{self, Node, Spanned, SyntaxError, ValueError};
+use crate::yaml::{self, Node, Spanned, SyntaxError, Text, ValueError};
 
 /// Keys with this prefix are free, for YAML anchors: they have no meaning.
 const FREE_PREFIX: &str = "x-";
 
-/// Below these, keys are names: of agents and tools, of phases, of headers, of models. There `x-ray` is one of them.
-const NAMES: [&str; 4] = ["commands", "evidence", "headers", "prices"];
+/// Below these, keys are names: of agents and tools, of variables, of phases, of headers, of models. There `x-ray` is one of them.
+const NAMES: [&str; 5] = ["commands", "env", "evidence", "headers", "prices"];
 
 impl ConclaudeConfig {
     /// Reads the config from its text, and checks the patterns of every section.
@@ -110,8 +110,29 @@ pub(super) fn shared_or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> +
 pub(super) fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
     let mut tree = yaml::read(text)?;
     remove_free_keys(&mut tree);
+    expand_lists(&mut tree);
     original::translate(&mut tree);
     Ok(tree)
+}
+
+/// Whether the section of an event may be its list of commands. A list in the section of guards or permissions may be one of rules,
+/// which must not be taken for something else.
+pub(super) fn may_be_list(event: EventKind) -> bool {
+    !matches!(event, EventKind::PreToolUse | EventKind::PermissionRequest)
+}
+
+/// `stop: [{run: x}]` is `stop: {commands: [{run: x}]}`.
+fn expand_lists(tree: &mut Spanned<Node>) {
+    let Node::Map(sections) = &mut tree.value else { return };
+    for (key, section) in sections {
+        let event = EventKind::of_section(&key.value);
+        if matches!(section.value, Node::List(_)) && event.is_some_and(may_be_list) {
+            let span = section.span;
+            let list = Spanned { value: std::mem::replace(&mut section.value, Node::Null), span };
+            let commands = Spanned { value: Text::from("commands"), span: key.span };
+            section.value = Node::Map(vec![(commands, list)]);
+        }
+    }
 }
 
 pub(super) fn is_free_key(key: &str) -> bool {

@@ -37,6 +37,7 @@ mod tests {
 
     use super::*;
     use crate::config::original::{KEYS, KeyPlace, Replacement};
+    use crate::config::parse::may_be_list;
     use crate::config::{ConclaudeConfig, EventConfig};
     use crate::event::{Blocking, EventKind};
 
@@ -72,10 +73,29 @@ mod tests {
             properties.insert(event.row().section.into(), section.unwrap_or_else(|| section_of(event)));
         }
         properties.extend(own);
+        with_plain_lists(properties);
+        root["definitions"]["ToolAction"]["oneOf"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({ "const": "deny", "description": "The same as `block`." }));
         with_keys_of_the_original(&mut root);
         without_null_defaults(&mut root);
         with_free_keys(&mut root);
         root
+    }
+
+    /// The section of an event may be its list of commands.
+    fn with_plain_lists(properties: &mut serde_json::Map<String, Value>) {
+        for event in crate::event::ALL.iter().copied().filter(|event| may_be_list(*event)) {
+            let definition = match event.blocking() {
+                Blocking::Never => "WarnOnlyCommandConfig",
+                _ => "CommandConfig",
+            };
+            let items = json!({ "$ref": format!("#/definitions/{definition}") });
+            let list = json!({ "type": "array", "items": items, "maxItems": 100 });
+            let section = properties[event.row().section]["anyOf"].as_array_mut().unwrap();
+            section.insert(1, list);
+        }
     }
 
     /// The section of an event that has no keys of its own.

@@ -28,6 +28,8 @@ pub enum InvalidValue {
     Pattern { text: String, reason: String },
     #[error("{0:?} is not an option: expected one such as `-f` or `--force`")]
     Option(String),
+    #[error("{0:?} is not the name of a variable: expected letters, digits and `_`")]
+    Variable(String),
     #[error("{0:?} is not the name of a header")]
     Header(String),
     #[error("`{0}` is not a hook event")]

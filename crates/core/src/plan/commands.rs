@@ -9,7 +9,7 @@ use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
 use crate::agent::actor;
-use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Reaction};
+use crate::config::{Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Reaction, Variables};
 use crate::dialect::claude::prompt::is_notification;
 use crate::event::{BlockCounter, Blocking, EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
@@ -91,7 +91,7 @@ pub(super) fn planned<'a>(
         let mut command = command(config, facts.event.kind, facts.work);
         command.rule = Box::new(rule.located(facts.origins, &keys, facts.root));
         subject.clone_into(&mut command.subject);
-        command.env = env.clone();
+        command.env.extend(env.iter().cloned());
         let commands = match files {
             Some(files) => files::given(&command, &files, &mut warnings),
             None => vec![command],
@@ -233,6 +233,10 @@ fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     }
 }
 
+fn variable((name, value): (&str, &str)) -> Variable {
+    (name.to_owned(), Some(value.to_owned()))
+}
+
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     // Without its path no worktree is created anyway.
     let default_on_failure = match event.blocking() {
@@ -252,7 +256,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),
         work: work.to_owned(),
-        env: Vec::<Variable>::new(),
+        env: config.env.iter().flat_map(Variables::iter).map(variable).collect(),
         message: config.message.clone(),
         is_shown: config.show_command.unwrap_or(true),
         is_notified: config.notify_per_command.unwrap_or(false),

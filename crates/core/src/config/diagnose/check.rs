@@ -190,13 +190,37 @@ impl<'a> SchemaCheck<'a> {
         if let Some(section) = self.future_section(&key.value, &value.value, schema) {
             return self.value(value, section, &name);
         }
-        let help = if self.found.len() < MAX_SUGGESTIONS {
-            Some(self.instead(&key.value, schema, what))
-        } else {
+        let help = if self.found.len() >= MAX_SUGGESTIONS {
             None
+        } else if is_list_of_commands(&key.value, &value.value) && has_commands(schema) {
+            Some("put it under `commands:`".into())
+        } else {
+            Some(self.instead(&key.value, schema, what))
         };
         let title = format!("unknown key {name} in {what}");
         self.add(Problem { span, title, label: "not a key of this section".into(), help });
+        if let Some(section) = self.meant_section(&key.value, &value.value, schema) {
+            self.value(value, section, &name);
+        }
+    }
+
+    /// What a section with an unknown name was probably meant to be, so that mistakes in it are found at once.
+    fn meant_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
+        let sections = self.root.get("properties")?.as_object()?;
+        let section = self.root.pointer("/definitions/WarnOnlyEventConfig");
+        if !std::ptr::eq(schema, self.root) || section.is_none() || original::is_known(key) {
+            return None;
+        }
+        let names = sections.iter().filter(|(_, section)| is_current(section)).map(|(name, _)| name.as_str());
+        if let Some(near) = nearest(key, names) {
+            return sections.get(near);
+        }
+        match value {
+            Node::Map(entries) if entries.iter().any(|(key, _)| key.value == "commands") => {
+                self.root.pointer("/definitions/EventConfig")
+            }
+            _ => None,
+        }
     }
 
     fn required(&mut self, node: &Spanned<Node>, schema: &Value, what: &str) {
@@ -263,6 +287,11 @@ impl<'a> SchemaCheck<'a> {
         {
             return format!("write it in `{section}`");
         }
+        if at == KeyPlace::Command
+            && let Some(help) = expectation::of_command(key)
+        {
+            return help.into();
+        }
         match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if is_root && is_config => expectation::sections(&known),
@@ -300,6 +329,21 @@ impl<'a> SchemaCheck<'a> {
             let help = Some(expectation::pattern_help(&key.value));
             self.add(Problem { span, title: error.to_string(), label: "not a valid pattern".into(), help });
         }
+    }
+}
+
+fn has_commands(schema: &Value) -> bool {
+    schema.pointer("/properties/commands").is_some()
+}
+
+/// Whether an entry of a section is what `commands` has: a pattern with a list of commands, or a command.
+fn is_list_of_commands(key: &str, value: &Node) -> bool {
+    let is_command =
+        |item: &Spanned<Node>| item.value_of("run").is_some() || item.value_of("command").is_some();
+    match value {
+        Node::List(items) => !items.is_empty() && items.iter().all(is_command),
+        Node::Text(_) => key == "run",
+        _ => false,
     }
 }
 

@@ -334,6 +334,21 @@ pub(super) fn of_events(key: &str) -> Option<String> {
     })
 }
 
+/// What to write instead of a key that other programs have for commands.
+pub(super) fn of_command(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "command" | "cmd" | "script" | "exec" => "did you mean `run`?",
+        "environment" | "envs" | "variables" => "did you mean `env`?",
+        "retries" | "retry" => {
+            "a command runs once: repeat it in `run`, as in `for i in 1 2 3; do npm test && exit; done; exit 1`"
+        }
+        "parallel" => {
+            "commands run one after the other: start them in one `run`, as in `npm test & a=$!; npm run lint && wait $a`"
+        }
+        _ => return None,
+    })
+}
+
 /// What to write instead of an invalid pattern. Claude Code's own matchers separate alternatives by `|`.
 pub(super) fn pattern_help(pattern: &str) -> String {
     let is_plain = pattern.contains('|') && !pattern.contains(['{', '}', '[', ']', '\\', ',']);

@@ -1,0 +1,92 @@
+//! What people write at first: it is accepted, or the error says what to write. And packs that are added to a config.
+
+use crate::common::{Test, run_in};
+
+#[track_caller]
+fn validated(config: &str) -> String {
+    Test::stop().config(config).shows(&["validate"])
+}
+
+#[test]
+fn a_section_may_be_its_list_of_commands() {
+    let done = Test::event("Stop").config("stop:\n  - run: echo wrong >&2; exit 1\n").run();
+    assert!(done.stdout.contains("wrong"), "{}", done.stdout);
+    let shown = validated("stop:\n  - run: npm test\nsubagentStop:\n  - run: x\n");
+    assert!(shown.starts_with("exit 0") && shown.contains("stop: 1 pattern, 1 command"), "{shown}");
+    let shown = validated("stop:\n  - rnu: npm test\n");
+    assert!(shown.contains("did you mean `run`?") && shown.contains(":2:5"), "{shown}");
+}
+
+#[test]
+fn the_keys_of_other_programs_are_answered_with_ours() {
+    for (command, help) in [
+        ("command: npm test", "did you mean `run`?"),
+        ("run: x, environment: {A: b}", "did you mean `env`?"),
+        ("run: x, retries: 3", "a command runs once: repeat it in `run`"),
+        ("run: x, parallel: true", "commands run one after the other"),
+    ] {
+        let shown = validated(&format!("stop: {{commands: [{{{command}}}]}}\n"));
+        assert!(shown.starts_with("exit 1") && shown.contains(help), "{command}\n{shown}");
+    }
+}
+
+#[test]
+fn a_pattern_directly_in_a_section_belongs_under_commands() {
+    for section in ["subagentStop:\n  coder:\n    - run: npm test\n", "subagentStop:\n  run: npm test\n"] {
+        let shown = validated(section);
+        assert!(shown.contains("put it under `commands:`"), "{shown}");
+    }
+}
+
+#[test]
+fn deny_is_block() {
+    let config =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: \"npm publish*\", action: deny}]}\n";
+    let cases =
+        "cases: [{name: a, event: PreToolUse, input: {command: npm publish}, expect: {denies: true}}]\n";
+    let test = Test::stop().config(config).file(".conclaude.test.yaml", cases);
+    let (code, out, err) = run_in(&test.root(), &["test"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+}
+
+#[test]
+fn mistakes_in_an_unknown_section_are_found_at_once() {
+    let shown = validated("subagentStpo:\n  commands:\n    coder:\n      - rnu: npm test\n");
+    assert!(shown.contains("did you mean `subagentStop`?"), "{shown}");
+    assert!(shown.contains("unknown key `rnu`"), "{shown}");
+}
+
+#[test]
+fn a_command_has_the_variables_of_its_config() {
+    let config = "stop:\n  commands:\n    - run: 'echo \"$GREETING to $CONCLAUDE_SESSION_ID\" >&2; exit 1'\n      env: {GREETING: hello, CONCLAUDE_SESSION_ID: x}\n";
+    let done = Test::event("Stop").config(config).run();
+    assert!(done.stdout.contains("  hello to ") && !done.stdout.contains("hello to x"), "{}", done.stdout);
+    let shown = validated("stop: {commands: [{run: x, env: {\"A B\": c}}]}\n");
+    assert!(shown.contains("is not the name of a variable"), "{shown}");
+    let shown = validated("stop: {commands: [{run: x, env: {CI: 1}}]}\n");
+    assert!(shown.contains("quote it to make it text"), "{shown}");
+}
+
+#[test]
+fn the_same_pack_in_two_layers_is_no_mistake() {
+    let all = "extends: [\"pack:secrets\", \"pack:git-safety\", \"pack:destructive-commands\", \"pack:lockfiles\"]\n";
+    let test = Test::stop().config(all).file(".home/.config/conclaude/config.yaml", all);
+    let shown = test.shows(&["validate", "--strict"]);
+    assert!(shown.starts_with("exit 0") && !shown.contains("warning"), "{shown}");
+    assert!(!test.shows(&["doctor"]).contains("edit pack:"));
+}
+
+#[test]
+fn a_pack_is_added_and_comments_stay() {
+    let test = Test::stop().config("# ours\n\n# three\nmaxBlocks: 3\n");
+    let (code, out, err) = run_in(&test.root(), &["pack", "add", "secrets", "lockfiles"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let path = test.root().join(".conclaude.yaml");
+    let expected = "# ours\n\nextends: [\"pack:secrets\", \"pack:lockfiles\"]\n# three\nmaxBlocks: 3\n";
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+    let (_, out, _) = run_in(&test.root(), &["pack", "add", "secrets"]);
+    assert!(out.contains("has pack:secrets already"), "{out}");
+    let (code, _, err) = run_in(&test.root(), &["pack", "add", "lockfiles", "secretz"]);
+    assert!(code == Some(1) && err.contains("there is no pack `secretz`"), "{code:?} {err}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+}
