@@ -181,6 +181,9 @@ fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
     let mut lines = vec![format!(
         "  telemetry: every record of the audit trail, with command lines and file names, goes to {endpoint}"
     )];
+    if telemetry.exports_output() {
+        lines.push("    with the output of failed commands".to_owned());
+    }
     for (name, value) in telemetry.headers.iter().flat_map(Headers::iter) {
         let names: Vec<String> =
             value.split("${").skip(1).filter_map(|rest| rest.split('}').next()).map(visible).collect();

@@ -10,6 +10,7 @@ use crate::cli::explain::print as explain;
 use crate::cli::out::Out;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::exit::Exit;
+use conclaude_core::text::printable_line;
 use conclaude_store::audit::fields::{list, text};
 use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest, reasons as words};
 use reassessment::Reassessment;
@@ -166,6 +167,9 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     for command in list(record, "commands") {
         let run = conclaude_core::messages::short(text(command, "run").unwrap_or_default());
         item(out, command, &words::of_command(command, &run))?;
+        for line in text(command, "output").into_iter().flat_map(str::lines) {
+            writeln!(out, "      {FAINT}{}{FAINT:#}", printable_line(line))?;
+        }
         is_any = true;
     }
     for applied in list(record, "applied") {

@@ -16,7 +16,7 @@ use super::lanes::Lanes;
 use super::model::{Record, Report, values};
 use super::threads::start_of;
 use super::{Scope, StepNames};
-use conclaude_store::audit::{Reader, Trail, reasons};
+use conclaude_store::audit::{MAX_OUTPUT_BYTES, Reader, Trail, reasons};
 
 /// Older records are only counted: a larger page is slow to open.
 const MAX_RECORDS: usize = 200_000;
@@ -223,7 +223,17 @@ fn cut(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(start_of(&text, MAX_TEXT)),
         Value::Array(items) => items.into_iter().map(cut).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, cut(value))).collect(),
+        // The output of a command is bounded when it is recorded; its end says what failed.
+        Value::Object(fields) => {
+            let kept = |name: &str, value: &Value| {
+                name == "output" && value.as_str().is_some_and(|text| text.len() <= MAX_OUTPUT_BYTES)
+            };
+            let cut_field = |(name, value): (String, Value)| {
+                let value = if kept(&name, &value) { value } else { cut(value) };
+                (name, value)
+            };
+            fields.into_iter().map(cut_field).collect()
+        }
         other => other,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::line::{ActivityLine, Detail, Details, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
 use conclaude_store::audit::fields::{list, text_or_empty as text};
-use conclaude_store::audit::reasons;
+use conclaude_store::audit::{MAX_OUTPUT_BYTES, reasons};
 
 /// Findings, commands and skips of one record beyond this are only counted.
 const MAX_PARTS: usize = 50;
@@ -162,6 +162,7 @@ fn command_details(command: &Value) -> Vec<Detail> {
     details.extend(rule(command));
     push(&mut details, "matched", text(command, "matched"));
     push(&mut details, "started", text(command, "started"));
+    push_output(&mut details, command);
     details
 }
 
@@ -207,6 +208,7 @@ fn add_causes(details: &mut Vec<Detail>, record: &Value) {
         let ms = command.get("duration_ms").and_then(Value::as_i64).unwrap_or_default();
         let ended = reasons::of_command(command, text(command, "run"));
         push(details, "command", &format!("{ended} ({})", took_in_words(ms)));
+        push_output(details, command);
     }
     for applied in list(record, "applied").take(MAX_PARTS) {
         push(details, "applied", text(applied, "what"));
@@ -226,6 +228,14 @@ fn add_causes(details: &mut Vec<Detail>, record: &Value) {
 fn push(details: &mut Vec<Detail>, name: &'static str, value: &str) {
     if !value.is_empty() {
         details.push((name, cut_lines(value, MAX_DETAIL)));
+    }
+}
+
+/// All that is recorded of a command's output.
+fn push_output(details: &mut Vec<Detail>, command: &Value) {
+    let output = text(command, "output");
+    if !output.is_empty() {
+        details.push(("output", cut_lines(output, MAX_OUTPUT_BYTES)));
     }
 }
 

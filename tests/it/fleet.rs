@@ -25,7 +25,7 @@ fn records() -> String {
         json!({"seq": 2, "event": "PreToolUse", "decision": "denied", "tool": {"name": "Bash", "command": "rm x"}}),
         json!({
             "seq": 3, "event": "SubagentStop", "decision": "blocked", "blocks": {"count": 1, "max": 3},
-            "commands": [{"run": "npm test", "status": "exited with code 1", "exit_code": 1, "started": "2026-01-01T10:00:00Z", "duration_ms": 5, "rule": rule}],
+            "commands": [{"run": "npm test", "status": "exited with code 1", "exit_code": 1, "started": "2026-01-01T10:00:00Z", "duration_ms": 5, "rule": rule, "output": "1 failed"}],
         }),
         json!({"seq": 4, "event": "des skip", "decision": "SKIPPED", "phase": "REFACTOR", "reason": "NOT_APPLICABLE: none"}),
     ];
@@ -49,6 +49,8 @@ struct Sent {
 fn sent() -> Sent {
     let test = Test::event("Stop").file(".conclaude/audit/audit-0000000001.jsonl", records());
     let collector = Collector::new();
+    let test = test.config(&format!("telemetry: {{endpoint: '{}', output: true}}\n", collector.url));
+    test.shows(&["trust", "--yes"]);
     test.shows(&["audit", "export", "--otlp", &collector.url, "--retry-for", "0"]);
     let requests = collector.received();
     let keys = |pointer: &str, body: &Value| -> BTreeSet<String> {

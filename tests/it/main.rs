@@ -61,6 +61,7 @@ mod permissions;
 mod processes;
 mod prompts;
 mod readme;
+mod recorded_output;
 mod records;
 #[cfg(unix)]
 mod replay;

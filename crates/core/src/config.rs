@@ -34,8 +34,8 @@ pub use cases::{
 };
 pub use commands::{CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Reaction, Show, Variables};
 pub use des::{
-    AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode,
-    TDD_14,
+    AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, RecordedOutput,
+    ScopeMode, TDD_14,
 };
 pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, note, warning};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};

@@ -72,7 +72,7 @@ pub enum Evidence {
     UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.
     Continue,
-    Command(CommandRun),
+    Command(Box<CommandRun>),
     /// What the judge answered, and what was found by it.
     Judge(Value, Option<Finding>),
     /// The config has an error that concerns the event.
@@ -111,6 +111,8 @@ pub struct CommandRun {
     pub stderr: Option<String>,
     /// What it printed, where that is part of the answer.
     pub answer: Option<String>,
+    /// The end of both streams, where it is recorded.
+    pub output: Option<String>,
 }
 
 /// What keeps a command from checking anything. An agent can hardly fix it, so it blocks the agent's stop once.

@@ -24,8 +24,8 @@ use unix as platform;
 use windows as platform;
 
 pub use capture::CapturedOutput;
-use capture::OutputCapture;
-pub use capture::{Retention, Spill};
+use capture::{CapturedStreams, OutputCapture};
+pub use capture::{ExcerptLimits, JoinedOutput, Retention, Spill};
 pub use conclaude_core::plan::DEFAULT_SHELL;
 use watch::{Deadline, watch};
 
@@ -155,6 +155,8 @@ pub struct FinishedCommand {
     pub status: Status,
     pub stdout: CapturedOutput,
     pub stderr: CapturedOutput,
+    /// The end of both streams together.
+    pub joined: JoinedOutput,
     pub duration: Duration,
 }
 
@@ -166,6 +168,7 @@ impl FinishedCommand {
             status: Status::NotStarted(why),
             stdout: nothing.clone(),
             stderr: nothing,
+            joined: JoinedOutput::default(),
             duration: Duration::ZERO,
         }
     }
@@ -190,8 +193,8 @@ pub fn run(spec: &CommandSpec<'_>, spill: Option<Spill<'_>>) -> FinishedCommand 
     let status = run_to_end(start, spec.timeout, &mut captures).unwrap_or_else(|error| {
         Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
     });
-    let (stdout, stderr) = captures.finish();
-    FinishedCommand { status, stdout, stderr, duration: started.elapsed() }
+    let CapturedStreams { stdout, stderr, joined } = captures.finish();
+    FinishedCommand { status, stdout, stderr, joined, duration: started.elapsed() }
 }
 
 /// The id of the next command. It starts with the id of the command that called us, if one did.

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use super::filter::{FilterArgs, check_known};
 use super::show::wait_for_more;
 use crate::cli::out::Out;
+use conclaude_core::config::Patterns;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry};
 use conclaude_store::export::Csv;
+use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use otlp::OtlpExport;
 
@@ -39,7 +41,10 @@ pub(in crate::cli) struct ExportRequest {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExportFormat {
     Csv,
-    Jsonl,
+    /// With the output of failed commands, or without.
+    Jsonl {
+        has_output: bool,
+    },
 }
 
 pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow::Result<Exit> {
@@ -48,7 +53,8 @@ pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow:
         let (collector, filter) = (&collector, &filter);
         return otlp::run(&OtlpExport { collector, filter, is_following, root, trail });
     }
-    let format = if csv { ExportFormat::Csv } else { ExportFormat::Jsonl };
+    let format =
+        if csv { ExportFormat::Csv } else { ExportFormat::Jsonl { has_output: exports_output(root) } };
     let filter = filter.filter(trail)?;
     let doubtful = match output {
         Some(path) => to_file(&path, format, trail, &filter)?,
@@ -63,6 +69,16 @@ pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow:
     Ok(Exit::Success)
 }
 
+/// Whether the user agreed to export the output of failed commands. A cloned repository cannot.
+fn exports_output(root: &Root) -> bool {
+    let LoadedConfig { config, mut origins, .. } = load::all(root, Patterns::All);
+    if !otlp::runs_unasked(root) {
+        origins.check_trust(load::why_untrusted);
+    }
+    let is_wanted = config.telemetry.is_some_and(|telemetry| telemetry.exports_output());
+    is_wanted && origins.untrusted_endpoint().is_none()
+}
+
 /// The file appears whole or stays as it was.
 fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) -> anyhow::Result<u64> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -73,10 +89,10 @@ fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) ->
     if format == ExportFormat::Csv {
         writer.write_all(Csv::heading().as_bytes()).map_err(named)?;
     }
-    // In a file, lines stay as they are recorded: so their hashes can be checked.
+    // In a file, lines without output stay as they are recorded: so their hashes can be checked.
     let written = reader.each(filter, |entry| match format {
         ExportFormat::Csv => writer.write_all(Csv::line(entry).as_bytes()),
-        ExportFormat::Jsonl => writeln!(writer, "{}", entry.line),
+        ExportFormat::Jsonl { has_output } => writeln!(writer, "{}", entry.exported_line(has_output)),
     })?;
     check_known(filter, &reader)?;
     writer.flush().map_err(named)?;
@@ -122,6 +138,6 @@ fn for_stream(line: String) -> String {
 fn print(out: &mut Out<'_>, format: ExportFormat, entry: &TrailEntry) -> io::Result<()> {
     match format {
         ExportFormat::Csv => out.document(&for_stream(Csv::line(entry))),
-        ExportFormat::Jsonl => out.json_text(&entry.line),
+        ExportFormat::Jsonl { has_output } => out.json_text(&entry.exported_line(has_output)),
     }
 }

@@ -11,7 +11,7 @@ use jiff::{Timestamp, Unit};
 use super::filter::{check_known, nothing_found};
 use crate::cli::out::{Out, Paint};
 use conclaude_core::json::Fields;
-use conclaude_core::text::{count, on_one_line, printable_line};
+use conclaude_core::text::{count, indent, on_one_line, printable, printable_line};
 use conclaude_store::audit::{Filter, Reader, Trail, reasons};
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
@@ -103,6 +103,9 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Ti
         let (run, status) = (text(&command, "run"), text(&command, "status"));
         let ended = reasons::command_by(&run, &status, &text(&command, "message"));
         writeln!(out, "        {ended} ({duration} ms)")?;
+        if let Some(output) = command.text("output") {
+            writeln!(out, "{FAINT}{}{FAINT:#}", indent(&printable(&output), "          "))?;
+        }
     }
     for applied in record.objects("applied") {
         let part = |name: &str| applied.object("rule").map(|rule| text(&rule, name)).unwrap_or_default();

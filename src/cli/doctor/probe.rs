@@ -102,7 +102,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Pro
         stdout: Retention::Shown(20_000),
         stderr: Retention::Shown(4_000),
     };
-    let FinishedCommand { status, stdout, stderr, duration } = process::run(&spec, None);
+    let FinishedCommand { status, stdout, stderr, duration, .. } = process::run(&spec, None);
     let text = |stream: process::CapturedOutput| stream.excerpt(None).unwrap_or_default().trim().to_owned();
     let stderr = match &status {
         Status::Exited(_) => text(stderr),

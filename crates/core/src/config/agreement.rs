@@ -54,10 +54,10 @@ fn full() -> Value {
             "enabled": true, "onViolation": "block", "scope": "warn", "phases": ["A", "B"], "requiredSections": ["Goal"],
             "evidence": { "A": "x" }, "judge": { "prompt": "p", "model": "m", "timeout": 30, "onError": "allow" },
         },
-        "audit": { "enabled": true, "required": false, "maxFileBytes": 4096 },
+        "audit": { "enabled": true, "required": false, "maxFileBytes": 4096, "output": "never" },
         "telemetry": {
             "endpoint": "http://localhost:4318", "headers": { "authorization": "Bearer ${TOKEN}" }, "protocol": "http/json",
-            "signals": ["logs", "traces"],
+            "signals": ["logs", "traces"], "output": true,
         },
         "report": { "prices": { "m*": { "input": 3, "output": 15.5, "cacheRead": 0.3, "cacheWrite": 3.75, "cacheWrite1h": 6 }, "n": null } },
     })

@@ -224,6 +224,25 @@ pub struct AuditConfig {
     pub required: Option<bool>,
     /// The size in bytes at which a new file is started. Default: 16777216.
     pub max_file_bytes: Option<Bounded<1_024, 1_073_741_824>>,
+    /// Whether the end of a failed command's output is recorded. Default: failure.
+    pub output: Option<RecordedOutput>,
+}
+
+/// Which output of commands is in the audit trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordedOutput {
+    /// Of a command that failed, the last 40 lines, at most 4,096 bytes.
+    Failure,
+    /// None.
+    Never,
+}
+
+impl AuditConfig {
+    #[must_use]
+    pub fn records_output(&self) -> bool {
+        self.output != Some(RecordedOutput::Never)
+    }
 }
 
 impl DesConfig {

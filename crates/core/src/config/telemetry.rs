@@ -26,6 +26,8 @@ pub struct TelemetryConfig {
     pub protocol: Option<Protocol>,
     /// What is sent. Default: both.
     pub signals: Option<List<Signal, 0, 20>>,
+    /// Whether exported records contain the output of failed commands. Default: false.
+    pub output: Option<bool>,
 }
 
 /// How requests are written.
@@ -191,8 +193,18 @@ impl TelemetryConfig {
         Signal::ALL.into_iter().filter(named).collect()
     }
 
+    /// Whether the output of failed commands is exported.
+    #[must_use]
+    pub fn exports_output(&self) -> bool {
+        self.output.unwrap_or(false)
+    }
+
     pub(super) fn warnings(&self, is_audited: bool, found: &mut Vec<Remark>) {
         let Some(endpoint) = &self.endpoint else {
+            // `output` alone is for `audit export --jsonl`.
+            if self.output.is_some() {
+                return;
+            }
             found.push(Remark::new(["telemetry"], "telemetry: without `endpoint` nothing is sent"));
             return;
         };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::context::Context;
-use conclaude_core::config::{Reaction, Show};
+use conclaude_core::config::{AuditConfig, Reaction, Show};
 use conclaude_core::dialect::claude::fields;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
@@ -16,7 +16,7 @@ use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
-use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
+use conclaude_os::process::{self, CapturedOutput, CommandSpec, ExcerptLimits, Retention, Spill, Status};
 use conclaude_os::{log, notify};
 use conclaude_store::audit;
 use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
@@ -24,6 +24,9 @@ use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
 /// The most of one stream that is shown, and the least that is worth showing.
 pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
+
+/// What is recorded of the output of a command that failed.
+const MAX_RECORDED: ExcerptLimits = ExcerptLimits { lines: 40, bytes: audit::MAX_OUTPUT_BYTES };
 
 /// Both streams of a command that has ended.
 pub(super) struct CommandOutput {
@@ -55,12 +58,23 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
         stdout: None,
         stderr: None,
         answer: None,
+        output: if records_output(context) && !finished.status.is_success() {
+            finished.joined.excerpt(MAX_RECORDED)
+        } else {
+            None
+        },
     };
     log_run(&run);
     notify_user(command, context, Some(&run));
     let verdict = verdict(&run, |obstacle| context.was_blocked_by(obstacle));
-    let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
+    let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(Box::new(run)) };
     (outcome, CommandOutput { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// Whether the end of a failed command's output is recorded.
+fn records_output(context: &Context<'_>) -> bool {
+    let audit = context.config.settings.audit.as_ref();
+    context.is_audited() && audit.is_none_or(AuditConfig::records_output)
 }
 
 /// What is about a tool also says when it was started: a plan has no clock.

@@ -183,6 +183,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         files,
         more_files: Some(more).filter(|more| *more > 0),
         rule: Some((*run.command.rule).clone()),
+        output: run.output.clone(),
     })
 }
 

@@ -294,10 +294,11 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
         stdout: excerpt("stdout", printed.stdout, command.show_stdout.applies(is_success)),
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
+        output: None,
     };
     let verdict = commands::verdict(&run, |_| end.is_repeated());
     let message = messages::of_command(&run, verdict);
-    Outcome { verdict, message, evidence: Evidence::Command(run) }
+    Outcome { verdict, message, evidence: Evidence::Command(Box::new(run)) }
 }
 
 /// Why no gate applies to an event that could have one.

@@ -6,8 +6,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+pub use self::joined::{ExcerptLimits, JoinedOutput};
 use super::{Sink, Stream};
 use conclaude_core::text::{clean, count, printable};
+
+mod joined;
 
 /// What is kept of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,15 @@ enum SpillState {
 pub(super) struct OutputCapture<'a> {
     stdout: StreamCapture,
     stderr: StreamCapture,
+    joined: JoinedOutput,
     spill: Option<Spill<'a>>,
+}
+
+/// The streams of a command that has ended.
+pub(super) struct CapturedStreams {
+    pub(super) stdout: CapturedOutput,
+    pub(super) stderr: CapturedOutput,
+    pub(super) joined: JoinedOutput,
 }
 
 impl<'a> OutputCapture<'a> {
@@ -43,17 +54,19 @@ impl<'a> OutputCapture<'a> {
         OutputCapture {
             stdout: StreamCapture::new("stdout", stdout),
             stderr: StreamCapture::new("stderr", stderr),
+            joined: JoinedOutput::default(),
             spill,
         }
     }
 
-    pub(super) fn finish(self) -> (CapturedOutput, CapturedOutput) {
-        (self.stdout.finish(), self.stderr.finish())
+    pub(super) fn finish(self) -> CapturedStreams {
+        CapturedStreams { stdout: self.stdout.finish(), stderr: self.stderr.finish(), joined: self.joined }
     }
 }
 
 impl Sink for OutputCapture<'_> {
     fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
+        self.joined.push(stream, bytes);
         let capture = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,

@@ -9,14 +9,17 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::lines::MAX_LINE_BYTES;
-use super::record::{Record, TraceParent};
+use super::record::{MAX_OUTPUT_BYTES, Record, TraceParent, remove_output};
 use super::trail::{LOCK_WAIT, Trail, TrailError};
 use super::writer::Writer;
 use crate::store;
 use conclaude_os::files;
 
 /// Longer texts are cut.
-const MAX_TEXT: usize = 4_000;
+const MAX_TEXT: usize = MAX_OUTPUT_BYTES;
+
+/// A longer record is written without its parts.
+const MAX_RECORD_BYTES: usize = MAX_LINE_BYTES / 2;
 
 impl Trail {
     /// Writes the records that others had to queue, if there are any.
@@ -73,15 +76,20 @@ pub(super) fn body_of(record: &Record) -> io::Result<String> {
 }
 
 fn shorter(body: &str) -> io::Result<String> {
-    let fields: Map<String, Value> = serde_json::from_str(body)?;
-    let mut fields: Map<String, Value> =
-        fields.into_iter().map(|(name, value)| (name, bounded(value))).collect();
+    let mut record = bounded(serde_json::from_str(body)?);
+    let body = record.to_string();
+    if body.len() <= MAX_RECORD_BYTES {
+        return Ok(body);
+    }
+    // Which commands failed is worth more than what they printed.
+    remove_output(&mut record);
+    let Value::Object(mut fields) = record else { return Ok(record.to_string()) };
+    fields.insert("shortened".into(), true.into());
     let body = serde_json::to_string(&fields)?;
-    if body.len() <= MAX_LINE_BYTES / 2 {
+    if body.len() <= MAX_RECORD_BYTES {
         return Ok(body);
     }
     fields.retain(|name, _| !matches!(name.as_str(), "findings" | "commands" | "des" | "evidence" | "judge"));
-    fields.insert("shortened".into(), true.into());
     Ok(serde_json::to_string(&fields)?)
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::chain::{Anchor, Chain, ChainLink};
 use super::lines::Lines;
+use super::record::remove_output;
 use super::trail::Trail;
 use conclaude_core::json::Fields;
 
@@ -21,6 +22,29 @@ pub struct TrailEntry {
     pub record: Value,
     /// Why it cannot be believed: it is not as it was written, does not follow the one before it, or is not ours.
     pub doubt: Option<String>,
+}
+
+impl TrailEntry {
+    /// The record without the output of its commands; the line is as it was written.
+    #[must_use]
+    pub fn without_output(&self) -> Cow<'_, TrailEntry> {
+        let mut entry = Cow::Borrowed(self);
+        if self.line.contains("\"output\":") {
+            remove_output(&mut entry.to_mut().record);
+        }
+        entry
+    }
+
+    /// The line as it is exported: without the output of its commands, unless the user wants that.
+    #[must_use]
+    pub fn exported_line(&self, has_output: bool) -> Cow<'_, str> {
+        match self.without_output() {
+            Cow::Owned(entry) if !has_output && entry.record != self.record => {
+                entry.record.to_string().into()
+            }
+            _ => self.line.as_str().into(),
+        }
+    }
 }
 
 /// How many words of a kind are remembered, and how long they may be.

@@ -146,6 +146,22 @@ pub struct CommandRecord {
     pub more_files: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
+    /// The end of both streams, where it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+/// The most that is recorded of the output of one command.
+pub const MAX_OUTPUT_BYTES: usize = 4_096;
+
+/// A record without the output of its commands. Returns whether there was any.
+pub fn remove_output(record: &mut Value) -> bool {
+    let commands = record.get_mut("commands").and_then(Value::as_array_mut);
+    let mut is_removed = false;
+    for command in commands.into_iter().flatten().filter_map(Value::as_object_mut) {
+        is_removed |= command.shift_remove("output").is_some();
+    }
+    is_removed
 }
 
 /// A rule that gave something, allowed the call, or made Claude go on.

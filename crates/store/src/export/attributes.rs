@@ -40,6 +40,12 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
         all.push(array("conclaude.findings", codes));
     }
     all.extend(why(record));
+    let outputs: Vec<Value> = list(record, "commands")
+        .filter_map(|command| Some(json!({ "stringValue": text(command, "output")? })))
+        .collect();
+    if !outputs.is_empty() {
+        all.push(array("conclaude.output", outputs));
+    }
     all
 }
 

@@ -184,6 +184,8 @@ pub struct Target {
     pub base: String,
     pub headers: Vec<(String, String)>,
     pub signals: Vec<Signal>,
+    /// Whether the output of failed commands is sent too.
+    pub has_output: bool,
 }
 
 impl Target {
@@ -203,6 +205,7 @@ impl Target {
                 .to_owned(),
             headers,
             signals: Signal::ALL.into(),
+            has_output: false,
         })
     }
 
@@ -219,13 +222,18 @@ impl Target {
         };
         let headers =
             config.headers.iter().flat_map(Headers::iter).map(one).collect::<Result<_, TargetError>>()?;
-        Ok(Target { base: endpoint.as_str().to_owned(), headers, signals: config.signals() })
+        Ok(Target {
+            base: endpoint.as_str().to_owned(),
+            headers,
+            signals: config.signals(),
+            has_output: config.exports_output(),
+        })
     }
 
     /// The same endpoint where its headers are not needed, or not known.
     pub fn without_headers(config: &TelemetryConfig) -> Option<Target> {
         let base = config.endpoint.as_ref()?.as_str().to_owned();
-        Some(Target { base, headers: Vec::new(), signals: config.signals() })
+        Some(Target { base, headers: Vec::new(), signals: config.signals(), has_output: false })
     }
 
     pub(super) fn url(&self, signal: Signal) -> String {

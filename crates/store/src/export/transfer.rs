@@ -248,7 +248,11 @@ impl<'a> Transfer<'a> {
         let from = reader.mark();
         let (mut items, mut records, mut bytes, mut is_full) = (Vec::new(), 0, 0, false);
         reader.each_until(&self.filter, |entry| {
-            let own = otlp::items(signal, entry);
+            let own = if self.target.has_output {
+                otlp::items(signal, entry)
+            } else {
+                otlp::items(signal, &entry.without_output())
+            };
             bytes += own.iter().map(|item| item.to_string().len()).sum::<usize>();
             records += usize::from(!own.is_empty());
             items.extend(own);

@@ -119,7 +119,7 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Ta
     }
 }
 
-fn runs_unasked(root: &Root) -> bool {
+pub(super) fn runs_unasked(root: &Root) -> bool {
     let project = session_folder(Environment::of_process().project_dir, &root.folder);
     project.is_ok_and(|project| registration::runs_unasked(&registration::current(&project)))
 }
