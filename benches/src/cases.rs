@@ -50,7 +50,7 @@ fn installed(scratch: &Scratch, all: &[Case]) -> Vec<Case> {
     cases
 }
 
-/// A config of about 60 lines for 20 patterns, none of which is the agent's, followed by `more`.
+/// A config of about 60 lines for 20 patterns, where none is the agent's, followed by `more`.
 fn config(patterns: usize, more: &str) -> String {
     let mut text = String::from("subagentStop:\n  commands:\n");
     for n in 0..patterns {
@@ -120,7 +120,7 @@ fn shell(scratch: &Scratch) -> Vec<Case> {
     ]
 }
 
-/// Rules with regular expressions, none of which is found in the prompt.
+/// Rules with regular expressions that are not found in the prompt.
 fn prompts(scratch: &Scratch) -> Vec<Case> {
     let prompt = json!({"prompt": "Please look at the failing tests of the parser, and fix what is broken there. ".repeat(10)});
     let counts = [("UserPromptSubmit, no expressions", 0), ("UserPromptSubmit, 20 expressions", 20)];

@@ -281,7 +281,7 @@ fn last_line(path: &Path) -> String {
     String::from_utf8_lossy(&tail).lines().last().unwrap_or_default().to_owned()
 }
 
-/// Writes lines, each followed by messages of so many bytes. Never all of it in memory, for the same reason.
+/// Writes lines, each followed by messages of this number of bytes. Never all of it in memory, for the same reason.
 fn write_lines(path: &Path, parts: &[(String, usize)]) {
     let message =
         json!({"type": "assistant", "timestamp": "2026-01-01T10:00:00.000Z", "message": {"role": "assistant",

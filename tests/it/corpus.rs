@@ -135,7 +135,7 @@ fn changed(mut bytes: Vec<u8>, change: &Change, other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Runs the corpus of a target, and so many mutations of it.
+/// Runs the corpus of a target, and this number of mutations of it.
 fn run(target: &str, input: fn(&[u8]), cases: u32) {
     let corpus = corpus(target);
     let mut longest = (Duration::ZERO, String::new());

@@ -247,7 +247,7 @@ fn a_hook_is_answered_by_exit_2_at_most_max_blocks_times() {
     ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED with PASS or FAIL, or SKIPPED
     This would have blocked, but the agent may stop: it was blocked 2 times already (maxBlocks).
     ");
-    // Whoever looks without being a hook is not counted.
+    // A look that is not a hook's is not counted.
     assert!(shows(&test, &[]).starts_with("exit 1\n"));
     // A step that is complete starts the count again.
     let test = test.step(&done());

@@ -17,7 +17,7 @@ use crate::common::{Test, conclaude_in};
 /// Every event is recorded.
 const CONFIG: &str = "stop: {commands: [{run: 'true'}]}\n";
 
-/// A project with so many records.
+/// A project with this number of records.
 fn with_records(count: usize) -> Test {
     let mut test = Test::event("Stop").config(CONFIG);
     for _ in 0..count {
@@ -75,7 +75,7 @@ fn a_trail_that_was_moved_away_before_the_collector_was_ever_up_is_sent_all_the_
     assert_eq!(logged(&collector.received()).concat(), [1, 2, 3, 4]);
 }
 
-/// Kills whoever exports at this request, which is accepted, and exports again; everything that was sent.
+/// Kills the exporting process at this request, which is accepted, and exports again; everything that was sent.
 fn killed_at(request: usize) -> Vec<Request> {
     let test = with_records(2);
     let victim = Arc::new(AtomicU32::new(0));

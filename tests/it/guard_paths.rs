@@ -88,7 +88,7 @@ fn rules_that_are_anchored_at_the_root_hold_in_a_worktree_elsewhere() {
     ✗ GUARD_DENIED: running `touch infra/x` on [ROOT]/linked/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:9 → do it another way, or ask the user
     ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free out/x` on [ROOT]/linked/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:8 → do it another way, or ask the user
     ");
-    // A repository of somebody else is none of them.
+    // A repository of somebody else is not one of them.
     let test = answer.again().git(&["init", "-q", "other"]).file("other/src/gen/a", "");
     let other = test.root().join("other").display().to_string();
     bash(test.payload("cwd", other), COMMAND).run().silent();

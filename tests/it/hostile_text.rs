@@ -110,7 +110,7 @@ fn hostile_step() -> Value {
     })
 }
 
-/// Every subcommand, with what makes it show text of others. `STEP` is the step file, `HOSTILE` the text.
+/// Every subcommand, with what makes it show untrusted text. `STEP` is the step file, `HOSTILE` the text.
 const CALLS: &[&[&str]] = &[
     &["demo"],
     &["config", "show"],
@@ -331,7 +331,7 @@ fn play(project: &Hostile) {
     assert_eq!(code, Some(0), "{stderr}");
 }
 
-/// All texts of an answer, as whoever reads it gets them. A tool's input is given back as it came.
+/// All texts of an answer, as its reader gets them. A tool's input is given back as it came.
 fn texts(json: &Value) -> Vec<String> {
     match json {
         Value::String(text) => vec![text.clone()],

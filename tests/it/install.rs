@@ -183,7 +183,7 @@ fn the_schema_that_a_config_names_is_there_for_whoever_clones() {
         Test::event("SessionStart").config(NAMED).file(".conclaude/schema.json", "that of another version");
     let answer = test.run().silent();
     assert_eq!(answer.read(".conclaude/schema.json"), schema);
-    // Whoever names another one, or none, gets none.
+    // A user who names another one, or none, gets none.
     let other = Test::event("SessionStart").config("maxBlocks: 3\n").run().silent();
     assert!(!other.has(".conclaude"));
 }

@@ -90,7 +90,7 @@ fn blocked_agent() -> Test {
     stops(test).run().status(2).again()
 }
 
-/// What cannot be read of a transcript is counted where its session is shown, and a session of which nothing can be read is shown.
+/// What cannot be read of a transcript is counted where its session is shown, and a session that cannot be read at all is shown.
 #[test]
 fn broken_lines_of_transcripts_are_counted_in_the_view() {
     let test = Test::stop().config("{}");

@@ -136,7 +136,7 @@ fn a_command_gets_no_descriptor_of_ours() {
     let test = Test::stop().config(config);
     assert!(spawn_quietly(&test, &test.input()).wait().unwrap().success());
     let open = std::fs::read_to_string(test.root().join("fds.txt")).unwrap();
-    // Whoever started this test may have left some open for everybody.
+    // The process that started this test may have left some open for everybody.
     let mut control = std::process::Command::new("sh");
     let control = control.args(["-c", "ls /proc/self/fd > \"$0\""]).arg(test.root().join("control.txt"));
     assert!(control.status().unwrap().success());

@@ -1,4 +1,4 @@
-//! A trail of a gigabyte, and a folder of thousands of empty files: at most 32 MB for whoever reads or continues them.
+//! A trail of a gigabyte, and a folder of thousands of empty files: at most 32 MB to read or continue them.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
@@ -47,7 +47,7 @@ fn write_trail(test: &Test) -> u64 {
     seq
 }
 
-/// With 80 MB of address space. The program takes 12 MB of it, and the allocator asks for pieces of 32 MB, of which it uses little.
+/// With 80 MB of address space. The program takes 12 MB of it, and the allocator asks for pieces of 32 MB and uses little of them.
 fn limited(test: &Test, arguments: &[&str]) -> Command {
     let mut command = test.program("sh");
     command.args(["-c", "ulimit -v 81920; exec \"$@\"", "sh"]).arg(binary()).args(arguments);

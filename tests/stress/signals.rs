@@ -58,7 +58,7 @@ fn asked_to_stop_at_any_moment_it_leaves_no_child() {
             "subagentStop: {{commands: {{'*': [{{run: 'sleep {sleep} & sleep {sleep}'}}]}}}}\n"
         ));
         let mut command = test.command();
-        // Whoever started this test may have had it ignore them.
+        // The process that started this test may have had it ignore them.
         // SAFETY: between fork and exec these are system calls alone.
         unsafe {
             command.pre_exec(|| {

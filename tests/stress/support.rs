@@ -43,7 +43,7 @@ impl Chance {
     }
 }
 
-/// The value that so many percent do not exceed.
+/// The value that this percentage does not exceed.
 pub(crate) fn percentile(values: &[Duration], percent: usize) -> Duration {
     let mut sorted = values.to_vec();
     sorted.sort();

@@ -1,4 +1,4 @@
-//! A gigabyte of transcripts through `replay`, of which a part is about rules: in memory that does not grow with them.
+//! A gigabyte of transcripts through `replay`, and a part is about rules: in memory that does not grow with them.
 
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;

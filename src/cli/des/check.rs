@@ -150,7 +150,7 @@ fn for_hook(
     refuse(&report, &counter, out)
 }
 
-/// The step that is meant. Whoever greps a transcript for the marker gets one line for each time that it is there.
+/// The step that is meant. A script that greps a transcript for the marker gets one line for each time that it is there.
 fn one_of<'a>(step_files: &'a str, marked: Option<&str>) -> anyhow::Result<&'a str> {
     let mut lines: Vec<&str> = step_files.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.sort_unstable();

@@ -44,7 +44,7 @@ fn killed_itself_it_takes_the_shell_along() {
     gone(&word);
 }
 
-/// Whoever starts us may ignore SIGCHLD, which is inherited: the status of a command was then lost,
+/// The process that starts us may ignore SIGCHLD, which is inherited: the status of a command was then lost,
 /// and the hook waited for it for ever.
 #[cfg(target_os = "linux")]
 #[test]

@@ -217,7 +217,7 @@ pub(crate) fn in_little_memory(test: Test) -> Outcome {
 }
 
 /// A script that leaves a child behind. It holds the pipes, and goes with the project of the test: nothing outlives it.
-/// Whoever waited for it finds a file `late`.
+/// A process that waited for it finds a file `late`.
 pub(crate) const LEAVES_A_CHILD: &str =
     "for i in $(seq 3000); do [ -e .conclaude.yaml ] || exit; sleep 0.1; done && touch late & echo after";
 

@@ -51,7 +51,7 @@ impl Server {
         std::thread::spawn(move || {
             let (mut held, mut number) = (Vec::new(), 0);
             for stream in listener.incoming().flatten() {
-                // Whoever gave up before all was sent has asked nothing.
+                // A client that gave up before all was sent has asked nothing.
                 let Some(request) = read(&stream) else { continue };
                 let answer = reply(number, &request);
                 number += 1;
@@ -90,7 +90,7 @@ impl Closed {
     #[allow(unsafe_code, reason = "std listens as soon as it has bound")]
     pub(crate) fn new() -> Closed {
         use std::os::fd::FromRawFd;
-        // SAFETY: all zeros are an address, of which the family and the host are set; it lives as long as the call that is given
+        // SAFETY: all zeros are an address, and its family and host are set; it lives as long as the call that is given
         // its size. The descriptor was opened a moment ago, and nobody else has it.
         let socket = unsafe {
             let mut address: libc::sockaddr_in = std::mem::zeroed();
@@ -136,7 +136,7 @@ fn read(stream: &TcpStream) -> Option<Request> {
 }
 
 fn write(mut stream: TcpStream, status: &str, headers: &str, body: &str) {
-    // Whoever asked may be gone.
+    // The client may be gone.
     let _ = write!(
         stream,
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n{body}",

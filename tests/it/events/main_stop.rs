@@ -52,7 +52,7 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
       (it only warns now: an agent is blocked by timeouts once)
     ⚠ main thread: stopped after 1 block
     ");
-    // Whoever looks later is not told that it passed.
+    // A later look does not say that it passed.
     let test = done.again();
     let shown = |arguments: &[&str]| test.shows(arguments);
     let why = shown(&["why", "--last"]);

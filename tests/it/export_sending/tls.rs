@@ -45,7 +45,7 @@ impl SecureCollector {
             for stream in listener.incoming().flatten() {
                 let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
                 let plain = TcpStream::connect(plain.strip_prefix("http://").unwrap()).unwrap();
-                // Whoever does not trust the certificate goes away.
+                // A client that does not trust the certificate goes away.
                 let _ = pass_on(rustls::StreamOwned::new(connection, stream), plain);
             }
         });

@@ -104,7 +104,7 @@ impl PromptOrigin {
         Some(PromptOrigin { prompt: call.prompt?, time: call.time, agent, call: None })
     }
 
-    /// The prompt by one transcript alone, of which nobody says whose it is: the agent's own, or that of the thread that
+    /// The prompt by one transcript alone. Nobody says whose it is: the agent's own, or that of the thread that
     /// called it.
     #[must_use]
     pub fn in_transcript(path: &Path) -> Option<PromptOrigin> {

@@ -103,7 +103,9 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
     });
     found.extend(of_stop);
     // In the transcript of the thread that called it are the writes of that thread.
-    if let Some(opened) = opened.filter(|_| origin.agent.is_none()) {
+    if let Some(opened) = opened
+        && origin.agent.is_none()
+    {
         found.extend(written_outside(work, &opened));
     }
     found

@@ -210,7 +210,7 @@ fn first_match<'a>(
             }),
             (None, Ok(Match::Perhaps)) => {
                 call.log.matched(named, subject, || {
-                    format!("could match {subject}, part of which is not known: it asks")
+                    format!("could match {subject}, and a part of that is not known: it asks")
                 });
                 perhaps = perhaps.or(Some(rule));
             }

@@ -87,7 +87,7 @@ impl Session {
         Session { budget: budget.clone(), ..self }
     }
 
-    /// The sessions of which something is kept outside of projects, or in this one. They are only read.
+    /// The sessions with state outside of projects, or in this one. They are only read.
     #[must_use]
     pub fn all(root: &Path) -> Vec<Session> {
         let inside = fs::read_dir(root.join(FOLDER).join("state")).into_iter().flatten().flatten();

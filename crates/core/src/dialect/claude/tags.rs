@@ -1,4 +1,4 @@
-//! Tags that mean something to Claude Code or to its model. In text of others they could imitate the client.
+//! Tags that mean something to Claude Code or to its model. In untrusted text they could imitate the client.
 
 /// From the client's own list of tags that text from outside may not contain, and from those that it recognises at the start of a
 /// message. No programming language has types with such names.

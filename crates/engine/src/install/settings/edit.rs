@@ -140,7 +140,7 @@ pub(super) fn list_of<'o, 'a>(node: &'o Node<'a>, event: &str) -> Result<&'o Arr
     }
 }
 
-/// The entries of an event. One without a list `hooks` is none of ours, and is left as it is.
+/// The entries of an event. One without a list `hooks` is not ours, and stays as it is.
 fn groups(list: &Array<'_>) -> Vec<Value> {
     list.elements.iter().map(|node| Value::from(node.clone())).collect()
 }

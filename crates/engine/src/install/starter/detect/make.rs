@@ -71,7 +71,7 @@ fn with_needed(name: &str, recipes: &[Recipe<'_>]) -> String {
     text
 }
 
-/// Whether it is known what it runs, and that is none of what other checks run.
+/// Whether it is known what it runs, and no other check runs that.
 fn is_different(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
