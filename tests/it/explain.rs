@@ -40,7 +40,7 @@ fn project() -> Test {
 }
 
 fn explained(test: &Test, arguments: &[&str]) -> String {
-    test.shows(&[&["explain"], arguments].concat())
+    test.shows(&[&["explain", "--all"][..], arguments].concat())
 }
 
 #[test]

@@ -427,6 +427,31 @@ fn a_hook_that_times_out_or_says_too_much_is_reported_and_blocks_nothing() {
     insta::assert_snapshot!(hook(long), @r#"conclaude: the hook `printf '{"a": "'; head -c 2000000 /dev/zero | tr '\0' x; printf '"}'` gave no usable answer: its stdout is longer than 1 MiB"#);
 }
 
+/// Passed on, `async` would make Claude Code ignore the denial of a guard beside it.
+#[test]
+fn a_hook_that_asks_to_run_in_the_background_is_reported_and_switches_nothing_off() {
+    let later = format!("{{\"async\":true,\"asyncTimeout\":60000}}\n{DENY}");
+    for answer in [r#"{"async":true}"#, later.as_str(), "{\n  \"async\": true\n}"] {
+        let config = answering(r#""uneditableFiles": [".env"], "#, &[answer]);
+        let free = bash(&config, "echo hi").run().status(0);
+        assert!(free.message().contains("it prints `async`"), "{}", free.stdout);
+        assert_eq!(free.audit().pop().unwrap()["commands"][0]["verdict"], "warn");
+        let denied = bash(&config, "rm .env").run().status(2);
+        assert_eq!(output(&denied)["permissionDecision"], "deny");
+        let json: Value = serde_json::from_str(&denied.stdout).unwrap();
+        assert_eq!(json.get("async"), None, "{}", denied.stdout);
+    }
+}
+
+/// Claude Code would have gone on without it: a timeout is no other matter.
+#[test]
+fn a_hook_in_the_background_that_never_ends_is_terminated_at_its_timeout() {
+    let command = json!({"run": "echo '{\"async\":true}'; sleep 60", "protocol": "hook", "timeout": 1});
+    let config = json!({"preToolUse": {"commands": {"Bash": [command]}}});
+    let message = bash(&config.to_string(), "echo hi").run().status(0).message();
+    assert!(message.contains("it prints `async`"), "{message}");
+}
+
 #[test]
 fn one_hook_under_two_patterns_runs_once() {
     let config = "preToolUse: {commands: {Bash: [{run: 'echo x >> ran', protocol: hook}], '*': [{run: 'echo x >> ran', protocol: hook}]}}";

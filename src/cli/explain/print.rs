@@ -12,11 +12,17 @@ use conclaude_core::plan::environment::FILES;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
-pub(super) fn all(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
+/// The decision and the rules that made it; with `all` everything that was looked at.
+pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io::Result<()> {
     head(out, explained)?;
     let Some(rehearsal) = &explained.rehearsal else {
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
+    decision(out, rehearsal)?;
+    if !all {
+        let what = "`--all` shows the config files, every rule that was compared, and every answer";
+        return writeln!(out, "\n{FAINT}{what}{FAINT:#}");
+    }
     considered(out, rehearsal)?;
     gates(out, rehearsal)?;
     commands(out, rehearsal)?;
@@ -35,6 +41,47 @@ pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io
     if let Some(permitted) = &rehearsal.permissions {
         section(out, "Rules for permissions")?;
         rules::permissions(out, permitted)?;
+    }
+    Ok(())
+}
+
+/// What is decided if all commands succeed, and the rules and commands that take part.
+fn decision(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
+    section(out, "Decision")?;
+    if let Some(error) = &rehearsal.config_error {
+        marked(out, 2, Some((BAD, "✗")), &error.brief())?;
+    }
+    if let Some(case) = words::cases(rehearsal).first() {
+        let word = words::decision(rehearsal, &case.answered);
+        let when = if case.when.is_empty() { String::new() } else { format!(" {}", case.when) };
+        paragraph(out, 2, &format!("{word}{when}"))?;
+    }
+    if let Some(guarded) = &rehearsal.guards {
+        rules::deciding_guards(out, rehearsal, guarded)?;
+    }
+    if let Some(permitted) = &rehearsal.permissions {
+        rules::deciding_permissions(out, permitted)?;
+    }
+    let gates = rehearsal.plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| step.action.is_gate());
+    for outcome in gates.flat_map(|(_, checks)| checks) {
+        paragraph(out, 2, &outcome.message)?;
+    }
+    for command in rehearsal.plan.commands() {
+        let failure = if command.is_hook() {
+            "it answers as a hook".to_owned()
+        } else {
+            format!("a failure {}", does(command.on_failure))
+        };
+        let name = conclaude_core::messages::short(&command.script);
+        marked(out, 2, Some((GOOD, "▸")), &format!("runs `{name}`: {failure} ({})", command.rule))?;
+    }
+    for step in &rehearsal.plan.steps {
+        if let Some(what) = words::of_action(&step.action) {
+            marked(out, 2, Some((GOOD, "•")), &what)?;
+        }
+    }
+    if let Some(untrusted) = &rehearsal.plan.untrusted {
+        marked(out, 2, Some((WARNING, "⚠")), &format!("nothing of it runs: {}", untrusted.why))?;
     }
     Ok(())
 }
@@ -171,7 +218,8 @@ fn environment(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     if let Some(command) = rehearsal.plan.commands().next() {
         section(out, "Their environment")?;
         let values = command.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        for (name, value) in values.filter(|(name, _)| *name != FILES) {
+        let is_own = |name: &String| command.own_env.iter().any(|(own, _)| own == name);
+        for (name, value) in values.filter(|(name, _)| *name != FILES && !is_own(name)) {
             writeln!(out, "  {name}={}", conclaude_core::messages::short(value))?;
         }
     }
@@ -186,10 +234,12 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
     if let Some(files) = files {
         paragraph(out, 5, &format!("{FILES}: {}", files.replace('\n', ", ")))?;
     }
-    let does = |reaction: Reaction| match reaction {
-        Reaction::Warn => "warns",
-        Reaction::Block => "blocks",
-    };
+    let own = command.own_env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let own: Vec<String> =
+        own.map(|(name, value)| format!("{name}={}", conclaude_core::messages::short(value))).collect();
+    if !own.is_empty() {
+        paragraph(out, 5, &format!("env: {}", own.join(", ")))?;
+    }
     let folder = rehearsal.file_name(&command.cwd);
     let folder = if folder.is_empty() { ".".to_owned() } else { folder };
     let is_stop = matches!(rehearsal.plan.event.blocking(), Blocking::Stop(_));
@@ -206,7 +256,16 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
     } else {
         format!("a failure {}", does(command.on_failure))
     };
-    paragraph(out, 5, &format!("in {folder}, by {}; {failure}; {timeout}", command.shell))
+    let parallel =
+        if command.is_parallel { "; at the same time as its neighbours with `parallel`" } else { "" };
+    paragraph(out, 5, &format!("in {folder}, by {}; {failure}; {timeout}{parallel}", command.shell))
+}
+
+fn does(reaction: Reaction) -> &'static str {
+    match reaction {
+        Reaction::Warn => "warns",
+        Reaction::Block => "blocks",
+    }
 }
 
 fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {

@@ -19,8 +19,7 @@ struct RuleLine<'a> {
 }
 
 pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardReport) -> io::Result<()> {
-    let findings: Vec<&Outcome> =
-        rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
+    let findings = findings(rehearsal);
     let considered: Vec<RuleLine<'_>> =
         guarded.rules.iter().map(|rule| consider(rule, guarded, &findings)).collect();
     let is_same = |one: &RuleLine<'_>, other: &RuleLine<'_>| {
@@ -32,15 +31,45 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardRe
     for group in considered.chunk_by(is_same) {
         print_group(out, group)?;
     }
-    for outcome in findings.into_iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
+    built_in(out, rehearsal, &findings)?;
+    if guarded.rules.is_empty() {
+        writeln!(out, "  none is configured")?;
+    }
+    Ok(())
+}
+
+/// The guards that match, each with what it found and its message.
+pub(super) fn deciding_guards(
+    out: &mut Out<'_>,
+    rehearsal: &Rehearsal,
+    guarded: &GuardReport,
+) -> io::Result<()> {
+    let findings = findings(rehearsal);
+    for rule in &guarded.rules {
+        let line = consider(rule, guarded, &findings);
+        if line.mark.1 != "·" {
+            print_group(out, &[line])?;
+            let own = findings.iter().filter_map(|outcome| outcome.as_finding());
+            let message =
+                own.filter(|finding| finding.rule.as_deref() == Some(rule)).map(|finding| &finding.fix);
+            message.take(1).try_for_each(|fix| paragraph(out, 6, fix))?;
+        }
+    }
+    built_in(out, rehearsal, &findings)
+}
+
+fn findings(rehearsal: &Rehearsal) -> Vec<&Outcome> {
+    rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect()
+}
+
+/// What no rule of the config found.
+fn built_in(out: &mut Out<'_>, rehearsal: &Rehearsal, findings: &[&Outcome]) -> io::Result<()> {
+    for outcome in findings.iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
         let Some(finding) = outcome.as_finding() else { continue };
         if finding.rule.as_ref().is_some_and(|rule| rule.key == "built-in") {
             let paint = if outcome.verdict == Verdict::Block { BAD } else { WARNING };
             marked(out, 2, Some((paint, &outcome.verdict.mark().to_string())), &finding.what)?;
         }
-    }
-    if guarded.rules.is_empty() {
-        writeln!(out, "  none is configured")?;
     }
     Ok(())
 }
@@ -111,7 +140,16 @@ fn short(name: &str) -> &str {
 }
 
 pub(super) fn permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
-    for (rule, why_not) in &permitted.rules {
+    permission_rules(out, permitted, true)
+}
+
+/// The rules that match, or why the user is asked.
+pub(super) fn deciding_permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
+    permission_rules(out, permitted, false)
+}
+
+fn permission_rules(out: &mut Out<'_>, permitted: &PermissionExplanation, all: bool) -> io::Result<()> {
+    for (rule, why_not) in permitted.rules.iter().filter(|(_, why_not)| all || why_not.is_none()) {
         let (mark, word) = match (why_not, rule.key.ends_with("deny")) {
             (None, true) => ((BAD, "✗"), "matches"),
             (None, false) => ((GOOD, "✓"), "matches"),

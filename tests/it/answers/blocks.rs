@@ -119,7 +119,7 @@ fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
     ⚠ coder (a1b2c3): stopped after 2 blocks
     ");
     let test = done.again();
-    let why = test.shows(&["why", "--last"]);
+    let why = test.shows(&["why", "--all", "--last"]);
     let lines =
         |part: &str| why.lines().filter(|line| line.contains(part)).map(str::trim).collect::<String>();
     assert_snapshot!(format!("{}\n{}", lines("reason: "), lines("would decide")), @"

@@ -244,7 +244,7 @@ fn what_shell_commands_write_is_known_by_what_they_do() {
 
 #[test]
 fn explain_says_that_it_is_not_known_what_was_written() {
-    let shown = after_bash().shows(&["explain", "PostToolUse", "--command", "git stash"]);
+    let shown = after_bash().shows(&["explain", "--all", "PostToolUse", "--command", "git stash"]);
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout

@@ -195,7 +195,7 @@ fn an_event_happens_in_the_folder_that_is_named() {
 #[test]
 fn a_section_of_an_event_that_this_version_does_not_know_names_it() {
     let test = Test::stop().config("futureEvent: {commands: [{run: 'true'}, {run: 'false'}]}\n");
-    let first = |name: &str| test.shows(&["explain", name]).lines().nth(2).unwrap().to_owned();
+    let first = |name: &str| test.shows(&["explain", "--all", name]).lines().nth(2).unwrap().to_owned();
     assert_eq!(
         (first("futureEvent"), first("FutureEvent")),
         ("FutureEvent on the main thread".into(), "FutureEvent on the main thread".into())
@@ -205,7 +205,7 @@ fn a_section_of_an_event_that_this_version_does_not_know_names_it() {
 #[test]
 fn rules_in_one_line_of_the_config_have_one_line() {
     let test = Test::stop().config("preToolUse: {uneditableFiles: ['*.a', '*.b']}\n");
-    let shown = test.shows(&["explain", "PreToolUse", "--file", "x"]);
+    let shown = test.shows(&["explain", "--all", "PreToolUse", "--file", "x"]);
     assert!(shown.contains("each of 2 uneditableFiles in .conclaude.yaml:1 does"), "{shown}");
 }
 
