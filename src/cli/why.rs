@@ -112,12 +112,8 @@ fn print_record(out: &mut Out<'_>, entry: &TrailEntry, today: &Reassessment) -> 
 
 fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
     let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
-    let (event, decision) = (text(record, "event"), text(record, "decision"));
-    let title = format!(
-        "{seq}: {} {}",
-        event.unwrap_or_default(),
-        words::decision_in_words(decision.unwrap_or_default())
-    );
+    let event = text(record, "event").unwrap_or_default();
+    let title = format!("{seq}: {event} {}", decision(record));
     writeln!(out, "{BOLD}{title}{BOLD:#}")?;
     for name in ["time", "session", "agent", "agent_id", "permission_mode", "step", "phase", "reason"] {
         if let Some(value) = text(record, name) {
@@ -130,6 +126,15 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
         paragraph(out, 2, &format!("tool: {name} {what}"))?;
     }
     Ok(())
+}
+
+/// What was decided, in words that follow the event.
+fn decision(record: &Value) -> &str {
+    match text(record, "decision").unwrap_or_default() {
+        // Of an agent, at an event of the main thread.
+        "unfinished" => "reported an agent that never stopped",
+        decision => words::decision_in_words(decision),
+    }
 }
 
 /// Prints the gate, the markers of its prompt, and what it checked. Returns whether there was one.

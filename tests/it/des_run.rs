@@ -316,6 +316,7 @@ fn the_output_of_a_run_that_fails_is_in_the_trail_and_not_in_the_step() {
     let exported = test.shows(&["audit", "export", "--jsonl"]);
     assert!(!exported.contains("a.ts: error TS1\\n") && !exported.contains("\"output\":"), "{exported}");
     let test = test.config("audit: {output: never}\n");
-    des(&test, &["run", STEP, "RED_ACCEPTANCE", "--", "sh", "-c", "echo no; exit 1"]);
+    des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "echo no; exit 3"]);
+    assert_eq!(last(&test)["evidence"]["exit_code"], 3);
     assert_eq!(last(&test)["evidence"].get("output"), None);
 }

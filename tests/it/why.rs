@@ -52,6 +52,52 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
     "#);
 }
 
+#[test]
+fn without_all_it_is_twelve_lines_at_most_with_what_counts_first() {
+    assert_snapshot!(denied().shows(&["why"]), @r#"
+    exit 0
+    ----- stdout
+    1: PreToolUse Write Cargo.lock denied (agent coder)
+      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3
+        it may not be changed; do it another way, or ask the user
+        preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3
+    today: the config would decide the same: denied
+    `conclaude why 1 --all` shows the rest
+    "#);
+    let commands: Vec<String> = (0..20)
+        .map(|n| {
+            format!(
+                "{{run: 'seq 50; echo line {n}; exit {}', onFailure: {}}}",
+                n % 2,
+                if n == 19 { "block" } else { "warn" }
+            )
+        })
+        .collect();
+    let done = Test::stop()
+        .config(&format!("subagentStop: {{commands: {{coder: [{}]}}}}\n", commands.join(", ")))
+        .run();
+    done.blocked();
+    let test = done.again();
+    let (_, shown, _) = run_in(&test.root(), &["why"]);
+    assert_eq!(shown.lines().count(), 12, "{shown}");
+    assert_snapshot!(shown, @r#"
+    1: SubagentStop blocked (agent coder)
+      ✗ `seq 50; echo line 19; exit 1` exited with code 1
+        subagentStop.commands "coder" in .conclaude.yaml:1
+          48
+          49
+          50
+          line 19
+      ⚠ `seq 50; echo line 1; exit 1` exited with code 1
+        subagentStop.commands "coder" in .conclaude.yaml:1
+      … 63 lines more
+    today: the config would decide the same: blocked
+    `conclaude why 1 --all` shows the rest
+    "#);
+    let (_, all, _) = run_in(&test.root(), &["why", "--all"]);
+    assert!(all.lines().count() > 100, "{all}");
+}
+
 /// The command that `why` offers, run by a shell as a user would paste it.
 fn pasted(test: &Test) -> (String, String) {
     let shown = run_in(&test.root(), &["why", "--all"]).1;
@@ -489,7 +535,7 @@ fn an_agent_that_never_stopped_is_shown_with_its_rule() {
     assert_snapshot!(test.run().again().shows(&["why", "--all"]), @r#"
     exit 0
     ----- stdout
-    2: Stop unfinished
+    2: Stop reported an agent that never stopped
       time: [TIME]
       session: session-1
       agent: coder

@@ -4,8 +4,9 @@ use std::io;
 
 use super::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
 use super::{Explanation, rules, words};
-use crate::cli::out::Out;
+use crate::cli::out::{Out, Paint};
 use conclaude_core::config::Reaction;
+use conclaude_core::decide::Word;
 use conclaude_core::event::Blocking;
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::FILES;
@@ -16,12 +17,16 @@ use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io::Result<()> {
     head(out, explained)?;
     let Some(rehearsal) = &explained.rehearsal else {
+        notes(out, explained)?;
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
-    decision(out, rehearsal)?;
+    if !causes(out, rehearsal)? {
+        paragraph(out, 2, "no rule is against it, and no command runs")?;
+    }
+    notes(out, explained)?;
     if !all {
         let what = "`--all` shows the config files, every rule that was compared, and every answer";
-        return writeln!(out, "\n{FAINT}{what}{FAINT:#}");
+        return writeln!(out, "{FAINT}{what}{FAINT:#}");
     }
     considered(out, rehearsal)?;
     gates(out, rehearsal)?;
@@ -45,26 +50,26 @@ pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io
     Ok(())
 }
 
-/// What is decided if all commands succeed, and the rules and commands that take part.
-fn decision(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
-    section(out, "Decision")?;
+/// Prints the rules and commands that take part in the decision. Returns whether there are any.
+fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
+    let mut is_any = false;
     if let Some(error) = &rehearsal.config_error {
         marked(out, 2, Some((BAD, "✗")), &error.brief())?;
-    }
-    if let Some(case) = words::cases(rehearsal).first() {
-        let word = words::decision(rehearsal, &case.answered);
-        let when = if case.when.is_empty() { String::new() } else { format!(" {}", case.when) };
-        paragraph(out, 2, &format!("{word}{when}"))?;
+        is_any = true;
     }
     if let Some(guarded) = &rehearsal.guards {
-        rules::deciding_guards(out, rehearsal, guarded)?;
+        is_any |= rules::deciding_guards(out, rehearsal, guarded)?;
     }
     if let Some(permitted) = &rehearsal.permissions {
-        rules::deciding_permissions(out, permitted)?;
+        is_any |= rules::deciding_permissions(out, permitted)?;
     }
     let gates = rehearsal.plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| step.action.is_gate());
-    for outcome in gates.flat_map(|(_, checks)| checks) {
-        paragraph(out, 2, &outcome.message)?;
+    for (step, checks) in gates {
+        if checks.is_empty() {
+            marked(out, 2, Some((GOOD, "✓")), &format!("{} finds nothing", step.action))?;
+        }
+        checks.iter().try_for_each(|outcome| paragraph(out, 2, &outcome.message))?;
+        is_any = true;
     }
     for command in rehearsal.plan.commands() {
         let failure = if command.is_hook() {
@@ -74,16 +79,17 @@ fn decision(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         };
         let name = conclaude_core::messages::short(&command.script);
         marked(out, 2, Some((GOOD, "▸")), &format!("runs `{name}`: {failure} ({})", command.rule))?;
+        is_any = true;
     }
-    for step in &rehearsal.plan.steps {
-        if let Some(what) = words::of_action(&step.action) {
-            marked(out, 2, Some((GOOD, "•")), &what)?;
-        }
+    for what in rehearsal.plan.steps.iter().filter_map(|step| words::of_action(&step.action)) {
+        marked(out, 2, Some((GOOD, "•")), &what)?;
+        is_any = true;
     }
     if let Some(untrusted) = &rehearsal.plan.untrusted {
         marked(out, 2, Some((WARNING, "⚠")), &format!("nothing of it runs: {}", untrusted.why))?;
+        is_any = true;
     }
-    Ok(())
+    Ok(is_any)
 }
 
 fn section(out: &mut Out<'_>, title: &str) -> io::Result<()> {
@@ -98,17 +104,40 @@ fn head(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
         |agent| format!("of the agent {}", printable_line(agent)),
     );
     let tool = asked.text("tool_name").map(|tool| format!(": {}", printable_line(tool))).unwrap_or_default();
-    writeln!(out, "{BOLD}{}{tool} {who}{BOLD:#}", asked.event)?;
+    write!(out, "{BOLD}{}{tool} {who}{BOLD:#}", asked.event)?;
+    match explained.rehearsal.as_ref().and_then(decision) {
+        Some(Conclusion { paint, text }) => writeln!(out, " → {paint}{text}{paint:#}")?,
+        None => writeln!(out)?,
+    }
     let input = asked.payload.get("tool_input").and_then(serde_json::Value::as_object);
     for (name, value) in input.into_iter().flatten() {
         if let Some(text) = value.as_str() {
             paragraph(out, 2, &format!("{name}: {}", conclaude_core::messages::short(text)))?;
         }
     }
-    for note in &explained.notes {
-        marked(out, 0, Some((WARNING, "⚠")), note)?;
-    }
     Ok(())
+}
+
+struct Conclusion {
+    paint: Paint,
+    text: String,
+}
+
+/// What is decided if all commands succeed.
+fn decision(rehearsal: &Rehearsal) -> Option<Conclusion> {
+    let case = words::cases(rehearsal).into_iter().next()?;
+    let paint = match case.answered.word {
+        Some(Word::Blocked | Word::Denied) => BAD,
+        Some(Word::Allowed) => GOOD,
+        _ => WARNING,
+    };
+    let word = words::decision(rehearsal, &case.answered);
+    let text = if case.when.is_empty() { word.to_owned() } else { format!("{word} {}", case.when) };
+    Some(Conclusion { paint, text })
+}
+
+fn notes(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
+    explained.notes.iter().try_for_each(|note| marked(out, 0, Some((WARNING, "⚠")), note))
 }
 
 fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {

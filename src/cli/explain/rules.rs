@@ -38,40 +38,44 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardRe
     Ok(())
 }
 
-/// The guards that match, each with what it found and its message.
+/// The guards that match, each with what it found and its message. Returns whether there are any.
 pub(super) fn deciding_guards(
     out: &mut Out<'_>,
     rehearsal: &Rehearsal,
     guarded: &GuardReport,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let findings = findings(rehearsal);
+    let mut is_any = false;
     for rule in &guarded.rules {
         let line = consider(rule, guarded, &findings);
         if line.mark.1 != "·" {
             print_group(out, &[line])?;
+            is_any = true;
             let own = findings.iter().filter_map(|outcome| outcome.as_finding());
             let message =
                 own.filter(|finding| finding.rule.as_deref() == Some(rule)).map(|finding| &finding.fix);
             message.take(1).try_for_each(|fix| paragraph(out, 6, fix))?;
         }
     }
-    built_in(out, rehearsal, &findings)
+    Ok(built_in(out, rehearsal, &findings)? || is_any)
 }
 
 fn findings(rehearsal: &Rehearsal) -> Vec<&Outcome> {
     rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect()
 }
 
-/// What no rule of the config found.
-fn built_in(out: &mut Out<'_>, rehearsal: &Rehearsal, findings: &[&Outcome]) -> io::Result<()> {
+/// Prints what no rule of the config found. Returns whether there is any.
+fn built_in(out: &mut Out<'_>, rehearsal: &Rehearsal, findings: &[&Outcome]) -> io::Result<bool> {
+    let mut is_any = false;
     for outcome in findings.iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
         let Some(finding) = outcome.as_finding() else { continue };
         if finding.rule.as_ref().is_some_and(|rule| rule.key == "built-in") {
             let paint = if outcome.verdict == Verdict::Block { BAD } else { WARNING };
             marked(out, 2, Some((paint, &outcome.verdict.mark().to_string())), &finding.what)?;
+            is_any = true;
         }
     }
-    Ok(())
+    Ok(is_any)
 }
 
 fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) -> RuleLine<'a> {
@@ -140,15 +144,16 @@ fn short(name: &str) -> &str {
 }
 
 pub(super) fn permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
-    permission_rules(out, permitted, true)
+    permission_rules(out, permitted, true).map(|_| ())
 }
 
-/// The rules that match, or why the user is asked.
-pub(super) fn deciding_permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
+/// The rules that match, or why the user is asked. Returns whether there is either.
+pub(super) fn deciding_permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<bool> {
     permission_rules(out, permitted, false)
 }
 
-fn permission_rules(out: &mut Out<'_>, permitted: &PermissionExplanation, all: bool) -> io::Result<()> {
+fn permission_rules(out: &mut Out<'_>, permitted: &PermissionExplanation, all: bool) -> io::Result<bool> {
+    let mut is_any = permitted.asked.is_some();
     for (rule, why_not) in permitted.rules.iter().filter(|(_, why_not)| all || why_not.is_none()) {
         let (mark, word) = match (why_not, rule.key.ends_with("deny")) {
             (None, true) => ((BAD, "✗"), "matches"),
@@ -156,9 +161,10 @@ fn permission_rules(out: &mut Out<'_>, permitted: &PermissionExplanation, all: b
             (Some(why), _) => ((FAINT, "·"), why.as_str()),
         };
         marked(out, 2, Some(mark), &format!("{rule} {word}"))?;
+        is_any = true;
     }
     if let Some(why) = &permitted.asked {
         marked(out, 2, Some((WARNING, "?")), &format!("the user is asked: {why}"))?;
     }
-    Ok(())
+    Ok(is_any)
 }

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::Value;
 
 use super::reassessment::Reassessment;
-use super::{evidence, rule};
+use super::{decision, evidence, rule};
 use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::{Out, Paint};
 use conclaude_core::messages::short;
@@ -70,7 +70,7 @@ fn title(record: &Value) -> String {
     if let Some(phase) = text(record, "phase") {
         title = format!("{title} {phase}");
     }
-    title = format!("{} {}", title.trim_end(), reasons::decision_in_words(text_or_empty(record, "decision")));
+    title = format!("{} {}", title.trim_end(), decision(record));
     match text(record, "agent") {
         Some(agent) => format!("{title} (agent {agent})"),
         None => title,

@@ -64,7 +64,7 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     };
     assert_snapshot!(lines(&why, "reason: ") + &lines(&why, "Stop ") + &lines(&why, "would decide"), @"
     reason: `sleep 60` timed out again, and an agent is blocked by timeouts once
-    2: Stop allowed_despite_failure
+    2: Stop allowed despite a failure
     the config would decide the same: allowed_despite_failure
     ");
     let report = shown(&["report", "--format", "md"]);
