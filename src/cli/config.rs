@@ -87,7 +87,9 @@ fn print(
 /// The tree with only the value of this key: its parts are separated by dots.
 fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Spanned<Node>> {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
-    let Node::Map(entries) = &tree.value else { bail!("`{key}` is not a key here: its value has no keys") };
+    let Node::Map(entries) = &tree.value else {
+        bail!("there is no `{key}`: what comes before it is one value, without keys")
+    };
     // A pattern may contain a dot.
     let whole = entries.iter().find(|(own, _)| own.value == key);
     if let Some((own, value)) = whole.or_else(|| entries.iter().find(|(own, _)| own.value == first)) {

@@ -69,7 +69,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
         let names: Vec<&str> = packs.iter().map(|pack| pack.name).collect();
         let add = match names.as_slice() {
             [] => String::new(),
-            names => format!("\n  `conclaude pack add {}` adds to it what it extends", names.join(" ")),
+            names => format!("\n  `conclaude pack add {}` adds to it what you named", names.join(" ")),
         };
         bail!(
             "{} exists already, and is left as it is{add}\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",

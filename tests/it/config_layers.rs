@@ -141,7 +141,7 @@ fn config_show_prints_one_value() {
     conclaude: the config has no `uneditableFile`; did you mean `uneditableFiles`?
     exit 1
 
-    conclaude: `x` is not a key here: its value has no keys
+    conclaude: there is no `x`: what comes before it is one value, without keys
     exit 1
 
     conclaude: the config has no `audit`: its default applies; there is `maxBlocks`, `preToolUse`, `subagentStop`

@@ -52,13 +52,11 @@ fn the_decision_and_the_rules_that_made_it_come_first() {
     ----- stdout
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
-      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4
-          does not cover build/nested
-          covers build/nested/Cargo.lock
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers
+        build/nested/Cargo.lock
           it may not be changed; do it another way, or ask the user
-      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11
-          does not match cd build, rm -rf nested
-          matches git push origin, and asks
+      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
+        origin, and asks
           do it another way, or ask the user
       ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
         .conclaude.yaml:13)
@@ -115,13 +113,11 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
     ----- stdout
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
-      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4
-          does not cover build/nested
-          covers build/nested/Cargo.lock
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers
+        build/nested/Cargo.lock
           it may not be changed; do it another way, or ask the user
-      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11
-          does not match cd build, rm -rf nested
-          matches git push origin, and asks
+      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
+        origin, and asks
           do it another way, or ask the user
       ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
         .conclaude.yaml:13)

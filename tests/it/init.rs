@@ -418,7 +418,7 @@ fn a_pack_that_is_unknown_or_a_config_that_exists_is_refused_with_what_to_do() {
     insta::assert_snapshot!(transcript(&test.root(), &["init", "--pack", "secrets"]), @"
     exit 1
     conclaude: [ROOT]/.conclaude.yaml exists already, and is left as it is
-      `conclaude pack add secrets` adds to it what it extends
+      `conclaude pack add secrets` adds to it what you named
       `conclaude install` registers conclaude for it
       `conclaude init --import` takes over hooks of your own, and a config of the original conclaude
       `conclaude init --force` starts again, and keeps a copy

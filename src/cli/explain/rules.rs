@@ -21,7 +21,7 @@ struct RuleLine<'a> {
 pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardReport) -> io::Result<()> {
     let findings = findings(rehearsal);
     let considered: Vec<RuleLine<'_>> =
-        guarded.rules.iter().map(|rule| consider(rule, guarded, &findings)).collect();
+        guarded.rules.iter().map(|rule| consider(rule, guarded, &findings, |_| true)).collect();
     let is_same = |one: &RuleLine<'_>, other: &RuleLine<'_>| {
         one.mark.1 == "·"
             && other.mark.1 == "·"
@@ -47,7 +47,7 @@ pub(super) fn deciding_guards(
     let findings = findings(rehearsal);
     let mut is_any = false;
     for rule in &guarded.rules {
-        let line = consider(rule, guarded, &findings);
+        let line = consider(rule, guarded, &findings, |one| one.is_match);
         if line.mark.1 != "·" {
             print_group(out, &[line])?;
             is_any = true;
@@ -78,7 +78,13 @@ fn built_in(out: &mut Out<'_>, rehearsal: &Rehearsal, findings: &[&Outcome]) -> 
     Ok(is_any)
 }
 
-fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) -> RuleLine<'a> {
+/// A rule with those of its comparisons that are shown.
+fn consider<'a>(
+    rule: &'a Rule,
+    guarded: &GuardReport,
+    findings: &[&Outcome],
+    is_shown: fn(&Comparison) -> bool,
+) -> RuleLine<'a> {
     let is_own =
         |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
     let mark = match findings.iter().filter(is_own).map(|outcome| outcome.verdict).max() {
@@ -87,7 +93,8 @@ fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) ->
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    let compared: Vec<&Comparison> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
+    let compared: Vec<&Comparison> =
+        guarded.compared.iter().filter(|one| one.rule == *rule && is_shown(one)).collect();
     let why =
         if compared.is_empty() { vec![words::not_compared(rule).to_owned()] } else { reasons(&compared) };
     RuleLine { rule, mark, why }

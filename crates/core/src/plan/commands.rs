@@ -267,7 +267,7 @@ fn variable((name, value): (&str, &str)) -> Variable {
 }
 
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
-    let own_env: Vec<Variable> = config.env.iter().flat_map(Variables::iter).map(variable).collect();
+    let own_env: Box<[Variable]> = config.env.iter().flat_map(Variables::iter).map(variable).collect();
     let protocol = config.protocol.unwrap_or_default();
     // Without its path no worktree is created anyway.
     let default_on_failure = match event.blocking() {
@@ -293,7 +293,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),
         work: work.to_owned(),
-        env: own_env.clone(),
+        env: own_env.to_vec(),
         own_env,
         message: config.message.clone(),
         is_shown: config.show_command.unwrap_or(true),

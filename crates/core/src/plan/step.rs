@@ -295,7 +295,7 @@ pub struct Command {
     /// `None` removes a variable.
     pub env: Vec<Variable>,
     /// The part of `env` that the config has for it.
-    pub own_env: Vec<Variable>,
+    pub own_env: Box<[Variable]>,
     /// What to say when it fails.
     pub message: Option<String>,
     /// Messages name it by its script.
