@@ -52,8 +52,7 @@ fn the_decision_and_the_rules_that_made_it_come_first() {
     ----- stdout
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
-      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers
-        build/nested/Cargo.lock
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
           it may not be changed; do it another way, or ask the user
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
         origin, and asks
@@ -113,8 +112,7 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
     ----- stdout
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
-      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers
-        build/nested/Cargo.lock
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
           it may not be changed; do it another way, or ask the user
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
         origin, and asks

@@ -10,9 +10,7 @@ fn rules_that_do_not_match_take_few_lines() {
     ----- stdout
     PreToolUse: Bash on the main thread → denied
       command: cat notes.txt .env
-      ✗ unreadableFiles ".env" in pack:secrets:5
-          does not cover notes.txt
-          covers .env
+      ✗ unreadableFiles ".env" in pack:secrets:5 covers .env
           it holds secrets: read .env.example for the names, and ask the user for
           values
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
