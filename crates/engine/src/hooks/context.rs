@@ -97,6 +97,9 @@ impl<'a> Context<'a> {
         let session = if environment.is_rehearsal { session.read_only() } else { session };
         if kind == EventKind::SessionStart {
             session.resume();
+            if !environment.only_if_trusted {
+                session.note_project_start();
+            }
         }
         let config = Config::load(&root, kind, environment);
         panics::guards_are_known(kind, &config.settings.guards);

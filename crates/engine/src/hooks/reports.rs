@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::config::Config;
 use super::context::Context;
 use super::record;
-use crate::install::registration::{self, Problem};
+use crate::install::registration::{self, Problem, ScopeSettings};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
 use conclaude_checks::des::call::GatedCall;
@@ -34,18 +34,20 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
     // What a collector did not get while it was down.
     context.export();
-    let problems =
-        registration::out_of_sync(&registration::current(&context.project), settings, |scope| match scope {
-            Scope::User => origins.of_layer(Layer::User),
-            Scope::Project => origins.of_layer(Layer::Project),
-            Scope::Local => settings.clone(),
-        });
+    let found = registration::current(&context.project);
+    let problems = registration::out_of_sync(&found, settings, |scope| match scope {
+        Scope::User => origins.of_layer(Layer::User),
+        Scope::Project => origins.of_layer(Layer::Project),
+        Scope::Local => settings.clone(),
+    });
     // Registered in the project, its commands run without `conclaude trust`: that comes first.
     let first = match untrusted {
         None if !problems.is_empty() => Some(out_of_sync(&problems)),
         untrusted => untrusted,
     };
-    first.into_iter().chain(not_sent(context)).map(Outcome::note).collect()
+    let redirections = found.iter().flat_map(ScopeSettings::redirections);
+    let redirections = redirections.map(|line| format!("⚠ {}", clean_line(&line)));
+    redirections.chain(first).chain(not_sent(context)).map(Outcome::note).collect()
 }
 
 /// A collector that has received nothing for longer than this is reported.
