@@ -279,10 +279,9 @@ impl<'a> Context<'a> {
 
     /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
     pub(super) fn export(&self) {
-        let Config { settings, origins, .. } = &self.config;
+        let settings = &self.config.settings;
         if let Some(endpoint) = settings.endpoint()
             && self.is_audited()
-            && origins.untrusted_endpoint().is_none()
         {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
             // Another environment may have what was missing in the one before.

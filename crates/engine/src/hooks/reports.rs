@@ -2,7 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::config::Config;
 use super::context::Context;
 use super::record;
 use crate::install::registration::{self, Problem, ScopeSettings};
@@ -55,12 +54,11 @@ const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What went wrong in the background, where nobody sees it.
 fn not_sent(context: &Context<'_>) -> Option<String> {
-    let Config { settings, origins, .. } = &context.config;
+    let settings = &context.config.settings;
     let (telemetry, endpoint) = (settings.telemetry.as_ref()?, settings.endpoint()?);
     // The process that would send has our environment.
-    let is_sent = context.is_audited() && origins.untrusted_endpoint().is_none();
     if let Err(why) = Target::of_config(telemetry)
-        && is_sent
+        && context.is_audited()
     {
         let to = "Nothing is lost: set it where Claude Code is started";
         return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why.to_string())));
