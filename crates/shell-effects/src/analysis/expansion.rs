@@ -25,7 +25,7 @@ impl Analyzer<'_> {
             }
         };
         self.work(fields.iter().map(|field| field.text.len()).sum());
-        fields
+        self.with_glob_options(fields)
     }
 
     /// A word that is neither split nor expanded by globs, as in an assignment.

@@ -4,7 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::directories::moved;
 use crate::analysis::disk::WrittenFile;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream::{RedirectionEffects, Stream};
+use crate::analysis::stream::{self, RedirectionEffects, Stream};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::Output;
 use crate::programs::table;
@@ -201,6 +201,22 @@ impl Analyzer<'_> {
         }
         let found = self.paths_of(file).into_iter().filter_map(|path| self.state.disk.written(&path));
         found.reduce(|one, other| one.join(&other))
+    }
+
+    /// The files that another file lists, or the standard input: by lines, or with NUL between them.
+    pub(crate) fn listed_in(&self, list: &Field) -> Vec<Field> {
+        let content = if list.text == "-" { self.scope.input.clone() } else { self.content(list) };
+        match content {
+            Stream::Text(printed) => {
+                let mut files = stream::split(&printed.text, |c| matches!(c, '\n' | '\0'));
+                if printed.and_more {
+                    files.push(Field::unknown(format!("the files of {}", list.shown())));
+                }
+                files
+            }
+            Stream::Files(files) => files.iter().map(stream::found).collect(),
+            _ => vec![Field::unknown(format!("the files of {}", list.shown()))],
+        }
     }
 
     /// A file, however it is named from the directories that may be the current one.

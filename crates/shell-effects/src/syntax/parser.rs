@@ -222,7 +222,10 @@ impl Parser<'_> {
             self.skip_blanks();
             if self.eat_reserved("time") {
                 self.skip_blanks();
-                self.eat_reserved("-p");
+                if self.eat_reserved("-p") {
+                    self.skip_blanks();
+                }
+                self.eat_reserved("--");
             } else if self.eat_reserved("coproc") {
                 self.coprocess_name();
             } else if !self.eat_reserved("!") {
