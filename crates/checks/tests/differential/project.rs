@@ -23,7 +23,7 @@ const RAN: &str = "/home/u/ran";
 const OUTPUT: &str = "/home/output";
 const NOBODY: u32 = 65_534;
 const PATH: &str = "/home/u/bin:/usr/local/bin:/usr/bin:/bin";
-const MAX_TIME: Duration = Duration::from_secs(4);
+const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// What a text did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -1,11 +1,12 @@
 //! Code that a command runs: known, known in part, or not known before it runs.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
-use crate::analysis::stream::Stream;
+use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::syntax::parser::{Parser, is_name};
@@ -239,6 +240,7 @@ impl Analyzer<'_> {
                 if printed.and_more {
                     self.nothing_known(interpreter, language);
                 }
+                let printed = without_last_backslash(printed);
                 match language {
                     Language::NewShell => self.scoped(|analyzer| {
                         analyzer.scope.input = Stream::Inherited;
@@ -353,6 +355,16 @@ impl Analyzer<'_> {
             self.doubt_script(&first.text);
         }
     }
+}
+
+/// At the end of a file, a shell drops a backslash that escapes nothing.
+fn without_last_backslash(mut printed: Rc<PrintedText>) -> Rc<PrintedText> {
+    let text = &printed.text.text;
+    let backslashes = text.len() - text.trim_end_matches('\\').len();
+    if backslashes % 2 == 1 && printed.text.is_literal() {
+        Rc::make_mut(&mut printed).text.text.pop();
+    }
+    printed
 }
 
 /// Whether nothing of a text is known.

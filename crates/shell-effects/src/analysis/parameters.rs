@@ -276,6 +276,7 @@ impl Analyzer<'_> {
             Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
             value => value,
         };
+        self.evaluate_hidden_values(&value);
         if self.state.options.has_integers {
             self.evaluate_integers(&value);
         }
@@ -286,6 +287,21 @@ impl Analyzer<'_> {
         };
         self.state.set(&assignment.name, value);
         self.evaluate_prompt(&assignment.name);
+    }
+
+    /// A value that is the index of an array with a substitution is there to be evaluated, wherever that happens.
+    fn evaluate_hidden_values(&mut self, value: &Value) {
+        let fields = match value {
+            Value::Options(fields) => fields.as_slice(),
+            Value::Array(fields) => fields,
+            Value::Unknown => return,
+        };
+        let hidden =
+            fields.iter().filter(|field| field.is_literal() && side_effects::is_evaluated(&field.text));
+        let texts: Vec<String> = hidden.map(|field| field.text.clone()).collect();
+        for text in texts {
+            self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.evaluate(&text)));
+        }
     }
 
     /// A variable may have been declared as a number.

@@ -219,10 +219,22 @@ impl Analyzer<'_> {
         }
     }
 
+    /// An absolute path from the directory in which the command starts, if it is below that.
+    fn relative_to_start(&self, path: String) -> String {
+        if !path.starts_with('/') {
+            return path;
+        }
+        let Some(start) = self.environment().directory("") else { return path };
+        let below = path.strip_prefix(start.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+        below.map_or_else(|| path.clone(), str::to_owned)
+    }
+
     /// A file, however it is named from the directories that may be the current one.
     fn paths_of(&self, file: &Field) -> Vec<String> {
         let path = |base: &Base| match moved(base, file) {
-            Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => at,
+            Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => {
+                self.relative_to_start(at)
+            }
             _ => file.text.clone(),
         };
         let mut paths: Vec<String> = self.state.bases().iter().map(path).collect();

@@ -266,7 +266,14 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
+        // After an alias of no words, the next word may be an assignment.
+        let quoted = |field: &Field| match field.text.split_once('=') {
+            Some((name, value)) if field.is_literal() && is_identifier(name) => {
+                format!("{name}={}", crate::quoted(value))
+            }
+            _ => field.quoted(),
+        };
+        let rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
         self.restoring(
             |analyzer| &mut analyzer.state.aliases,
             |analyzer| {
@@ -349,4 +356,10 @@ impl Analyzer<'_> {
             Action::Special(run) => run(self, call),
         }
     }
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

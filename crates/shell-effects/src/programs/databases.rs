@@ -108,9 +108,11 @@ const WRITING_FILES: &[&str] = &["backup", "clone", "log", "once", "output", "sa
 /// `.read FILE` and others.
 fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    // A backslash before a character means nothing.
+    let name = name.replace('\\', "");
     let rest = rest.trim();
     // What is short for a command is that command.
-    let is = |full: &str| !name.is_empty() && full.starts_with(name);
+    let is = |full: &str| !name.is_empty() && full.starts_with(&name);
     if is("shell") || is("system") {
         analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
         return;
@@ -119,10 +121,12 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
         .split_whitespace()
         .map(|word| word.trim_matches(['\'', '"']))
         .filter(|word| !word.starts_with('-'));
-    let access = match name {
-        _ if READING_FILES.iter().any(|full| is(full)) => Access::Read,
-        _ if WRITING_FILES.iter().any(|full| is(full)) => Access::Write,
-        _ => return,
+    let access = if READING_FILES.iter().any(|full| is(full)) {
+        Access::Read
+    } else if WRITING_FILES.iter().any(|full| is(full)) {
+        Access::Write
+    } else {
+        return;
     };
     for file in files {
         // `.read |CODE` and `.once |CODE` run it.
@@ -131,7 +135,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
                 return analyzer
                     .subshell(|analyzer| analyzer.code(&Field::literal(rest.trim_start_matches('|')), "sh"));
             }
-            None => analyzer.touch(access, &Field::literal(file), call.command),
+            None => analyzer.touch(access, &Field::literal(file.replace('\\', "")), call.command),
         }
     }
 }

@@ -98,7 +98,7 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// The commands for a shell among those of an editor: `!CODE`, `r !CODE`, `silent !CODE`. After a name, `!` only insists: `q!`.
 fn shell_commands(analyzer: &mut Analyzer<'_>, commands: &str) {
-    for line in commands.lines() {
+    for line in commands.replace("\\\n", "").lines() {
         let starts = |(at, _): &(usize, &str)| {
             let before = line.get(..*at).unwrap_or_default();
             !before.ends_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '!' | '=' | '~' | '\\' | '\''))

@@ -5,11 +5,12 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::MAX_DEPTH;
+use crate::syntax::continuations;
 use crate::syntax::tree::{Command, CommandKind, Item, Join, List, ParseError, Pipeline, Word};
 
 /// Parses a whole script, which is itself nested at this depth.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
-    Parser::new(text, depth)?.whole()
+    Parser::new(&continuations::joined(text), depth)?.whole()
 }
 
 /// Words that end a list.

@@ -120,7 +120,7 @@ fn continued_line(text: &str) -> &str {
         let line = first_line(text.get(length..).unwrap_or_default());
         length += line.len();
         let backslashes = line.len() - line.trim_end_matches('\\').len();
-        if backslashes % 2 == 0 || length >= text.len() {
+        if backslashes.is_multiple_of(2) || length >= text.len() {
             return text.get(..length).unwrap_or(text);
         }
         length += 1;

@@ -77,6 +77,15 @@ impl GitCall {
         }
     }
 
+    /// `git remote add --mirror=push NAME URL`: each push to it mirrors.
+    pub(super) fn remote(&self, analyzer: &mut Analyzer<'_>) {
+        self.connects(analyzer);
+        let mirrors = self.arguments.values(&["--mirror"]).any(|kind| kind.text == "push");
+        if mirrors && let [_, name, ..] = self.arguments.operands.as_slice() {
+            analyzer.git_setting(&format!("remote.{}.mirror", name.text), &Field::literal("true"));
+        }
+    }
+
     /// `filter-branch`: each filter is code for a shell.
     pub(super) fn filters(&self, analyzer: &mut Analyzer<'_>) {
         for (option, code) in &self.arguments.flags {
@@ -227,9 +236,15 @@ impl Analyzer<'_> {
 
     /// What a setting lets git run: a program, or an alias, which is run now as far as we know.
     pub(super) fn git_setting(&mut self, key: &str, value: &Field) {
+        let written = key;
         let key = key.to_ascii_lowercase();
         let (section, name) =
             (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+        if section == "remote"
+            && let Some(words) = pushed(written, name, &value.text)
+        {
+            return self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
         let names_program = section == "pager"
             || PROGRAMS.iter().any(|(known, names)| *known == section && names.contains(&name));
         self.as_part(|analyzer| match section {
@@ -345,4 +360,16 @@ fn settings_of(text: &str) -> Vec<(String, String)> {
         }
     }
     settings
+}
+
+/// What `git push` does because of a setting of a remote, as its own words.
+fn pushed(key: &str, name: &str, value: &str) -> Option<Vec<Field>> {
+    let remote =
+        key.split_once('.').and_then(|(_, rest)| rest.rsplit_once('.')).map_or("", |(remote, _)| remote);
+    let words = match name {
+        "push" => ["git", "push", remote, value],
+        "mirror" if !matches!(value, "false" | "no" | "off" | "0") => ["git", "push", "--mirror", remote],
+        _ => return None,
+    };
+    Some(words.into_iter().map(Field::literal).collect())
 }
