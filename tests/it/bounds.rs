@@ -69,7 +69,7 @@ fn a_scope_that_takes_too_long_to_compare_blocks_and_says_so() {
     let reason = test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().blocked();
     insta::assert_snapshot!(reason, @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: the scope cannot be checked: it took longer than the 2 s that a hook may take → use fewer and shorter allowed_file_patterns, and remove files that nobody needs
+    ✗ SCOPE_VIOLATION: the scope cannot be checked: it took longer than a hook may take (2 s of CPU time, 15 s in all) → use fewer and shorter allowed_file_patterns, and remove files that nobody needs
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
@@ -82,6 +82,6 @@ fn guards_that_take_too_long_deny_and_say_so() {
     let denied = test.payload("tool_input", serde_json::json!({ "command": "rm -rf d" })).run();
     insta::assert_snapshot!(denied.tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: using Bash: the guards could not look at all that it touches: it took longer than the 2 s that a hook may take → do it in smaller steps, or let the user shorten the guards
+    ✗ GUARD_DENIED: using Bash: the guards could not look at all that it touches: it took longer than a hook may take (2 s of CPU time, 15 s in all) → do it in smaller steps, or let the user shorten the guards
     ");
 }

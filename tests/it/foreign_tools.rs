@@ -56,7 +56,7 @@ fn a_call_with_more_files_than_can_be_looked_at_in_time_is_denied() {
     let test = call(main_thread(CONFIG), "mcp__fs__read_many", json!({ "paths": paths }));
     assert_snapshot!(test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: using mcp__fs__read_many: the guards could not look at all that it touches: it took longer than the 2 s that a hook may take → do it in smaller steps, or let the user shorten the guards
+    ✗ GUARD_DENIED: using mcp__fs__read_many: the guards could not look at all that it touches: it took longer than a hook may take (2 s of CPU time, 15 s in all) → do it in smaller steps, or let the user shorten the guards
     ");
 }
 

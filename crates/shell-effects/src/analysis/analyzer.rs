@@ -60,6 +60,8 @@ pub(super) struct Streams {
     pub(super) output: Stream,
     /// By the process substitutions of the command at hand.
     pub(super) process: Stream,
+    /// Whether there are any.
+    pub(super) has_process: bool,
     /// By all commands so far, where a command or a file gets it.
     pub(super) prints: Option<Stream>,
 }
@@ -111,7 +113,12 @@ impl<'a> Analyzer<'a> {
                 start: 0,
                 pipeline: 0,
             },
-            streams: Streams { output: Stream::Nothing, process: Stream::Nothing, prints: None },
+            streams: Streams {
+                output: Stream::Nothing,
+                process: Stream::Nothing,
+                has_process: false,
+                prints: None,
+            },
             combinations: Combinations::default(),
             functions: FunctionLog::default(),
             jumps: Jumps::default(),

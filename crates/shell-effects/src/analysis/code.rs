@@ -225,11 +225,8 @@ impl Analyzer<'_> {
 
     /// Code from the last process substitution.
     pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language) {
-        let input = match self.streams.process.clone() {
-            // Another descriptor, which is not followed.
-            Stream::Nothing => Stream::Unknown,
-            input => input,
-        };
+        // Other descriptors are not followed.
+        let input = if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
         self.code_of(input, interpreter, language);
     }
 

@@ -206,6 +206,7 @@ impl Analyzer<'_> {
             process.blur();
         }
         self.streams.process = process;
+        self.streams.has_process = true;
     }
 
     /// What a substitution prints, where that is known.

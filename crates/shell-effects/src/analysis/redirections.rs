@@ -103,7 +103,7 @@ impl Analyzer<'_> {
             return self.scope.input.clone();
         }
         if is_descriptor(file) {
-            return self.streams.process.clone();
+            return if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
         }
         match self.written(file) {
             Some(written) => written.content(),
@@ -115,6 +115,7 @@ impl Analyzer<'_> {
     pub(crate) fn redirects_of_compound(&mut self, redirects: &[Redirect]) -> RedirectionEffects {
         let mut all = Vec::new();
         self.streams.process = Stream::Nothing;
+        self.streams.has_process = false;
         self.each_choice(|analyzer| all.push(analyzer.redirected(redirects)));
         let mut last = RedirectionEffects::default();
         for mut redirected in all {

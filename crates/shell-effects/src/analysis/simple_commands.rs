@@ -44,6 +44,7 @@ impl Analyzer<'_> {
         self.scope.start = start;
         if !self.combinations.is_repeated {
             self.streams.process = Stream::Nothing;
+            self.streams.has_process = false;
         }
         let mut fields = Vec::with_capacity(words.len());
         for word in words {

@@ -30,6 +30,17 @@ pub fn command_by(name: &str, status: &str, message: &str) -> String {
     }
 }
 
+/// A decision as the user reads it; filters and JSON have the recorded word.
+pub fn decision_in_words(decision: &str) -> &str {
+    match decision {
+        "allowed_failed" => "allowed with an admitted failure",
+        "allowed_despite_failure" => "allowed despite a failure",
+        "unfinished" => "never stopped",
+        "IN_PROGRESS" => "in progress",
+        other => other,
+    }
+}
+
 /// What a rule gave or allowed.
 pub fn of_applied(applied: &Value) -> String {
     let rule = applied.get("rule").unwrap_or(&Value::Null);
