@@ -57,18 +57,20 @@ impl Root {
             (None, Some(project)) => project.to_owned(),
             (None, None) => own_folder(start).or_else(|| git_top_level(start)).unwrap_or(start).to_owned(),
         };
-        // A worktree of another project does not count, nor a folder that an agent made.
-        let is_own = |tree: &PathBuf| tree.starts_with(&folder) && git::is_worktree_of(tree, &folder);
+        // A worktree of another project does not count.
+        let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
         let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
         Root { folder, config, work, untrusted }
     }
 }
 
 impl Root {
-    /// A gated agent is judged where it works: at the root, or in the worktree that was made for it. It may have gone into another
-    /// one.
-    pub fn leave_worktree_of_others(&mut self, agent_id: Option<&str>) {
-        let is_own = |id: &str| self.work == layout::worktree(&self.folder, id);
+    /// A gated agent is judged where it works: at the root, or in the worktree that was made for it, which git knows. It may have
+    /// gone into another one, or into a folder of its own with such a name.
+    pub fn leave_other_worktrees(&mut self, agent_id: Option<&str>) {
+        let is_own = |id: &str| {
+            self.work == layout::worktree(&self.folder, id) && git::is_worktree_of(&self.work, &self.folder)
+        };
         if self.work != self.folder && !agent_id.is_some_and(is_own) {
             self.work = self.folder.clone();
         }

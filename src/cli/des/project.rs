@@ -218,9 +218,11 @@ impl DesProject {
     /// agent runs it. None if several agents could be meant.
     fn agent_at_work(&self, step: &str) -> AgentAtWork {
         let mut calls = self.open_calls(step);
-        calls.dedup_by(|one, other| one.subagent_type == other.subagent_type);
-        let only = if calls.len() == 1 { calls.pop() } else { None };
         let named = std::env::var(variables::SESSION_ID).ok();
+        if named.is_some() {
+            calls.dedup_by(|one, other| one.subagent_type == other.subagent_type);
+        }
+        let only = if calls.len() == 1 { calls.pop() } else { None };
         let Some(call) = only else { return AgentAtWork { agent: None, session: named } };
         let session = if call.session.is_empty() { None } else { Some(call.session) };
         AgentAtWork { agent: Some(call.subagent_type), session: named.or(session) }

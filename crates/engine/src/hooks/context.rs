@@ -108,7 +108,7 @@ impl<'a> Context<'a> {
         }
         let Actors { agent, mut gate, unknown_gate } = actors::find(&event, &session, &config.settings);
         if gate.as_ref().is_some_and(|gate| !gate.is_of_helper()) {
-            root.leave_worktree_of_others(payload.agent_id());
+            root.leave_other_worktrees(payload.agent_id());
         }
         if let Some(gate) = &mut gate {
             gate.resolve_step(&StepFolders { root: &root.work, cwd: Path::new(payload.cwd()) });
