@@ -122,18 +122,14 @@ pub(super) fn with_request<T>(
 }
 
 fn outcome(verdict: Verdict, code: Code, said: &RuleAnswer) -> Outcome {
-    let what = clean(&format!("{}: {}", said.subject.what, said.shown));
-    let finding = Finding::new(code, what, clean(&said.advice))
-        .by(Some(said.rule.clone()), said.subject.matched.clone());
-    // A permission needs no word.
-    let (finding, message) = match verdict {
+    let (what, fix) = (clean(&said.reason), clean(&said.advice));
+    let finding = Finding::new(code, what, fix).by(Some(said.rule.clone()), said.subject.matched.clone());
+    match verdict {
+        // A permission needs no word.
         Verdict::Grant => {
-            (Finding { fix: "it is used without asking".into(), ..finding.warning() }, String::new())
+            let evidence = Evidence::Finding(finding.warning());
+            Outcome { verdict, message: String::new(), evidence }
         }
-        _ => {
-            let message = format!("{} {finding}", verdict.mark());
-            (finding, message)
-        }
-    };
-    Outcome { verdict, message, evidence: Evidence::Finding(finding) }
+        _ => Outcome::of_guard(verdict, Finding { about: said.about.clone(), ..finding }),
+    }
 }
