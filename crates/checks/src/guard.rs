@@ -28,7 +28,7 @@ pub use call::{Finding, OwnFiles, ToolCall};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::Sources;
-pub use open_questions::{UncheckedCall, unusable_rules};
+pub use open_questions::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
 pub use own_commands::read_shell;
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
 pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};

@@ -51,6 +51,12 @@ impl Word {
             Word::Asked => "asked",
         }
     }
+
+    /// The decision of a record; none where no hook decided.
+    #[must_use]
+    pub fn of(recorded: &str) -> Option<Word> {
+        Word::ALL.into_iter().find(|word| word.as_str() == recorded)
+    }
 }
 
 /// What was decided, in a word, and what counting it as a block came to.

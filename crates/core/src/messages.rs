@@ -385,6 +385,16 @@ pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
 
 #[must_use]
 pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
+    // What a guard is against says more than who was refused.
+    let refused = outcomes.iter().filter(|outcome| outcome.verdict >= Verdict::Ask);
+    let mut found = refused.filter_map(Outcome::as_finding).filter(|finding| finding.code.is_of_guard());
+    if let Some(finding) = found.next() {
+        let reason = finding.text_for(Audience::User);
+        return match &plan.agent {
+            Some(agent) => format!("{}: {reason}", agent_name(agent)),
+            None => reason,
+        };
+    }
     let Some(agent) = plan.agent.as_ref().map(agent_name) else {
         return format!("session {}", clean_line(session));
     };

@@ -71,7 +71,7 @@ function showRecord(index) {
   const r = records[index], lane = lanes[r.lane], found = findingsOf(r), ran = commandsOf(r), given = objects(r.more?.applied), more = Object.entries(r.more ?? {}).filter(([name]) => name !== 'applied');
   showDetails(`${r.seq} · ${r.event}`, [['decision', recordPill(index)], ['tampered with', r.doubt, 'bad'], ['time', moment(r.time)], ['agent', laneName(lane)], ['task', lane.description], ['agent id', lane.id, 'mono'],
     ['session', lane.session === undefined ? '' : sessions[lane.session].id, 'mono'], ['reason', r.reason], ['step', r.step, 'mono'], ['phase', r.phase]],
-    found.length ? el('h4', {}, 'Findings') : '', found.map(f => edge(INK[f.verdict] ?? INK[f.weight] ?? 'line', el('b', {}, nameOf(f)), el('p', {}, f.what), f.fix ? el('p', { class: 'dim' }, f.fix) : undefined, ruleOf(f))),
+    found.length ? el('h4', {}, 'Findings') : '', found.map(f => edge(INK[f.verdict] ?? INK[f.weight] ?? 'line', GUARDS.has(f.code) ? el('b', {}, f.what) : [el('b', {}, nameOf(f)), el('p', {}, f.what)], f.fix ? el('p', { class: 'dim' }, f.fix) : undefined, ruleOf(f))),
     ran.length ? el('h4', {}, 'Commands') : '', ran.map(c => edge(inkOf(c), hasFailed(c) && c.message ? el('b', {}, `${c.message}\n`) : undefined, el('code', {}, c.run), el('p', { class: hasFailed(c) ? inkOf(c) : 'dim' }, `${c.status} · ${duration(took(c))}`), ruleOf(c), c.output ? el('pre', { class: 'output' }, c.output) : undefined)),
     given.length ? el('h4', {}, 'Rules that gave or allowed something') : '', given.map(a => edge(INK[a.verdict] ?? 'good', el('p', {}, a.what), ruleOf(a))),
     r.evidence ? [el('h4', {}, 'Evidence'), edge('line', el('code', {}, json(r.evidence)))] : '',

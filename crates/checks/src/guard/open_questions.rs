@@ -15,6 +15,9 @@ use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
+/// The rule by which the user is asked where others cannot be used.
+pub const UNUSABLE_RULES: &str = "rules that cannot be used are asked about";
+
 /// A question to the user, with the reason, and what Claude could do instead.
 struct UserQuestion {
     reason: String,
@@ -269,7 +272,7 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
             "Fix the config: `conclaude validate` shows every problem.",
         ),
         about: None,
-        origin: Rule::built_in("rules that cannot be used are asked about"),
+        origin: Rule::built_in(UNUSABLE_RULES),
         matched: matched.to_owned(),
     })
 }
