@@ -103,12 +103,11 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: deleting build/nested, which contains
-        build/nested/Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:4
-        → it may not be changed; do it another way, or ask the user
-        ? GUARD_ASKS: running `git push origin`: `toolUsageValidation` has `Bash git
-        *` in .conclaude.yaml:11 → do it another way, or ask the user
+        ✗ Deleting build/nested with build/nested/Cargo.lock in it is not allowed:
+        `uneditableFiles` has `*.lock`. Do it another way, or ask the user.
+        (.conclaude.yaml:4)
+        ? Running `git push origin` needs a confirmation: `toolUsageValidation` has
+        `Bash git *`. Do it another way, or ask the user. (.conclaude.yaml:11)
     "#);
 }
 
@@ -153,9 +152,7 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: writing src/gen/a.rs: `uneditableFiles` has `src/gen/` in
-        .conclaude.yaml:5 → run make gen instead
+        run make gen instead (.conclaude.yaml:5)
     "#);
 }
 

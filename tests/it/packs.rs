@@ -96,10 +96,7 @@ fn the_directories_of_the_machine_are_not_those_of_the_project() {
     let write = |test: Test, path: &str| test.payload("tool_input", json!({"file_path": path})).run();
     let test = write(test, "lib/foo.rb").silent().again();
     let test = write(test, "bin/app").silent().again();
-    assert_snapshot!(write(test, "/boot/foo.rb").tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing /boot/foo.rb: `uneditableFiles` has `//boot/` in pack:destructive-commands:10 → it belongs to the machine, not to the project
-    ");
+    assert_snapshot!(write(test, "/boot/foo.rb").tool("deny"), @"This file belongs to the machine, not to the project. Change a file of the project instead. (pack:destructive-commands:10)");
 }
 
 #[test]
@@ -135,9 +132,8 @@ fn what_git_keeps_itself_is_not_taken_for_the_work_tree() {
 fn a_denial_names_the_pack_and_its_line() {
     let config = "extends: [\"pack:lockfiles\", \"pack:git-safety\"]\n";
     assert_snapshot!(bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `Cargo.lock` in pack:lockfiles:11 → change Cargo.toml and run `cargo update` or `cargo build`
-    ✗ GUARD_DENIED: running `git push --force`: `toolUsageValidation` has `Bash git push -f,--force` in pack:git-safety:4 → a forced push destroys the work of others: push normally, or ask the user
+    ✗ A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles:11, about Cargo.lock)
+    ✗ A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety:4, about `git push --force`)
     ");
 }
 

@@ -120,6 +120,11 @@ fn check_word(
     Err(anyhow!("there is no {what} `{typed}`; {hint}"))
 }
 
+fn are(records: u64) -> String {
+    let are = if records == 1 { "is" } else { "are" };
+    format!("{are} {}", count(records, "record"))
+}
+
 /// Why there is nothing to show.
 pub(super) fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
     match reader.total {
@@ -128,7 +133,7 @@ pub(super) fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
             trail.folder().display()
         ),
         total => {
-            format!("None of the {} in {} matches.", count(total, "record"), trail.folder().display())
+            format!("No record matches. There {} in {}.", are(total), trail.folder().display())
         }
     }
 }

@@ -134,10 +134,8 @@ fn layers_are_listed_and_named() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
-        .conclaude.yaml:4 → it may not be changed; do it another way, or ask the
-        user
+        Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Do it
+        another way, or ask the user. (.conclaude.yaml:4)
     "#);
 }
 

@@ -88,10 +88,8 @@ fn rules_that_do_not_match_take_few_lines() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env` in pack:secrets:5
-        → it holds secrets: read .env.example for the names, and ask the user for
-        values
+        This file holds secrets. Read .env.example for the names, and ask the user
+        for values. (pack:secrets:5)
     "#);
 }
 

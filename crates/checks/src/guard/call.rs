@@ -42,7 +42,13 @@ impl ToolCall<'_> {
     pub(super) fn about_file(&self, shown: &str, reason: &str) -> Option<String> {
         let used = tools::what(self.tool, self.input);
         let is_named = matches!(used, ToolUse::File { path, .. } if path.ends_with(shown));
-        if is_named || reason.contains(shown) { None } else { Some(shown.to_owned()) }
+        // The words of a reason: `.env.example` does not name `.env`.
+        let mut words = reason.split(|c: char| c.is_whitespace() || "`'\"(),;:".contains(c));
+        if is_named || words.any(|word| word.trim_end_matches('.') == shown) {
+            None
+        } else {
+            Some(shown.to_owned())
+        }
     }
 
     /// The same for a command. One that is all of the call needs no name.

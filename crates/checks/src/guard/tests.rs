@@ -66,7 +66,7 @@ fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
         message: None,
         agents: AgentFilter::new(None),
         overridable: false,
-        origin: RuleOrigin::default(),
+        origin: RuleOrigin { key: "toolUsageValidation", ..RuleOrigin::default() },
     }
 }
 
@@ -323,7 +323,7 @@ fn what_a_script_does_again_and_again_is_reported_once() {
     assert_eq!(
         shown,
         [
-            "Reading .env is not allowed: `unreadableFiles` has `.env`.",
+            "Reading .env is not allowed: `unreadableFiles` has `.env*`.",
             "Deleting Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.",
             "Running `git push --force` is not allowed: `toolUsageValidation` has `git push --force*`.",
             "Code in python3 names `.env`, and what it does to that file cannot be known."
