@@ -334,7 +334,7 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
                 "conclaude.rule.file: .conclaude.yaml, .conclaude.yaml",
                 "conclaude.rule.line: 3, 4",
                 "conclaude.matched: Cargo.lock, src/a.rs",
-                "conclaude.message: it may not be changed; do it another way, or ask the user, Ask Ada",
+                "conclaude.message: Do it another way, or ask the user., Ask Ada",
             ]
         );
     }

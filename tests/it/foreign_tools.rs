@@ -34,15 +34,11 @@ fn a_protected_file_that_an_mcp_tool_is_given_is_asked_about() {
         call(main_thread(CONFIG), "mcp__filesystem__write_file", json!({"path": "a/../Cargo.lock"})).run();
     assert_snapshot!(answer.tool("ask"), @"What mcp__filesystem__write_file does to Cargo.lock is not known. Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Allow it if you know what it does. (.conclaude.yaml:2)");
     let answer = call(answer.again(), "mcp__filesystem__read_file", json!({"path": ".env"})).run();
-    assert_snapshot!(answer.tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: using mcp__filesystem__read_file with .env: `unreadableFiles` has `.env` in .conclaude.yaml:3, and what the tool does to it is not known → it may not be read; do it another way, or ask the user
-    ");
+    assert_snapshot!(answer.tool("ask"), @"What mcp__filesystem__read_file does to .env is not known. Reading .env is not allowed: `unreadableFiles` has `.env`. Allow it if you know what it does. (.conclaude.yaml:3)");
     // Where nobody can be asked.
     let answer = answer.again().payload("permission_mode", "dontAsk").run();
     assert_snapshot!(answer.tool("deny"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: using mcp__filesystem__read_file with .env: `unreadableFiles` has `.env` in .conclaude.yaml:3, and what the tool does to it is not known → it may not be read; do it another way, or ask the user
+    What mcp__filesystem__read_file does to .env is not known. Reading .env is not allowed: `unreadableFiles` has `.env`. Do it another way, or ask the user. (.conclaude.yaml:3)
     In this permission mode nobody can be asked, so it is denied.
     ");
 }

@@ -49,18 +49,12 @@ fn rules_that_are_anchored_at_the_root_hold_in_the_worktree_of_an_agent() {
         tool(test, "Write", json!({"file_path": format!("{worktree}/{file}"), "content": ""})).run()
     };
     let answer = write(answer.again(), "src/gen/new");
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/new: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Writing .claude/worktrees/agent-a1b2c3/src/gen/new is not allowed: `uneditableFiles` has `src/gen/**`. Do it another way, or ask the user. (.conclaude.yaml:2)");
     let answer = write(answer.again(), "src/free").silent();
     // From outside of the worktree, its files are the same.
     let root = answer.root().display().to_string();
     let main = answer.again().payload("cwd", root).without("agent_id").without("agent_type");
-    insta::assert_snapshot!(write(main, "src/gen/a").tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(write(main, "src/gen/a").tool("deny"), @"Writing .claude/worktrees/agent-a1b2c3/src/gen/a is not allowed: `uneditableFiles` has `src/gen/**`. Do it another way, or ask the user. (.conclaude.yaml:2)");
 }
 
 #[test]
@@ -157,10 +151,7 @@ fn our_own_folder_is_not_what_patterns_of_the_user_are_about() {
     insta::assert_snapshot!(answer.tool("ask"), @".conclaude belongs to conclaude's own config, state or registration. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
     let config = config.replace("*.jsonl", ".conclaude/audit/");
     let answer = bash(answer.again().config(&config), "cat .conclaude/audit/1.jsonl").run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: reading .conclaude/audit/1.jsonl: `unreadableFiles` has `.conclaude/audit/` in .conclaude.yaml:1 → it may not be read; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Reading .conclaude/audit/1.jsonl is not allowed: `unreadableFiles` has `.conclaude/audit/`. Do it another way, or ask the user. (.conclaude.yaml:1)");
 }
 
 #[test]
@@ -187,10 +178,7 @@ fn commands_for_the_whole_work_tree_are_about_what_git_touches() {
     ? `git clean -fX` may change protected files of the work tree, such as .env. Allow it if these files may change. (built-in: what cannot be decided is asked)
     ");
     let test = answer.again().git(&["add", "-f", "new.key"]).git(&["commit", "-qm", "z"]);
-    insta::assert_snapshot!(bash(test, "git stash; git clean -fd").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `git stash`: it may change protected files of the work tree, such as new.key → name the files that it should change
-    ");
+    insta::assert_snapshot!(bash(test, "git stash; git clean -fd").run().tool("ask"), @"`git stash` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)");
 }
 
 #[test]
@@ -204,8 +192,5 @@ fn what_cannot_be_named_is_not_asked_for() {
     ? Writing `$X`: which file that is cannot be known before it runs. Allow it if that is no protected file. (built-in: what cannot be decided is asked)
     ");
     let answer = bash(answer.again(), "npm publish\r\n").run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `npm publish`: `toolUsageValidation` has `Bash npm publish*` in .conclaude.yaml:1 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Running `npm publish` is not allowed: `toolUsageValidation` has `Bash npm publish*`. Do it another way, or ask the user. (.conclaude.yaml:1)");
 }

@@ -32,10 +32,7 @@ fn a_write_of_a_protected_file_is_denied_with_the_rule_and_its_line() {
 #[test]
 fn a_shell_command_is_denied_for_what_it_does() {
     insta::assert_snapshot!(bash("cd sub && cat ../.env | head").run().tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
-    insta::assert_snapshot!(bash("true; git push  --force origin").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `git push --force origin`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
-    ");
+    insta::assert_snapshot!(bash("true; git push  --force origin").run().tool("deny"), @"push normally (.conclaude.yaml:7, about `git push --force origin`)");
     bash("git commit -m 'cat .env > Cargo.lock'").run().silent();
 }
 
@@ -45,19 +42,10 @@ fn a_protected_file_is_not_hidden_by_more_than_is_remembered() {
         (0..count).map(|number| text.replace('#', &number.to_string())).collect()
     };
     insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(63, "v#=1; "))).run().tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
-    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: reading `x:.env`: which file that is cannot be known before it runs → write the path itself
-    ");
-    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running this command: it defines too many aliases → write it more simply, in several commands
-    ");
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"Reading `x:.env`: which file that is cannot be known before it runs. Allow it if that is no protected file. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"What this command does is not known: it defines too many aliases. Allow it if you know what it does. (built-in: what cannot be decided is asked)");
     let files = format!("{}echo 'cat .env' > x; sh x", many(64, "echo a > f#; "));
-    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running code in sh: which commands that are is not known before they run → write the commands themselves
-    ");
+    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"Which commands sh runs is not known before they run. Allow it if you know what they do. (built-in: what cannot be decided is asked)");
 }
 
 #[test]
@@ -71,7 +59,10 @@ fn a_branch_does_not_hide_what_another_one_does() {
         "false && mkdir x; cd x; cat .env",
     ] {
         let denied = bash(command).run().tool("deny");
-        assert!(denied.contains("reading .env: `unreadableFiles` has `.env*`"), "{command}: {denied}");
+        assert!(
+            denied.contains("Reading .env is not allowed: `unreadableFiles` has `.env*`."),
+            "{command}: {denied}"
+        );
     }
 }
 
@@ -86,10 +77,7 @@ fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() 
 #[test]
 fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
     insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"push normally (.conclaude.yaml:7)");
-    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `git push $FLAGS`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7, which could match: what `$FLAGS` stands for is not known before it runs → write it out; one name or path in quotes is not an option
-    ");
+    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"What `$FLAGS` stands for is not known before it runs, and a rule could be against it: push normally. Allow it if you know what it stands for. (.conclaude.yaml:7)");
     bash("git push origin \"$BRANCH\" && git commit -m \"$MESSAGE\"").run().silent();
 }
 
@@ -172,10 +160,7 @@ fn additions_are_prevented_and_changes_are_not() {
     write("docs/a.md").run().silent();
     write("src/new.rs").run().silent();
     insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"new.txt would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:1)");
-    insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing docs/b.md: `preventAdditions` has `docs/` in .conclaude.yaml:1 → change a file that exists instead
-    ");
+    insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"Adding docs/b.md is not allowed: `preventAdditions` has `docs/`. Change a file that exists instead. (.conclaude.yaml:1)");
 }
 
 #[test]
@@ -287,10 +272,7 @@ fn a_subagent_does_not_switch_conclaude_off_and_the_main_thread_asks() {
     let run = |command: &str| tool("{}\n", "Bash", json!({ "command": command }));
     let by_agent = |command: &str| run(command).payload("agent_id", "a1").payload("agent_type", "coder");
     insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"`conclaude uninstall` changes conclaude's own registration, trust or records. Leave it as it is, and report what you would have changed. (built-in: conclaude's own files)");
-    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `/usr/local/bin/conclaude trust -y`: it changes conclaude's own registration, trust or records → the user decides what is registered and trusted
-    ");
+    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"`/usr/local/bin/conclaude trust -y` changes conclaude's own registration, trust or records. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
     for command in ["bash -c 'conclaude install'", "X=conclaude; $X uninstall", "sudo conclaude init --force"]
     {
         by_agent(command).run().tool("deny");

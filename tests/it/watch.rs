@@ -61,7 +61,7 @@ fn sessions_appear_as_they_happen() {
     say(&test, Some("a1b2c3"), prompt(MARKERS));
     tmux.shows("coder \"Write greeting\" · step 01-01 0/14 PREPARE · at work");
     let test = test.writes("Write", "file_path", "Cargo.lock").run().status(2).again();
-    tmux.shows_all(&["✗ ", "PreToolUse Write Cargo.lock denied: writing Cargo.lock"]);
+    tmux.shows_all(&["✗ ", "PreToolUse Write Cargo.lock denied: Writing Cargo.lock"]);
 
     // A command runs, and is seen to; its end blocks the stop.
     let test = stops(test);

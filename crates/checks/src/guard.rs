@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use call::Advice;
 use conclaude_core::rule::Rule;
+use conclaude_core::text::ended;
 use conclaude_os::budget::Budget;
 use open_questions::open_question;
 use own_commands::own_commands;
@@ -112,7 +113,12 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
         };
         found.extend(against.into_iter().map(|finding| Finding {
             action: Action::Ask,
-            reason: format!("What {} does to {} is not known. {}", call.tool, touch.shown(), finding.reason),
+            reason: format!(
+                "What {} does to {} is not known. {}",
+                call.tool,
+                touch.shown(),
+                ended(&finding.reason)
+            ),
             advice: Advice::both(finding.advice.claude, "Allow it if you know what it does."),
             about: None,
             ..finding

@@ -100,6 +100,13 @@ pub fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// A text of others as a sentence between others.
+#[must_use]
+pub fn ended(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
+}
+
 /// A sentence starts with a capital.
 #[must_use]
 pub fn capitalized(text: &str) -> String {

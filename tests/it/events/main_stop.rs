@@ -68,7 +68,7 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     the config would decide the same: allowed_despite_failure
     ");
     let report = shown(&["report", "--format", "md"]);
-    assert!(report.contains("| main thread |  | `allowed despite failure` |"), "{report}");
+    assert!(report.contains("| main thread |  | `allowed despite a failure` |"), "{report}");
     assert!(!report.contains("passed"), "{report}");
     assert_snapshot!(lines(&shown(&["explain", "Stop"]), "times out"), @"
     if `sleep 60` times out: blocked (exit 2)

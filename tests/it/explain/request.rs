@@ -177,10 +177,8 @@ fn an_event_happens_in_the_folder_that_is_named() {
     let test = test.file("payload.json", json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/nowhere", "tool_name": "Write", "tool_input": {"file_path": "a.lock"}}).to_string());
     assert_snapshot!(answered(&test, &["--payload", "payload.json", "--cwd", "part"]), @"
     denied (exit 2)
-      conclaude denies this tool:
-      ✗ GUARD_DENIED: writing part/a.lock: `uneditableFiles` has `/part/*.lock` in
-      .conclaude.yaml:1 → it may not be changed; do it another way, or ask the
-      user
+      Writing part/a.lock is not allowed: `uneditableFiles` has `/part/*.lock`. Do
+      it another way, or ask the user. (.conclaude.yaml:1)
     ");
     let errors = [&["--cwd", "none"], &["--cwd", "text"]]
         .map(|wrong: &[&str; 2]| run_in(&test.root(), &[&["explain"], &event[..], &wrong[..]].concat()).2);

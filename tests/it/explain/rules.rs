@@ -89,7 +89,7 @@ fn rules_that_do_not_match_take_few_lines() {
     Answer
       denied (exit 2)
         This file holds secrets. Read .env.example for the names, and ask the user
-        for values. (pack:secrets:5)
+        for values. (pack:secrets:5, about .env)
     "#);
 }
 

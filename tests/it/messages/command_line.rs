@@ -71,9 +71,9 @@ fn a_filter_that_admits_nothing_says_how_many_records_there_are() {
     assert_snapshot!(shown.join("\n"), @"
     exit 0
     ----- stdout
-    None of the 1 record in [ROOT]/.conclaude/audit matches.
+    No record matches. There is 1 record in [ROOT]/.conclaude/audit.
     exit 0
     ----- stdout
-    None of the 1 record in [ROOT]/.conclaude/audit matches.
+    No record matches. There is 1 record in [ROOT]/.conclaude/audit.
     ");
 }

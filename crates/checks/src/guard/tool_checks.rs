@@ -10,7 +10,7 @@ use super::rules::{Action, GuardRules, ToolRule};
 use super::tool_rule::{RuleTarget, TargetKind, Touches, is_for, touches};
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::text::{capitalized, clean_line};
+use conclaude_core::text::{capitalized, clean_line, ended};
 use shell_effects::{Access, SimpleCommand};
 
 /// Shorter scripts are not searched for repeated commands.
@@ -155,11 +155,9 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
     // The file is named if the command does not show it.
     let file = target.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str()));
     let on = file.as_ref().map(|file| format!(" on {file}")).unwrap_or_default();
-    let explained =
-        Explanation::of(rule.message.clone(), || by_default(action, &format!("{what}{on}"), rule));
     let Explanation { reason, advice } = match &target.kind {
-        TargetKind::Command(forms) if !is_certain => uncertain(forms.plain.unknown(), &explained),
-        _ => explained,
+        TargetKind::Command(forms) if !is_certain => uncertain(forms.plain.unknown(), rule),
+        _ => Explanation::of(rule.message.clone(), || by_default(action, &format!("{what}{on}"), rule)),
     };
     let about = match (written, file) {
         (Some(command), _) => call.about_command(command, &reason),
@@ -170,18 +168,23 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
     Some(Finding { action, reason, advice, about, origin, matched: subject.to_owned() })
 }
 
-/// The text of a rule without a message.
+/// The text of a rule without a message. A user who is asked needs no advice.
 fn by_default(action: Action, what: &str, rule: &ToolRule) -> Explanation {
     let is = if action == Action::Block { "is not allowed" } else { "needs a confirmation" };
     let reason = format!("{what} {is}: `{}` has `{}`.", rule.origin.key, rule.written);
-    Explanation { reason: capitalized(&reason), advice: Advice::otherwise() }
+    let advice = Advice { user: Some(String::new()), ..Advice::otherwise() };
+    Explanation { reason: capitalized(&reason), advice }
 }
 
 /// The text of a rule that would match if a part of the command had a certain value.
-fn uncertain(unknown: &str, explained: &Explanation) -> Explanation {
+fn uncertain(unknown: &str, rule: &ToolRule) -> Explanation {
+    let against = match &rule.message {
+        Some(message) => format!("a rule could be against it: {}", ended(message)),
+        None => format!("`{}` has `{}`.", rule.origin.key, rule.written),
+    };
     let unknown = clean_line(unknown);
     Explanation {
-        reason: format!("What `{unknown}` stands for is not known before it runs. {}", explained.reason),
+        reason: format!("What `{unknown}` stands for is not known before it runs, and {against}"),
         advice: Advice::both(
             "Write out what it stands for; if it is one name or path, put it in quotes.",
             "Allow it if you know what it stands for.",
