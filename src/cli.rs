@@ -138,7 +138,7 @@ enum Subcommand {
         #[command(flatten)]
         request: watch::WatchRequest,
     },
-    /// Explain what would happen at an event, and why: rules that match and that do not; nothing is run
+    /// Explain what would be decided at an event, and by which rules; nothing is run
     #[command(after_help = explain::EXAMPLES)]
     Explain {
         #[command(flatten)]
@@ -172,8 +172,7 @@ enum Subcommand {
     /// Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
     ///
     /// Every tool call, prompt and stop is compared with the rules as in a hook. This is how a strict rule is tried on last month's work
-    /// before it is switched on. Exits with 0; with 1 if a transcript cannot be read, or if --fail-on-block is given and anything would be denied or
-    /// blocked.
+    /// before it is switched on. Exits with 0; with --exit-code with 1 if anything would be denied or blocked, or a transcript cannot be read.
     #[command(after_help = replay::EXAMPLES)]
     Replay {
         #[command(flatten)]

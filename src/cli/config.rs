@@ -3,13 +3,14 @@
 use std::io;
 use std::path::Path;
 
+use anyhow::bail;
 use serde_json::{Map, Value, json};
 
 use super::out::Out;
 use super::root;
 use conclaude_core::config::{Origins, Patterns};
 use conclaude_core::exit::Exit;
-use conclaude_core::text::visible;
+use conclaude_core::text::{nearest, quoted_list, visible};
 use conclaude_core::yaml::{self, Node, Spanned};
 use conclaude_store::load::{self, LoadedConfig};
 
@@ -20,6 +21,9 @@ pub(super) enum ConfigSubcommand {
     /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
     /// it extends. Exits with 1 if one of them cannot be used.
     Show {
+        /// Only this value, such as `preToolUse` or `preToolUse.uneditableFiles`
+        #[arg(value_name = "KEY")]
+        key: Option<String>,
         /// Say after each value which line of which file it came from
         #[arg(long)]
         origin: bool,
@@ -31,15 +35,20 @@ pub(super) enum ConfigSubcommand {
 
 impl ConfigSubcommand {
     pub(super) fn run(self) -> anyhow::Result<Exit> {
-        let ConfigSubcommand::Show { origin, json } = self;
+        let ConfigSubcommand::Show { key, origin, json } = self;
         let root = root()?;
         let loaded = load::all(&root, Patterns::All);
+        let tree = without_secrets(loaded.origins.tree());
+        let tree = match &key {
+            Some(key) => only(&tree, key)?,
+            None => tree,
+        };
         let mut out = Out::stdout();
         if json {
-            out.json(&as_json(&loaded, origin))?;
+            out.json(&as_json(&loaded, &tree, origin))?;
         } else {
             let relative_to = if origin { Some(root.folder.as_path()) } else { None };
-            print(&mut out, &loaded.origins, relative_to)?;
+            print(&mut out, &loaded.origins, &tree, relative_to)?;
         }
         for error in &loaded.errors {
             writeln!(Out::stderr(), "conclaude: {}", error.brief())?;
@@ -49,24 +58,52 @@ impl ConfigSubcommand {
 }
 
 /// The files as comments, then the values; with their origins relative to a folder, if there is one.
-fn print(out: &mut Out<'_>, origins: &Origins, relative_to: Option<&Path>) -> io::Result<()> {
+fn print(
+    out: &mut Out<'_>,
+    origins: &Origins,
+    tree: &Spanned<Node>,
+    relative_to: Option<&Path>,
+) -> io::Result<()> {
     for source in origins.sources() {
         writeln!(out, "# {:<7}  {}", source.layer.name(), visible(&source.path.display().to_string()))?;
     }
-    if matches!(origins.tree().value, Node::Null) {
+    if matches!(tree.value, Node::Null) {
         return writeln!(out, "# no values: the defaults apply");
     }
     for (keys, order) in ORDER {
-        if spans_layers(origins, keys) {
+        let is_shown = keys.iter().try_fold(tree, |node, key| node.value_of(key)).is_some();
+        if is_shown && spans_layers(origins, keys) {
             writeln!(out, "# {}: {order}", keys.join("."))?;
         }
     }
-    let text = yaml::emit(&without_secrets(origins.tree()), |span| {
+    let text = yaml::emit(tree, |span| {
         let (origin, folder) = origins.at(span).zip(relative_to)?;
         let path = origin.path.strip_prefix(folder).unwrap_or(origin.path);
         Some(visible(&format!("{}:{}", path.display(), origin.line)))
     });
     write!(out, "{text}")
+}
+
+/// The tree with only the value of this key: its parts are separated by dots.
+fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Spanned<Node>> {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let Node::Map(entries) = &tree.value else {
+        bail!("there is no `{key}`: what comes before it is one value, without keys")
+    };
+    // A pattern may contain a dot.
+    let whole = entries.iter().find(|(own, _)| own.value == key);
+    if let Some((own, value)) = whole.or_else(|| entries.iter().find(|(own, _)| own.value == first)) {
+        let value = match rest {
+            Some(rest) if whole.is_none() => only(value, rest)?,
+            _ => value.clone(),
+        };
+        return Ok(Spanned { value: Node::Map(vec![(own.clone(), value)]), ..tree.clone() });
+    }
+    let known: Vec<&str> = entries.iter().map(|(own, _)| own.value.as_ref()).collect();
+    match nearest(first, known.iter().copied()) {
+        Some(near) => bail!("the config has no `{first}`; did you mean `{near}`?"),
+        None => bail!("the config has no `{first}`: its default applies; there is {}", quoted_list(&known)),
+    }
 }
 
 /// The values without those of headers: a header may contain a token instead of the name of a variable.
@@ -108,18 +145,18 @@ fn spans_layers(origins: &Origins, keys: [&str; 2]) -> bool {
     layers.next().is_some_and(|first| layers.any(|layer| layer != first))
 }
 
-fn as_json(loaded: &LoadedConfig, with_origins: bool) -> Value {
+fn as_json(loaded: &LoadedConfig, tree: &Spanned<Node>, with_origins: bool) -> Value {
     let LoadedConfig { origins, errors, .. } = loaded;
     let files =
         origins.sources().iter().map(|source| json!({"layer": source.layer.name(), "path": source.path}));
     let mut report = json!({
         "files": files.collect::<Vec<_>>(),
-        "config": <Value as serde::Deserialize>::deserialize(&without_secrets(origins.tree())).unwrap_or_default(),
+        "config": <Value as serde::Deserialize>::deserialize(tree).unwrap_or_default(),
         "errors": errors.iter().map(|error| json!({"path": error.path(), "message": error.summary()})).collect::<Vec<_>>(),
     });
     if with_origins && let Some(report) = report.as_object_mut() {
         let mut found = Map::new();
-        collect(origins, origins.tree(), String::new(), &mut found);
+        collect(origins, tree, String::new(), &mut found);
         report.insert("origins".into(), Value::Object(found));
     }
     report

@@ -30,6 +30,7 @@ pub(super) const EXAMPLES: &str = "Examples:
   conclaude explain PreToolUse --file .env --agent coder
   conclaude explain SubagentStop --agent coder --file src/main.rs
   conclaude explain --payload payload.json
+  conclaude explain Stop --all                  with every rule that was compared, and every answer
 
 Exits with 0 whatever would be decided.";
 
@@ -50,7 +51,7 @@ pub(super) fn run(request: &ExplainRequest) -> anyhow::Result<Exit> {
     if request.json {
         out.json(&json::of(&explained))?;
     } else {
-        print::all(&mut out, &explained)?;
+        print::text(&mut out, &explained, request.all)?;
     }
     out.flush()?;
     Ok(Exit::Success)

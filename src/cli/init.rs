@@ -38,6 +38,9 @@ pub(super) struct InitRequest {
     /// Take the recommended answers instead of asking: the checks that were found block, and packs of guards are on
     #[arg(long, short = 'y')]
     yes: bool,
+    /// Switch on these packs of guards, beside those that are recommended where they are taken; may be repeated
+    #[arg(long = "pack", value_name = "NAME", value_delimiter = ',')]
+    packs: Vec<String>,
     /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
     #[arg(long)]
     import: bool,
@@ -56,18 +59,24 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let folder = project()?;
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
+    let packs = draft::packs(&request.packs)?;
     let mut out = Out::stdout();
     if exists && !request.force && !request.import {
         if request.steps {
             write_step_command(request, &folder, &mut out)?;
             return Ok(Exit::Success);
         }
+        let names: Vec<&str> = packs.iter().map(|pack| pack.name).collect();
+        let add = match names.as_slice() {
+            [] => String::new(),
+            names => format!("\n  `conclaude pack add {}` adds to it what you named", names.join(" ")),
+        };
         bail!(
-            "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
+            "{} exists already, and is left as it is{add}\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
             target.path.display()
         );
     }
-    let draft = Draft::new(request, &folder, &target)?;
+    let draft = Draft::new(request, packs, &folder, &target)?;
     // Problems of the settings are found before anything is written.
     let scope = request.which.scope();
     let config = effective(scope, &folder, &target.path, &draft.after)?;

@@ -12,7 +12,7 @@ use conclaude_core::config::{ConclaudeConfig, Patterns};
 use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::install::change::{Change, Removal};
+use conclaude_engine::install::change::{Change, Removal, RemovedCopies};
 use conclaude_engine::install::local_file::{self, Exclusion};
 use conclaude_engine::install::purge::Leftovers;
 use conclaude_engine::install::scope::{Scope, session_folder};
@@ -213,9 +213,12 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
         let after = removal.after.as_deref().unwrap_or_default();
         diff::print(&mut out, removal.path(), &removal.before, after)?;
     } else {
-        let copy = removal.apply()?;
+        let RemovedCopies { previous, forgotten } = removal.apply()?;
         writeln!(out, "removed conclaude from {}", removal.path().display())?;
-        if let Some(copy) = copy
+        for copy in &forgotten {
+            writeln!(out, "removed its copy {}: the file is again what that was", copy.display())?;
+        }
+        if let Some(copy) = previous
             && !purge
         {
             writeln!(out, "the file as it was is kept in {}", copy.display())?;

@@ -43,9 +43,12 @@ pub(super) struct ReplayRequest {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Exit with 1 if anything would be denied or blocked
+    /// Also list the rules of the config that never matched, except those of packs
     #[arg(long)]
-    fail_on_block: bool,
+    unmatched: bool,
+    /// Exit with 1 if anything would be denied or blocked, or a transcript cannot be read
+    #[arg(long, alias = "fail-on-block")]
+    exit_code: bool,
     /// How many threads read at the same time [default: one per core, one alone for less than 32 MB]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -98,12 +101,12 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     if request.json {
         out.json(&json::of(&replayed))?;
     } else {
-        print::text(&mut out, &replayed)?;
+        print::text(&mut out, &replayed, request.unmatched)?;
     }
     out.flush()?;
     let is_blocked = totals.of(Prediction::Denied) + totals.of(Prediction::Blocked) > 0;
-    let has_failed = totals.unreadable > 0 || (request.fail_on_block && is_blocked);
-    Ok(if has_failed { Exit::Failure } else { Exit::Success })
+    let is_failure = totals.unreadable > 0 || is_blocked;
+    Ok(if request.exit_code && is_failure { Exit::Failure } else { Exit::Success })
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.

@@ -11,6 +11,7 @@ use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
 use conclaude_core::file_pattern::{FilePattern, Location};
+use conclaude_core::plan::Command;
 use conclaude_core::text::nearest;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
@@ -147,19 +148,33 @@ fn execute(request: &RunRequest, planned: &[EventPlan]) -> anyhow::Result<Exit> 
     let mut report = RunReport::new(planned.len() > 1);
     for one in planned {
         report.event(one)?;
+        // Neighbours that run at the same time.
+        let mut group: Vec<&Command> = Vec::new();
         for command in &one.commands {
             if command.parts.is_empty() {
                 report.skipped(command)?;
             }
             for part in &command.parts {
-                report.ran(part, one)?;
-                if let Some(signal) = process::stop_signal() {
-                    bail!("interrupted by {signal}");
+                if !part.is_parallel {
+                    run_group(&mut report, &mut group, one)?;
+                }
+                group.push(part);
+                if !part.is_parallel {
+                    run_group(&mut report, &mut group, one)?;
                 }
             }
         }
+        run_group(&mut report, &mut group, one)?;
     }
     Ok(report.finish(request.strict)?)
+}
+
+fn run_group(report: &mut RunReport, group: &mut Vec<&Command>, planned: &EventPlan) -> anyhow::Result<()> {
+    report.ran(&std::mem::take(group), planned)?;
+    match process::stop_signal() {
+        Some(signal) => bail!("interrupted by {signal}"),
+        None => Ok(()),
+    }
 }
 
 /// The files that count as changed.

@@ -12,14 +12,17 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::printable_line;
 use conclaude_store::audit::fields::{list, text};
+use conclaude_store::audit::words::PASS;
 use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest, reasons as words};
 use reassessment::Reassessment;
 
 mod reassessment;
+mod summary;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude why             the newest record
   conclaude why 17          the record with this number in `conclaude audit show`
+  conclaude why --all       with every rule that was considered, and all of the output
 
 Exits with 0 whatever was decided, and with 1 if there is no such record.";
 
@@ -31,6 +34,9 @@ pub(super) struct WhyRequest {
     /// The newest record
     #[arg(long)]
     last: bool,
+    /// Print all of it: every field, every rule that was considered, and what failed commands printed
+    #[arg(long)]
+    all: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -43,8 +49,10 @@ pub(super) fn run(request: &WhyRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     if request.json {
         out.json(&json!({ "record": entry.record, "tampered": entry.doubt, "today": today.json() }))?;
-    } else {
+    } else if request.all {
         print_record(&mut out, &entry, &today)?;
+    } else {
+        summary::print(&mut out, &entry, &today)?;
     }
     out.flush()?;
     Ok(Exit::Success)
@@ -104,8 +112,8 @@ fn print_record(out: &mut Out<'_>, entry: &TrailEntry, today: &Reassessment) -> 
 
 fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
     let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
-    let (event, decision) = (text(record, "event"), text(record, "decision"));
-    let title = format!("{seq}: {} {}", event.unwrap_or_default(), decision.unwrap_or_default());
+    let event = text(record, "event").unwrap_or_default();
+    let title = format!("{seq}: {event} {}", decision(record));
     writeln!(out, "{BOLD}{title}{BOLD:#}")?;
     for name in ["time", "session", "agent", "agent_id", "permission_mode", "step", "phase", "reason"] {
         if let Some(value) = text(record, name) {
@@ -118,6 +126,15 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
         paragraph(out, 2, &format!("tool: {name} {what}"))?;
     }
     Ok(())
+}
+
+/// What was decided, in words that follow the event.
+fn decision(record: &Value) -> &str {
+    match text(record, "decision").unwrap_or_default() {
+        // Of an agent, at an event of the main thread.
+        "unfinished" => "reported an agent that never stopped",
+        decision => words::decision_in_words(decision),
+    }
 }
 
 /// Prints the gate, the markers of its prompt, and what it checked. Returns whether there was one.
@@ -167,9 +184,13 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     for command in list(record, "commands") {
         let run = conclaude_core::messages::short(text(command, "run").unwrap_or_default());
         item(out, command, &words::of_command(command, &run))?;
-        for line in text(command, "output").into_iter().flat_map(str::lines) {
-            writeln!(out, "      {FAINT}{}{FAINT:#}", printable_line(line))?;
-        }
+        print_output(out, Some(command))?;
+        is_any = true;
+    }
+    if let Some(run) = evidence(record) {
+        let mark = if text(record, "decision") == Some(PASS) { (GOOD, "✓") } else { (BAD, "✗") };
+        marked(out, 2, Some(mark), &run)?;
+        print_output(out, record.get("evidence"))?;
         is_any = true;
     }
     for applied in list(record, "applied") {
@@ -190,6 +211,24 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
         marked(out, 2, Some((WARNING, "⚠")), message)?;
     }
     Ok(is_any)
+}
+
+/// What is recorded of a command's output.
+fn print_output(out: &mut Out<'_>, command: Option<&Value>) -> io::Result<()> {
+    let lines = command.and_then(|command| text(command, "output")).into_iter().flat_map(str::lines);
+    for line in lines {
+        writeln!(out, "      {FAINT}{}{FAINT:#}", printable_line(line))?;
+    }
+    Ok(())
+}
+
+/// The command that proved a phase, and how it ended.
+fn evidence(record: &Value) -> Option<String> {
+    let evidence = record.get("evidence")?;
+    let command = text(evidence, "command").map(conclaude_core::messages::short)?;
+    let code = evidence.get("exit_code").and_then(Value::as_i64)?;
+    let expected = text(evidence, "expected").map(|word| format!(", and was to {word}")).unwrap_or_default();
+    Some(format!("`{command}` exited with code {code}{expected}"))
 }
 
 /// One reason, with its rule and what that matched.

@@ -212,7 +212,12 @@ fn add_causes(details: &mut Vec<Detail>, record: &Value) {
     }
     for (name, field) in [("config error", "config_error"), ("evidence", "evidence"), ("judge", "judge")] {
         if let Some(value) = record.get(field) {
-            push(details, name, &value.to_string());
+            let mut rest = value.clone();
+            let output = rest.as_object_mut().and_then(|fields| fields.shift_remove("output"));
+            push(details, name, &rest.to_string());
+            if output.is_some() {
+                push_output(details, value);
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::common::transcripts::{Transcripts, make_old};
 use crate::common::{Test, conclaude_in, workflow};
 
 const CONFIG: &str = "
-subagentStop: {commands: {'*': [{run: 'sleep 0.3; echo linted'}, {run: 'test -e ok', message: Tests failed, onFailure: block}]}}
+subagentStop: {commands: {'*': [{run: 'sleep 0.3; echo linted'}, {run: 'test -e ok || { echo \"a.ts(3,7): error TS2322\"; exit 1; }', message: Tests failed, onFailure: block}]}}
 preToolUse: {uneditableFiles: ['*.lock']}
 report: {prices: {'claude-test-*': {input: 3, output: 15}}}
 ";
@@ -69,6 +69,7 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     // A record by its row, and by its mark in the timeline.
     browser.click("#records .row:nth-child(1)");
     assert!(browser.text("#details").contains("test -e ok"), "{}", browser.text("#details"));
+    assert_eq!(browser.text("#details pre.output"), "a.ts(3,7): error TS2322");
     browser.screenshot("details");
     browser.key("Escape");
     assert_eq!(browser.evaluate("document.getElementById('details').hidden"), true);

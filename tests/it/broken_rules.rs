@@ -367,7 +367,7 @@ fn explain_says_what_a_hook_answers_beside_a_broken_file() {
 
 /// What `explain` says of the answer.
 fn answers(test: &Test, event: &str) -> String {
-    let shown = test.shows(&["explain", event]);
+    let shown = test.shows(&["explain", "--all", event]);
     let (_, answers) = shown.split_once("Answer\n").unwrap();
     answers.to_owned()
 }

@@ -33,7 +33,7 @@ fn help_and_version_are_answered() {
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify, summarise and export the audit trail
       watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
-      explain      Explain what would happen at an event, and why: rules that match and that do not; nothing is run
+      explain      Explain what would be decided at an event, and by which rules; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again
       test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands

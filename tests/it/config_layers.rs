@@ -107,6 +107,52 @@ fn config_show_prints_the_result_and_where_each_value_came_from() {
 }
 
 #[test]
+fn config_show_prints_one_value() {
+    let test = Test::stop()
+        .file(USER, "maxBlocks: 5\npreToolUse: {uneditableFiles: ['*.pem']}\n")
+        .config("preToolUse: {uneditableFiles: ['*.lock'], unreadableFiles: [.env]}\nsubagentStop: {commands: {a.b: [{run: x}]}}\n");
+    let shown = |key: &str| {
+        let (code, out, err) = run_in(&test.root(), &["config", "show", key]);
+        let values: Vec<&str> = out.lines().filter(|line| !line.starts_with("# ")).collect();
+        format!("exit {}\n{}\n{err}", code.unwrap(), values.join("\n")).trim_end().to_owned()
+    };
+    let keys = ["maxBlocks", "preToolUse.uneditableFiles", "subagentStop.commands.a.b"];
+    assert_snapshot!(keys.map(shown).join("\n"), @r#"
+    exit 0
+    maxBlocks: 5
+    exit 0
+    preToolUse:
+      uneditableFiles:
+        - "*.pem"
+        - "*.lock"
+    exit 0
+    subagentStop:
+      commands:
+        a.b:
+          - run: x
+    "#);
+    let wrong = ["maxBlock", "preToolUse.uneditableFile", "maxBlocks.x", "audit"];
+    assert_snapshot!(wrong.map(shown).join("\n"), @"
+    exit 1
+
+    conclaude: the config has no `maxBlock`; did you mean `maxBlocks`?
+    exit 1
+
+    conclaude: the config has no `uneditableFile`; did you mean `uneditableFiles`?
+    exit 1
+
+    conclaude: there is no `x`: what comes before it is one value, without keys
+    exit 1
+
+    conclaude: the config has no `audit`: its default applies; there is `maxBlocks`, `preToolUse`, `subagentStop`
+    ");
+    let (_, json, _) = run_in(&test.root(), &["config", "show", "maxBlocks", "--json", "--origin"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["config"], serde_json::json!({"maxBlocks": 5}));
+    assert_eq!(json["origins"].as_object().unwrap().len(), 1);
+}
+
+#[test]
 fn without_a_file_config_show_says_so() {
     assert_snapshot!(shown_in(&Test::stop().root(), &["config", "show"]), @"
     exit 0

@@ -23,7 +23,7 @@ fn the_keys_of_other_programs_are_answered_with_ours() {
         ("command: npm test", "did you mean `run`?"),
         ("run: x, environment: {A: b}", "did you mean `env`?"),
         ("run: x, retries: 3", "a command runs once: repeat it in `run`"),
-        ("run: x, parallel: true", "commands run one after the other"),
+        ("run: x, parallel: 2", "expected `true` or `false`"),
     ] {
         let shown = validated(&format!("stop: {{commands: [{{{command}}}]}}\n"));
         assert!(shown.starts_with("exit 1") && shown.contains(help), "{command}\n{shown}");

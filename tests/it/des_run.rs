@@ -298,3 +298,25 @@ fn a_run_that_expects_a_failure_proves_nothing_outside_of_red_phases() {
     assert!(des(&test, &["run", STEP, "GREEN", "--", "true"]).status.success());
     assert_eq!(test.run().code, Some(0));
 }
+
+#[test]
+fn the_output_of_a_run_that_fails_is_in_the_trail_and_not_in_the_step() {
+    let test = project();
+    let last = |test: &Test| -> Value {
+        let shown = conclaude_in(&test.root()).args(["audit", "show", "--json"]).output().unwrap().stdout;
+        serde_json::from_str(String::from_utf8(shown).unwrap().lines().last().unwrap()).unwrap()
+    };
+    des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "echo 'a.ts: error TS1'; exit 1"]);
+    assert_eq!(last(&test)["evidence"]["output"], "a.ts: error TS1");
+    assert_eq!(phase(&test, "PREPARE")["evidence"].get("output"), None);
+    for arguments in [&["audit", "show"][..], &["why"], &["why", "--all"]] {
+        let shown = test.shows(arguments);
+        assert!(shown.contains("a.ts: error TS1"), "{arguments:?}\n{shown}");
+    }
+    let exported = test.shows(&["audit", "export", "--jsonl"]);
+    assert!(!exported.contains("a.ts: error TS1\\n") && !exported.contains("\"output\":"), "{exported}");
+    let test = test.config("audit: {output: never}\n");
+    des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "echo no; exit 3"]);
+    assert_eq!(last(&test)["evidence"]["exit_code"], 3);
+    assert_eq!(last(&test)["evidence"].get("output"), None);
+}

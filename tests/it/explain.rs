@@ -40,7 +40,69 @@ fn project() -> Test {
 }
 
 fn explained(test: &Test, arguments: &[&str]) -> String {
-    test.shows(&[&["explain"], arguments].concat())
+    test.shows(&[&["explain", "--all"][..], arguments].concat())
+}
+
+#[test]
+fn the_decision_and_the_rules_that_made_it_come_first() {
+    let test = project();
+    let shown = |arguments: &[&str]| test.shows(&[&["explain"], arguments].concat());
+    assert_snapshot!(shown(&["PreToolUse", "--command", "cd build && rm -rf nested; git push origin"]), @r#"
+    exit 0
+    ----- stdout
+    PreToolUse: Bash on the main thread → denied
+      command: cd build && rm -rf nested; git push origin
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
+          it may not be changed; do it another way, or ask the user
+      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
+        origin, and asks
+          do it another way, or ask the user
+      ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
+        .conclaude.yaml:13)
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+    `--all` shows the config files, every rule that was compared, and every answer
+    "#);
+    assert_snapshot!(shown(&["PreToolUse", "--file", "src/new.rs"]), @"
+    exit 0
+    ----- stdout
+    PreToolUse: Write on the main thread → allowed
+      file_path: src/new.rs
+      no rule is against it, and no command runs
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+    `--all` shows the config files, every rule that was compared, and every answer
+    ");
+    assert_snapshot!(shown(&["SubagentStop", "--agent", "tester-1", "--file", "src/a.rs"]), @r#"
+    exit 0
+    ----- stdout
+    SubagentStop of the agent tester-1 → allowed if all succeed
+      ▸ runs `npm run lint`: a failure blocks (subagentStop.commands "*" in
+        .conclaude.yaml:17)
+      ▸ runs `npm test`: a failure warns (subagentStop.commands "test*" in
+        .conclaude.yaml:19)
+      ▸ runs `npm run e2e`: a failure warns (subagentStop.commands "test*" in
+        .conclaude.yaml:20)
+    ⚠ no agent tester-1 is known here: there is no file for it in .claude/agents
+    ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+    `--all` shows the config files, every rule that was compared, and every answer
+    "#);
+    let all = shown(&["PreToolUse", "--file", "Cargo.lock", "--all"]);
+    let short = shown(&["PreToolUse", "--file", "Cargo.lock"]);
+    let (start, _) = short.split_once("`--all` shows").unwrap();
+    assert!(all.starts_with(start) && all.contains("\nGuards\n"), "{all}");
+}
+
+/// Two commands had one environment, that of the first.
+#[test]
+fn the_variables_of_each_command_are_shown_with_it() {
+    let test = Test::stop().config(
+        "stop: {commands: [{run: a, env: {CI: '1', TERM: dumb}}, {run: b, env: {CI: '2'}}, {run: c}]}\n",
+    );
+    let shown = explained(&test, &["Stop"]);
+    let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| line.contains("CI=")).collect();
+    assert_eq!(lines, ["env: CI=1, TERM=dumb", "env: CI=2"], "{shown}");
 }
 
 #[test]
@@ -48,8 +110,15 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
     assert_snapshot!(explained(&project(), &["PreToolUse", "--command", "cd build && rm -rf nested; git push origin"]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Bash on the main thread
+    PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
+          it may not be changed; do it another way, or ask the user
+      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
+        origin, and asks
+          do it another way, or ask the user
+      ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
+        .conclaude.yaml:13)
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -116,8 +185,10 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
     assert_snapshot!(explained(&project(), &["pretooluse", "--file", "./src/../src/gen/a.rs", "--agent", "coder"]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Write of the agent coder
+    PreToolUse: Write of the agent coder → denied
       file_path: ./src/../src/gen/a.rs
+      ✗ uneditableFiles "src/gen/" in .conclaude.yaml:5 covers src/gen/a.rs
+          run make gen instead
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -162,7 +233,11 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
     assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "tester", "--file", "src/main.rs"]), @r#"
     exit 0
     ----- stdout
-    SubagentStop of the agent tester
+    SubagentStop of the agent tester → allowed if all succeed
+      ▸ runs `npm run lint`: a failure blocks (subagentStop.commands "*" in
+        .conclaude.yaml:17)
+      ▸ runs `npm test`: a failure warns (subagentStop.commands "test*" in
+        .conclaude.yaml:19)
     ⚠ no agent tester is known here: there is no file for it in .claude/agents
     ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
@@ -294,7 +369,8 @@ fn what_did_not_change_keeps_a_command_from_running() {
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout
-    SubagentStop of the agent coder
+    SubagentStop of the agent coder → allowed
+      no rule is against it, and no command runs
     ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 

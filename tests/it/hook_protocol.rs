@@ -274,17 +274,6 @@ fn after_the_import_claude_code_is_answered_what_the_hook_answered() {
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
 }
 
-/// A call of Bash on the main thread.
-fn bash(config: &str, command: &str) -> Test {
-    Test::event("PreToolUse")
-        .without("agent_id")
-        .without("agent_type")
-        .config(config)
-        .payload("tool_name", "Bash")
-        .payload("tool_input", json!({ "command": command }))
-        .payload("tool_use_id", "toolu_1")
-}
-
 /// A config whose commands print these answers, one after the other, as hooks of PreToolUse.
 fn answering(more: &str, answers: &[&str]) -> String {
     let commands: Vec<Value> = answers
@@ -308,7 +297,7 @@ const CHANGES_AGAIN: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUs
 #[test]
 fn of_several_hooks_a_denial_counts_before_a_question_and_that_before_a_permission() {
     let decision = |answers: &[&str]| {
-        let done = bash(&answering("", answers), "echo hi").run();
+        let done = Test::bash(&answering("", answers), "echo hi").run();
         output(&done)["permissionDecision"].as_str().unwrap_or_default().to_owned()
     };
     assert_eq!(decision(&[ALLOW, ASK, DENY]), "deny");
@@ -318,7 +307,7 @@ fn of_several_hooks_a_denial_counts_before_a_question_and_that_before_a_permissi
 
 #[test]
 fn contexts_are_joined_and_of_two_changed_inputs_the_last_counts_and_the_user_is_told() {
-    let done = bash(&answering("", &[CHANGES, CHANGES_AGAIN]), "echo hi").run().status(0);
+    let done = Test::bash(&answering("", &[CHANGES, CHANGES_AGAIN]), "echo hi").run().status(0);
     insta::assert_snapshot!(done.snapshot().split("----- stderr").next().unwrap().trim_end(), @r#"
     exit 0
     ----- stdout
@@ -343,9 +332,9 @@ fn a_permission_of_a_hook_is_not_given_where_a_guard_asks_or_denies() {
             r#""toolUsageValidation": [{{"tool": "Bash", "commandPattern": "echo *", "action": "{action}", "message": "M"}}], "#
         )
     };
-    let asked = bash(&answering(&rule("ask"), &[ALLOW]), "echo hi").run().status(0);
+    let asked = Test::bash(&answering(&rule("ask"), &[ALLOW]), "echo hi").run().status(0);
     assert_eq!(output(&asked)["permissionDecision"], "ask");
-    let denied = bash(&answering(&rule("block"), &[DENY]), "echo hi").run().status(2);
+    let denied = Test::bash(&answering(&rule("block"), &[DENY]), "echo hi").run().status(2);
     let reason = output(&denied)["permissionDecisionReason"].as_str().unwrap().to_owned();
     assert!(reason.starts_with("conclaude denies this tool:") && reason.contains("because"), "{reason}");
 }
@@ -354,12 +343,12 @@ fn a_permission_of_a_hook_is_not_given_where_a_guard_asks_or_denies() {
 #[test]
 fn an_input_that_a_hook_changes_is_judged_by_the_guards_again() {
     let config = answering(r#""uneditableFiles": [".env"], "#, &[CHANGES]);
-    let done = bash(&config, "echo hi").run().status(2);
+    let done = Test::bash(&config, "echo hi").run().status(2);
     let reason = output(&done)["permissionDecisionReason"].as_str().unwrap().to_owned();
     assert!(reason.contains(".env") && reason.contains("changed the input of this tool"), "{reason}");
-    bash(&answering(r#""uneditableFiles": [".env"], "#, &[CHANGES_AGAIN]), "echo hi").run().status(0);
+    Test::bash(&answering(r#""uneditableFiles": [".env"], "#, &[CHANGES_AGAIN]), "echo hi").run().status(0);
     // A rehearsal knows it too.
-    let shown = bash(&config, "echo hi").file("x", "").shows(&[
+    let shown = Test::bash(&config, "echo hi").file("x", "").shows(&[
         "explain",
         "PreToolUse",
         "--tool",
@@ -407,7 +396,7 @@ fn at_a_stop_hooks_do_not_wait_for_agents_in_the_background() {
 fn a_hook_runs_in_the_sessions_folder_and_knows_the_project() {
     let run = "pwd >&2; echo \"$CLAUDE_PROJECT_DIR\" >&2; cat >&2; exit 2";
     let config = json!({"preToolUse": {"commands": {"Bash": [{"run": run, "protocol": "hook"}]}}});
-    let test = bash(&config.to_string(), "echo hi").file("below/x", "");
+    let test = Test::bash(&config.to_string(), "echo hi").file("below/x", "");
     let (root, below) = (test.root(), test.root().join("below"));
     let done = test.payload("cwd", below.to_str().unwrap()).run().status(2);
     let lines: Vec<&str> = done.stderr.lines().collect();
@@ -420,23 +409,48 @@ fn a_hook_that_times_out_or_says_too_much_is_reported_and_blocks_nothing() {
     let hook = |run: &str| {
         let command = json!({"run": run, "protocol": "hook", "timeout": 1});
         let config = json!({"preToolUse": {"commands": {"Bash": [command]}}});
-        bash(&config.to_string(), "echo hi").run().status(0).message()
+        Test::bash(&config.to_string(), "echo hi").run().status(0).message()
     };
     insta::assert_snapshot!(hook("sleep 20"), @"conclaude: the hook `sleep 20` gave no usable answer: timed out after 1 s and was terminated, so it checked nothing");
     let long = "printf '{\"a\": \"'; head -c 2000000 /dev/zero | tr '\\0' x; printf '\"}'";
     insta::assert_snapshot!(hook(long), @r#"conclaude: the hook `printf '{"a": "'; head -c 2000000 /dev/zero | tr '\0' x; printf '"}'` gave no usable answer: its stdout is longer than 1 MiB"#);
 }
 
+/// Passed on, `async` would make Claude Code ignore the denial of a guard beside it.
+#[test]
+fn a_hook_that_asks_to_run_in_the_background_is_reported_and_switches_nothing_off() {
+    let later = format!("{{\"async\":true,\"asyncTimeout\":60000}}\n{DENY}");
+    for answer in [r#"{"async":true}"#, later.as_str(), "{\n  \"async\": true\n}"] {
+        let config = answering(r#""uneditableFiles": [".env"], "#, &[answer]);
+        let free = Test::bash(&config, "echo hi").run().status(0);
+        assert!(free.message().contains("it prints `async`"), "{}", free.stdout);
+        assert_eq!(free.audit().pop().unwrap()["commands"][0]["verdict"], "warn");
+        let denied = Test::bash(&config, "rm .env").run().status(2);
+        assert_eq!(output(&denied)["permissionDecision"], "deny");
+        let json: Value = serde_json::from_str(&denied.stdout).unwrap();
+        assert_eq!(json.get("async"), None, "{}", denied.stdout);
+    }
+}
+
+/// Claude Code would have gone on without it: a timeout is no other matter.
+#[test]
+fn a_hook_in_the_background_that_never_ends_is_terminated_at_its_timeout() {
+    let command = json!({"run": "echo '{\"async\":true}'; sleep 60", "protocol": "hook", "timeout": 1});
+    let config = json!({"preToolUse": {"commands": {"Bash": [command]}}});
+    let message = Test::bash(&config.to_string(), "echo hi").run().status(0).message();
+    assert!(message.contains("it prints `async`"), "{message}");
+}
+
 #[test]
 fn one_hook_under_two_patterns_runs_once() {
     let config = "preToolUse: {commands: {Bash: [{run: 'echo x >> ran', protocol: hook}], '*': [{run: 'echo x >> ran', protocol: hook}]}}";
-    let done = bash(config, "echo hi").run().silent();
+    let done = Test::bash(config, "echo hi").run().silent();
     assert_eq!(std::fs::read_to_string(done.root().join("ran")).unwrap(), "x\n");
 }
 
 #[test]
 fn what_a_hook_decided_is_recorded_and_explained() {
-    let done = bash(&answering("", &[DENY]), "echo hi").run().status(2);
+    let done = Test::bash(&answering("", &[DENY]), "echo hi").run().status(2);
     let record = done.audit().pop().unwrap();
     assert_eq!((&record["decision"], &record["commands"][0]["verdict"]), (&json!("denied"), &json!("block")));
     assert_eq!(record["commands"][0]["message"], "because");

@@ -364,3 +364,63 @@ fn steps_writes_a_slash_command_beside_whatever_config_there_is() {
     ");
     assert_eq!(read(own.root().join(".claude/commands/step.md")), "mine\n");
 }
+
+/// The packs that a config extends.
+fn extends(root: &Path) -> String {
+    let text = read(root.join(".conclaude.yaml"));
+    text.lines().filter(|line| line.starts_with("extends:")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn packs_that_are_named_are_switched_on() {
+    let cargo = "[package]\nname = \"a\"\n";
+    for (arguments, expected) in [
+        (&["init", "--pack", "lockfiles"][..], r#"extends: ["pack:lockfiles"]"#),
+        (&["init", "--pack", "secrets,lockfiles"], r#"extends: ["pack:secrets", "pack:lockfiles"]"#),
+        (
+            &["init", "--yes", "--pack", "lockfiles", "--pack", "secrets"],
+            r#"extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]"#,
+        ),
+    ] {
+        let test = Test::stop().file("Cargo.toml", cargo);
+        let shown = transcript(&test.root(), arguments);
+        assert!(shown.starts_with("exit 0"), "{shown}");
+        assert_eq!(extends(&test.root()), expected);
+        // They are registered, and what was written is tested.
+        assert!(read(test.root().join(".claude/settings.json")).contains("PreToolUse"), "{arguments:?}");
+        let (code, out, _) = run_in(&test.root(), &["test"]);
+        assert_eq!(code, Some(0), "{out}");
+        assert!(out.contains("(pack:lockfiles)"), "{out}");
+    }
+}
+
+#[test]
+fn packs_are_added_to_what_is_taken_over() {
+    let hooks = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "sh done.sh"}]}]}}"#;
+    let test = Test::stop().file(".claude/settings.json", hooks);
+    assert_eq!(run_in(&test.root(), &["init", "--import", "--pack", "secrets"]).0, Some(0));
+    assert_eq!(extends(&test.root()), r#"extends: ["pack:secrets"]"#);
+    let test = Test::stop().file(".claude/settings.json", hooks).config("# mine\nmaxBlocks: 2\n");
+    assert_eq!(run_in(&test.root(), &["init", "--import", "--pack", "secrets"]).0, Some(0));
+    let text = read(test.root().join(".conclaude.yaml"));
+    assert!(text.contains("# mine") && text.contains("pack:secrets") && text.contains("done.sh"), "{text}");
+}
+
+#[test]
+fn a_pack_that_is_unknown_or_a_config_that_exists_is_refused_with_what_to_do() {
+    let test = Test::stop();
+    insta::assert_snapshot!(transcript(&test.root(), &["init", "--pack", "secret"]), @"
+    exit 1
+    conclaude: there is no pack `secret`; did you mean `pack:secrets`?
+    ");
+    assert!(!test.root().join(".conclaude.yaml").exists());
+    let test = test.config("maxBlocks: 2\n");
+    insta::assert_snapshot!(transcript(&test.root(), &["init", "--pack", "secrets"]), @"
+    exit 1
+    conclaude: [ROOT]/.conclaude.yaml exists already, and is left as it is
+      `conclaude pack add secrets` adds to it what you named
+      `conclaude install` registers conclaude for it
+      `conclaude init --import` takes over hooks of your own, and a config of the original conclaude
+      `conclaude init --force` starts again, and keeps a copy
+    ");
+}

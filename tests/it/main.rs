@@ -56,6 +56,8 @@ mod outbox;
 mod packs;
 mod panics;
 #[cfg(target_os = "linux")]
+mod parallel;
+#[cfg(target_os = "linux")]
 mod paths;
 mod permissions;
 #[cfg(target_os = "linux")]

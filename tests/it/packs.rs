@@ -5,18 +5,9 @@ use serde_json::{Value, json};
 
 use crate::common::{Test, run_in, shown_in};
 
-fn bash(config: &str, command: &str) -> Test {
-    Test::event("PreToolUse")
-        .without("agent_id")
-        .without("agent_type")
-        .config(config)
-        .payload("tool_name", "Bash")
-        .payload("tool_input", json!({ "command": command }))
-}
-
 /// What the hook answers to one command after the other, in the same project.
 fn answers<'a>(config: &str, commands: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut test = bash(config, "");
+    let mut test = Test::bash(config, "");
     for file in [".env", ".env.local", "Cargo.lock", "src/main.rs", "docs/a.md", "README.md"] {
         test = test.file(file, "x\n");
     }
@@ -92,7 +83,7 @@ fn commands_that_destroy_are_blocked() {
 
 #[test]
 fn the_directories_of_the_machine_are_not_those_of_the_project() {
-    let test = bash("extends: [\"pack:destructive-commands\"]\n", "").payload("tool_name", "Write");
+    let test = Test::bash("extends: [\"pack:destructive-commands\"]\n", "").payload("tool_name", "Write");
     let write = |test: Test, path: &str| test.payload("tool_input", json!({"file_path": path})).run();
     let test = write(test, "lib/foo.rb").silent().again();
     let test = write(test, "bin/app").silent().again();
@@ -115,23 +106,25 @@ fn an_exception_of_a_pack_frees_nothing_of_another_file() {
     let config = "extends: [\"pack:secrets\", own.yaml, \"pack:lockfiles\"]\n";
     let own = "preToolUse: {uneditableFiles: [\"*.keep\"]}\n";
     for command in ["rm vendor/.env", "rm vendor/a.keep", "rm target/a.keep", "rm -rf vendor"] {
-        let test =
-            bash(config, command).file("own.yaml", own).file("vendor/.env", "").file("vendor/a.keep", "");
+        let test = Test::bash(config, command)
+            .file("own.yaml", own)
+            .file("vendor/.env", "")
+            .file("vendor/a.keep", "");
         test.file("target/a.keep", "").run().tool("deny");
     }
 }
 
 #[test]
 fn what_git_keeps_itself_is_not_taken_for_the_work_tree() {
-    let test =
-        bash("extends: [\"pack:git-safety\"]\n", "git stash").file(".git/HEAD", "ref: refs/heads/main\n");
+    let test = Test::bash("extends: [\"pack:git-safety\"]\n", "git stash")
+        .file(".git/HEAD", "ref: refs/heads/main\n");
     test.run().silent();
 }
 
 #[test]
 fn a_denial_names_the_pack_and_its_line() {
     let config = "extends: [\"pack:lockfiles\", \"pack:git-safety\"]\n";
-    assert_snapshot!(bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
+    assert_snapshot!(Test::bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
     ✗ A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles:11, about Cargo.lock)
     ✗ A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety:4, about `git push --force`)
     ");
@@ -149,7 +142,7 @@ fn a_file_makes_exceptions_from_the_pack_that_it_extends() {
 
 #[test]
 fn an_unknown_pack_is_an_error_with_a_suggestion() {
-    let test = bash("extends: [\"pack:secret\"]\n", "ls");
+    let test = Test::bash("extends: [\"pack:secret\"]\n", "ls");
     assert_snapshot!(shown_in(&test.root(), &["validate"]), @r#"
     exit 1
     ----- stdout

@@ -53,6 +53,26 @@ fn what_a_rule_denies_is_denied_with_the_rule_and_its_line() {
     insta::assert_snapshot!(denied(&bash(CONFIG, "git status; rm x").run()), @"move it to trash/ instead (.conclaude.yaml:6, about running `rm x`)");
 }
 
+/// Nobody else would look at the request: a check that cannot run is no reason to allow it.
+#[test]
+fn a_missing_program_still_denies_a_permission_each_time() {
+    for (run, code) in [("no-such-check", 127), ("/etc/passwd", 126)] {
+        let config = format!(
+            "permissionRequest: {{commands: {{Bash: [{{run: {run}, show: never, onFailure: block, message: Not checked}}]}}}}\n"
+        );
+        let mut test = bash(&config, "git status");
+        for _ in 0..2 {
+            let done = test.run();
+            let message = denied(&done);
+            assert!(message.contains("✗ Not checked\n"), "{message}");
+            assert!(message.contains(&format!("`{run}` exited with code {code} (a program")), "{message}");
+            assert!(message.contains("(the check itself cannot run:"), "{message}");
+            assert_eq!(done.audit().pop().unwrap()["decision"], "denied");
+            test = done.again();
+        }
+    }
+}
+
 #[test]
 fn what_no_rule_allows_is_left_to_the_user() {
     let logged = ["make", "git status > f", "git status '"].map(|command| {

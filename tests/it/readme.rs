@@ -80,6 +80,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
         2 [TIME] des start in progress step=steps/01-01.json phase=RED
         3 [TIME] des run PASS step=steps/01-01.json phase=RED
             `sh src/test.sh` exited with code 2
+              src/test.sh: 1: .: cannot open ./src/greet.sh: No such file
         4 [TIME] des start in progress step=steps/01-01.json phase=GREEN
         5 [TIME] des run PASS step=steps/01-01.json phase=GREEN
             `sh src/test.sh` exited with code 0

@@ -45,10 +45,12 @@ fn the_output_of_a_failed_command_is_recorded_with_both_streams_in_order_and_sho
               1 error
             `echo fine` passed ([DURATION])
     ");
-    let why = test.shows(&["why"]);
+    let why = test.shows(&["why", "--all"]);
     assert!(why.contains("a.ts(3,7): error TS2322: Promise<string>"), "{why}");
     let (_, page, _) = run_in(&test.root(), &["report", "--format", "json"]);
     assert!(page.contains("error TS2322: Promise"), "{page}");
+    let (_, html, _) = run_in(&test.root(), &["report", "--format", "html"]);
+    assert!(html.contains("a.ts(3,7): error TS2322: Promise"), "the page has it");
     let (_, markdown, _) = run_in(&test.root(), &["report", "--format", "md"]);
     assert!(!markdown.contains("TS2322: Promise"), "a report for a pull request has no output: {markdown}");
 }

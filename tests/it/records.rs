@@ -368,7 +368,7 @@ fn of_many_files_the_first_are_recorded_and_how_many_more_there_are() {
     let command = &record["commands"][0];
     assert_eq!(command["files"].as_array().unwrap().len(), 20);
     assert_eq!((&command["files"][0], &command["more_files"]), (&json!("src/10.rs"), &json!(5)));
-    let shown = answer.again().shows(&["why"]);
+    let shown = answer.again().shows(&["why", "--all"]);
     assert!(shown.contains("src/29.rs and 5 more\n"), "{shown}");
 }
 

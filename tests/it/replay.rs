@@ -96,14 +96,14 @@ fn a_session_is_shown_with_what_would_be_decided_and_what_happened() {
     assert_snapshot!(test.shows(&["replay"]), @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                             RULE
-    2026-01-31T12:00:02  session-  main   PreToolUse         denied     ran *                   Write Cargo.lock                 preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
-    2026-01-31T12:00:04  session-  main   PreToolUse         denied     denied by a hook        Bash cd sub && git push --force  preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
-    2026-01-31T12:00:06  session-  main   PreToolUse         asked      ran *                   Bash git stash                   preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
-    2026-01-31T12:00:08  session-  main   PermissionRequest  permitted  rejected by the user *  Bash make all                    permissionRequest.allow "Bash(make *)" in .conclaude.yaml:8
-    2026-01-31T12:00:10  session-  main   PermissionRequest  denied     ran *                   Bash curl example.com            permissionRequest.deny "Bash(curl*)" in .conclaude.yaml:8
-    2026-01-31T12:00:14  session-  main   PreToolUse         allowed    denied by a hook *      Write src/a.rs
-    2026-01-31T12:00:18  session-  coder  PreToolUse         denied     ran *                   Read secrets/key                 preToolUse.unreadableFiles "secrets/" in .conclaude.yaml:3
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                             RULE
+    1      2026-01-31T12:00:18  session-  coder  PreToolUse         denied     ran *                   Read secrets/key                 preToolUse.unreadableFiles "secrets/" in .conclaude.yaml:3
+    1      2026-01-31T12:00:14  session-  main   PreToolUse         allowed    denied by a hook *      Write src/a.rs
+    1      2026-01-31T12:00:10  session-  main   PermissionRequest  denied     ran *                   Bash curl example.com            permissionRequest.deny "Bash(curl*)" in .conclaude.yaml:8
+    1      2026-01-31T12:00:08  session-  main   PermissionRequest  permitted  rejected by the user *  Bash make all                    permissionRequest.allow "Bash(make *)" in .conclaude.yaml:8
+    1      2026-01-31T12:00:06  session-  main   PreToolUse         asked      ran *                   Bash git stash                   preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
+    1      2026-01-31T12:00:04  session-  main   PreToolUse         denied     denied by a hook        Bash cd sub && git push --force  preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
+    1      2026-01-31T12:00:02  session-  main   PreToolUse         denied     ran *                   Write Cargo.lock                 preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
     * something else than would be decided now
 
     9 tool calls (2 asked about), 1 prompt and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
@@ -121,12 +121,6 @@ fn a_session_is_shown_with_what_would_be_decided_and_what_happened() {
          1 matched  userPromptSubmit.contextRules "deploy" in .conclaude.yaml:10
          1 matched  stop.commands "*" in .conclaude.yaml:11
          1 matched  subagentStop.commands "coder" in .conclaude.yaml:12
-
-    rules that never matched
-      preToolUse.uneditableFiles ".env*" in .conclaude.yaml:2
-      permissionRequest.deny "WebFetch" in .conclaude.yaml:8
-      userPromptSubmit.contextRules "never said" in .conclaude.yaml:10
-      subagentStop.commands "tester" in .conclaude.yaml:12
 
     commands that would have run (none was; how they would have ended is not known)
             1 time  touch ran, can block: stop.commands "*" in .conclaude.yaml:11
@@ -283,15 +277,15 @@ fn what_claude_code_really_writes_is_understood() {
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                               RULE
-    2026-11-17T02:43:26  282518e9  main   PreToolUse         denied     denied by a hook        Bash git push --force origin main  preToolUse.toolUsageValidation "Bash *push*" in .conclaude.yaml:1
-    2026-11-17T02:43:26  282518e9  main   PreToolUse         asked      not permitted           Bash rm -rf build                  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
-    2026-11-17T02:43:27  282518e9  main   PermissionRequest  denied     not permitted           Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
-    2026-11-17T02:43:27  282518e9  main   Stop               allowed    blocked by a hook *
-    2026-11-17T02:43:30  282518e9  main   UserPromptSubmit   allowed    blocked by a hook *     deploy now
-    2026-11-17T02:46:12  282518e9  main   PermissionRequest  permitted  rejected by the user *  Write greeting.txt                 permissionRequest.allow "Write" in .conclaude.yaml:2
-    2026-11-17T02:46:19  282518e9  main   PermissionRequest  permitted  rejected by the user *  Write other.txt                    permissionRequest.allow "Write" in .conclaude.yaml:2
-    2026-11-17T04:00:06  282518e9  main   PermissionRequest  denied     denied by a hook        Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                               RULE
+    1      2026-11-17T04:00:06  282518e9  main   PermissionRequest  denied     denied by a hook        Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
+    1      2026-11-17T02:46:19  282518e9  main   PermissionRequest  permitted  rejected by the user *  Write other.txt                    permissionRequest.allow "Write" in .conclaude.yaml:2
+    1      2026-11-17T02:46:12  282518e9  main   PermissionRequest  permitted  rejected by the user *  Write greeting.txt                 permissionRequest.allow "Write" in .conclaude.yaml:2
+    1      2026-11-17T02:43:30  282518e9  main   UserPromptSubmit   allowed    blocked by a hook *     deploy now
+    1      2026-11-17T02:43:27  282518e9  main   Stop               allowed    blocked by a hook *
+    1      2026-11-17T02:43:27  282518e9  main   PermissionRequest  denied     not permitted           Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
+    1      2026-11-17T02:43:26  282518e9  main   PreToolUse         asked      not permitted           Bash rm -rf build                  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
+    1      2026-11-17T02:43:26  282518e9  main   PreToolUse         denied     denied by a hook        Bash git push --force origin main  preToolUse.toolUsageValidation "Bash *push*" in .conclaude.yaml:1
     * something else than would be decided now
 
     13 tool calls (5 asked about), 10 prompts and 9 stops in 1 session (1 transcript, 0.1 MB in [DURATION])
@@ -317,8 +311,8 @@ fn another_config_and_a_time_can_be_named() {
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED          WHAT            RULE
-    2026-01-31T12:00:14  session-  main   PreToolUse  denied    denied by a hook  Write src/a.rs  preToolUse.uneditableFiles "src/" in strict.yaml:1
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED          WHAT            RULE
+    1      2026-01-31T12:00:14  session-  main   PreToolUse  denied    denied by a hook  Write src/a.rs  preToolUse.uneditableFiles "src/" in strict.yaml:1
 
     3 tool calls (0 asked about), 0 prompts and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
     would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
@@ -347,6 +341,59 @@ fn the_exit_code_says_whether_anything_is_blocked_if_that_is_asked_for() {
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git stash', action: ask}]}",
     );
     assert_eq!(run_in(&test.root(), &["replay", "--fail-on-block"]).0, Some(0), "a question is no block");
+}
+
+#[test]
+fn the_exit_code_is_0_unless_it_is_asked_for() {
+    let test = session(CONFIG).file("x.jsonl", "no transcript\n");
+    for (arguments, expected) in [
+        (&["replay"][..], 0),
+        (&["replay", "--exit-code"], 1),
+        (&["replay", "x.jsonl"], 0),
+        (&["replay", "x.jsonl", "--exit-code"], 1),
+        (&["replay", "x.jsonl", "--fail-on-block"], 1),
+    ] {
+        assert_eq!(run_in(&test.root(), arguments).0, Some(expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn rules_that_never_matched_are_listed_on_request_without_those_of_packs() {
+    let test = session(&format!("extends: [pack:git-safety]\n{CONFIG}"));
+    assert!(!test.shows(&["replay"]).contains("never matched"));
+    let shown = test.shows(&["replay", "--unmatched"]);
+    let (_, list) = shown.split_once("rules that never matched\n").unwrap();
+    assert_snapshot!(list.split_once("\n\n").unwrap().0, @r#"
+    preToolUse.uneditableFiles ".env*" in .conclaude.yaml:3
+    permissionRequest.deny "WebFetch" in .conclaude.yaml:9
+    userPromptSubmit.contextRules "never said" in .conclaude.yaml:11
+    subagentStop.commands "tester" in .conclaude.yaml:13
+    "#);
+}
+
+#[test]
+fn equal_rows_are_one_with_their_number_and_the_newest_comes_first() {
+    let test = Test::stop().config("preToolUse: {uneditableFiles: ['*.lock']}\n");
+    for (session, calls) in [("first-1", 3), ("second-2", 2)] {
+        let mut all = Transcripts::of(&test.root(), session);
+        all.prompt(None, "Go.");
+        for call in 0..calls {
+            let input = json!({"file_path": test.root().join("Cargo.lock"), "content": "x"});
+            all.calls(None, &format!("t{call}"), "Write", input);
+        }
+        all.calls(None, "other", "Write", json!({"file_path": test.root().join("b.lock"), "content": "x"}));
+    }
+    let shown = test.shows(&["replay"]);
+    let rows: Vec<String> = shown
+        .lines()
+        .filter(|line| line.contains(".lock") && line.contains("PreToolUse"))
+        .map(|line| line.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_snapshot!(rows.join("\n"), @"
+    2 2026-01-31T12:00:05 first-1
+    5 2026-01-31T12:00:04 first-1
+    ");
+    assert!(shown.contains("would be: 7 denied"), "{shown}");
 }
 
 #[test]

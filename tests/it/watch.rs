@@ -169,6 +169,16 @@ fn keys_open_details_help_and_filter_and_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn details_show_what_a_failed_command_printed() {
+    let config = "stop: {commands: [{run: 'echo checking; echo \"a.ts(3,7): error TS2322\" >&2; exit 1'}]}\n";
+    let test = Test::event("Stop").without("agent_id").config(config).run().status(2).again();
+    let tmux = Tmux::start(&test.root(), "watch");
+    tmux.shows("Stop blocked");
+    tmux.keys(&["Enter"]);
+    tmux.shows_all(&["── details", " output          checking", "a.ts(3,7): error TS2322"]);
+}
+
+#[test]
 fn signals_and_control_c_leave_the_terminal_as_it_was() {
     let test = blocked_agent();
     for (signal, code) in

@@ -17,7 +17,7 @@ fn denied() -> Test {
 
 #[test]
 fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
-    assert_snapshot!(denied().shows(&["why"]), @r#"
+    assert_snapshot!(denied().shows(&["why", "--all"]), @r#"
     exit 0
     ----- stdout
     1: PreToolUse denied
@@ -51,9 +51,55 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
     "#);
 }
 
+#[test]
+fn without_all_it_is_twelve_lines_at_most_with_what_counts_first() {
+    assert_snapshot!(denied().shows(&["why"]), @r#"
+    exit 0
+    ----- stdout
+    1: PreToolUse Write Cargo.lock denied (agent coder)
+      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3
+        it may not be changed; do it another way, or ask the user
+        preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3
+    today: the config would decide the same: denied
+    `conclaude why 1 --all` shows the rest
+    "#);
+    let commands: Vec<String> = (0..20)
+        .map(|n| {
+            format!(
+                "{{run: 'seq 50; echo line {n}; exit {}', onFailure: {}}}",
+                n % 2,
+                if n == 19 { "block" } else { "warn" }
+            )
+        })
+        .collect();
+    let done = Test::stop()
+        .config(&format!("subagentStop: {{commands: {{coder: [{}]}}}}\n", commands.join(", ")))
+        .run();
+    done.blocked();
+    let test = done.again();
+    let (_, shown, _) = run_in(&test.root(), &["why"]);
+    assert_eq!(shown.lines().count(), 12, "{shown}");
+    assert_snapshot!(shown, @r#"
+    1: SubagentStop blocked (agent coder)
+      ✗ `seq 50; echo line 19; exit 1` exited with code 1
+        subagentStop.commands "coder" in .conclaude.yaml:1
+          48
+          49
+          50
+          line 19
+      ⚠ `seq 50; echo line 1; exit 1` exited with code 1
+        subagentStop.commands "coder" in .conclaude.yaml:1
+      … 63 lines more
+    today: the config would decide the same: blocked
+    `conclaude why 1 --all` shows the rest
+    "#);
+    let (_, all, _) = run_in(&test.root(), &["why", "--all"]);
+    assert!(all.lines().count() > 100, "{all}");
+}
+
 /// The command that `why` offers, run by a shell as a user would paste it.
 fn pasted(test: &Test) -> (String, String) {
-    let shown = run_in(&test.root(), &["why"]).1;
+    let shown = run_in(&test.root(), &["why", "--all"]).1;
     let command = shown.lines().find_map(|line| line.strip_prefix("  all of it: ")).unwrap().to_owned();
     let script = command.replacen("conclaude", &format!("'{}'", binary().display()), 1) + " --json";
     let output = test.program("sh").args(["-c", &script]).output().unwrap();
@@ -88,7 +134,7 @@ fn what_is_offered_to_be_copied_explains_the_very_command() {
 #[test]
 fn a_rule_that_was_changed_since_decides_otherwise() {
     let test = denied().config("preToolUse:\n  uneditableFiles: [\"yarn.lock\"]\n");
-    assert_snapshot!(test.shows(&["why", "1"]), @r#"
+    assert_snapshot!(test.shows(&["why", "--all", "1"]), @r#"
     exit 0
     ----- stdout
     1: PreToolUse denied
@@ -129,7 +175,7 @@ fn commands_are_taken_to_end_as_they_did() {
     let answer = Test::stop().config(config).run();
     answer.blocked();
     let test = answer.again();
-    assert_snapshot!(test.shows(&["why", "--last"]), @r#"
+    assert_snapshot!(test.shows(&["why", "--all", "--last"]), @r#"
     exit 0
     ----- stdout
     1: SubagentStop blocked
@@ -161,7 +207,7 @@ fn commands_are_taken_to_end_as_they_did() {
          in ., by /bin/sh; a failure warns; no timeout
     "#);
     let test = test.config("subagentStop:\n  commands:\n    coder: [{run: exit 3}]\n    '*': [{run: ':'}]\n");
-    let shown = test.shows(&["why", "--last"]);
+    let shown = test.shows(&["why", "--all", "--last"]);
     assert_snapshot!(shown.split_once("Today\n").unwrap().1, @r#"
       the config would decide otherwise: allowed
       · `:` would run as well (subagentStop.commands "*" in .conclaude.yaml:4), and
@@ -186,7 +232,7 @@ fn commands_are_taken_to_end_as_they_did() {
 fn a_step_is_judged_by_another_subcommand_today() {
     let answer = Test::gated_stop(&workflow::todo()).run();
     answer.blocked();
-    let shown = answer.again().shows(&["why"]);
+    let shown = answer.again().shows(&["why", "--all"]);
     assert_snapshot!(shown, @"
     exit 0
     ----- stdout
@@ -226,7 +272,7 @@ fn a_record_of_an_older_version_says_what_is_missing() {
     let test = test.file(".conclaude/audit/audit-0000000001.jsonl", line);
     std::fs::remove_dir_all(test.root().join(".state-home")).unwrap();
     assert_eq!(run_in(&test.root(), &["audit", "verify"]).0, Some(0));
-    assert_snapshot!(test.shows(&["why", "1"]), @"
+    assert_snapshot!(test.shows(&["why", "--all", "1"]), @"
     exit 0
     ----- stdout
     1: PreToolUse denied
@@ -313,7 +359,7 @@ fn of_a_long_trail_only_the_end_is_read_for_the_newest_record() {
 fn an_allowed_call_says_which_gate_looked_at_what() {
     let answer = Test::gated_stop(&workflow::done()).run();
     let answer = answer.status(0);
-    let shown = answer.again().shows(&["why"]);
+    let shown = answer.again().shows(&["why", "--all"]);
     let (_, why) = shown.split_once("Why\n").unwrap();
     let (why, _) = why.split_once("\n\n").unwrap();
     assert_snapshot!(why, @"
@@ -364,7 +410,7 @@ fn a_prompt_that_a_slash_command_blocked_cannot_be_judged_again() {
     let config = "userPromptSubmit: {slashCommands: {commands: {deploy: [{run: exit 1, onFailure: block}]}}}";
     let test = Test::event("UserPromptSubmit").without("agent_id").without("agent_type").config(config);
     let test = test.payload("prompt", "/deploy now").run().again();
-    let shown = test.shows(&["why"]);
+    let shown = test.shows(&["why", "--all"]);
     assert_snapshot!(shown.split("Today").nth(1).unwrap(), @"
 
     cannot be determined: the prompt, which patterns compare, is not recorded
@@ -380,7 +426,7 @@ fn a_decision_is_shown_with_the_files_that_were_read_and_the_rules_that_did_not_
     let answer = test.payload("tool_input", json!({"file_path": "x/../Cargo.lock"})).run();
     answer.tool("deny");
     let test = answer.again();
-    let shown = test.shows(&["why"]);
+    let shown = test.shows(&["why", "--all"]);
     assert_snapshot!(shown.split_once("Today\n").unwrap().1, @r#"
       the config would decide the same: denied
       all of it: conclaude explain PreToolUse --agent coder --tool Write --file x/../Cargo.lock
@@ -419,7 +465,7 @@ fn a_command_for_files_is_judged_again_with_those_that_are_recorded() {
     let test = Test::stop().config(config).file("src/a.ts", "").file("b.ts", "");
     let transcript = wrote("src/a.ts") + &wrote("b.ts");
     let answer = test.file("main/subagents/agent-a1b2c3.jsonl", transcript).run().silent();
-    let shown = answer.again().shows(&["why"]);
+    let shown = answer.again().shows(&["why", "--all"]);
     let (_, why) = shown.split_once("Why\n").unwrap();
     assert_snapshot!(why.split_once("\nConfig").unwrap().0, @r#"
       ✓ `true` passed
@@ -454,7 +500,7 @@ fn a_timeout_that_had_blocked_before_does_not_block_today_either() {
 fn a_command_of_a_config_that_is_not_trusted_any_more_is_off() {
     let test = Test::event("Stop").config("stop: {commands: [{run: exit 1}]}").run().status(2).again();
     assert_eq!(run_in(&test.root(), &["install", "--user"]).0, Some(0));
-    let shown = test.shows(&["why"]);
+    let shown = test.shows(&["why", "--all"]);
     let today = shown.split_once("Today\n").unwrap().1;
     let today = today.split_once("\nConfig").unwrap().0;
     assert_snapshot!(today, @"
@@ -470,7 +516,7 @@ fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
     let config = "stop: {commands: [{run: 'true'}, {run: lint, files: ['*.ts']}]}\n";
     let line = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string() + "\n";
     let test = Test::event("Stop").config(config).file("main.jsonl", line).run().silent().again();
-    let shown = test.config(&config.replace(".ts", "")).shows(&["why"]);
+    let shown = test.config(&config.replace(".ts", "")).shows(&["why", "--all"]);
     let today = shown.split_once("Today\n").unwrap().1;
     assert_snapshot!(today.split_once("\nConfig").unwrap().0, @"
     the config would decide the same: allowed
@@ -484,10 +530,10 @@ fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
 fn an_agent_that_never_stopped_is_shown_with_its_rule() {
     let test = Test::stop().step(&workflow::todo()).call_agent(workflow::MARKERS).run().again();
     let test = test.agent_files(workflow::MARKERS).then("Stop").payload("background_tasks", json!([]));
-    assert_snapshot!(test.run().again().shows(&["why"]), @r#"
+    assert_snapshot!(test.run().again().shows(&["why", "--all"]), @r#"
     exit 0
     ----- stdout
-    2: Stop unfinished
+    2: Stop reported an agent that never stopped
       time: [TIME]
       session: session-1
       agent: coder
@@ -510,7 +556,7 @@ fn a_payload_that_nobody_understands_is_shown_with_its_rule() {
         json!({"sessionId": "session-1", "toolName": "Task", "toolArgs": {"prompt": workflow::MARKERS}});
     let done = Test::event("PreToolUse").step(&workflow::todo()).stdin(input.to_string()).run();
     done.denied();
-    assert_snapshot!(done.again().shows(&["why"]), @r#"
+    assert_snapshot!(done.again().shows(&["why", "--all"]), @r#"
     exit 0
     ----- stdout
     1: PreToolUse denied

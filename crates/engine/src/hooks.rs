@@ -39,7 +39,7 @@ mod stdio;
 pub mod switch;
 
 pub use call::Environment;
-pub use commands::{HOOK_RETENTION, StreamRetention, execute, reply};
+pub use commands::{CommandJob, HOOK_RETENTION, StreamRetention, execute, reply};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};
 use context::Context;

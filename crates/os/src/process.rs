@@ -185,16 +185,106 @@ pub struct Output {
 
 /// Runs the command and waits for it. Never fails: what went wrong is the status.
 #[must_use]
-pub fn run(spec: &CommandSpec<'_>, spill: Option<Spill<'_>>) -> FinishedCommand {
-    let id = next_id();
-    let started = Instant::now();
-    let mut captures = OutputCapture::new(spec.stdout, spec.stderr, spill);
-    let start = Start { command: spec.command(&id), kind: ProcessKind::Command(id), stdin: Some(spec.stdin) };
-    let status = run_to_end(start, spec.timeout, &mut captures).unwrap_or_else(|error| {
-        Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
-    });
-    let CapturedStreams { stdout, stderr, joined } = captures.finish();
-    FinishedCommand { status, stdout, stderr, joined, duration: started.elapsed() }
+pub fn run<'a>(spec: &CommandSpec<'a>, spill: Option<Spill<'a>>) -> FinishedCommand {
+    let mut started = StartedCommand::start(CommandJob { spec: *spec, spill, marker: None });
+    started.watch();
+    started.finish()
+}
+
+/// A command that runs at the same time as others.
+pub struct CommandJob<'a> {
+    pub spec: CommandSpec<'a>,
+    pub spill: Option<Spill<'a>>,
+    /// Dropped when the command has ended.
+    pub marker: Option<Box<dyn Send + 'a>>,
+}
+
+/// Runs the commands at the same time and waits for all of them. The results are in the order of the jobs.
+#[must_use]
+pub fn run_all(jobs: Vec<CommandJob<'_>>) -> Vec<FinishedCommand> {
+    // All are started before one is watched. So each knows the others when it is terminated, and all of them die with this thread.
+    let mut started: Vec<StartedCommand<'_>> = jobs.into_iter().map(StartedCommand::start).collect();
+    let ids: Vec<u32> = started.iter().filter_map(StartedCommand::process_id).collect();
+    for command in &mut started {
+        command.has_neighbours(&ids);
+    }
+    if started.len() > 1 {
+        std::thread::scope(|scope| {
+            for command in &mut started {
+                // If no thread can be created, the command is watched below.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || command.watch());
+            }
+        });
+    }
+    started
+        .into_iter()
+        .map(|mut command| {
+            command.watch();
+            command.finish()
+        })
+        .collect()
+}
+
+/// A command that was started, and how it ended once it was watched.
+struct StartedCommand<'a> {
+    process: Option<platform::ChildProcess<'a>>,
+    status: Option<Status>,
+    captures: OutputCapture<'a>,
+    deadline: Option<Deadline>,
+    started: Instant,
+    duration: Duration,
+    marker: Option<Box<dyn Send + 'a>>,
+}
+
+impl<'a> StartedCommand<'a> {
+    fn start(job: CommandJob<'a>) -> Self {
+        let CommandJob { spec, spill, marker } = job;
+        let (id, started) = (next_id(), Instant::now());
+        let start =
+            Start { command: spec.command(&id), kind: ProcessKind::Command(id), stdin: Some(spec.stdin) };
+        let deadline = spec.timeout.and_then(|limit| Deadline::after(limit, started));
+        let (process, status) = match platform::ChildProcess::start(start) {
+            Ok(process) => (Some(process), None),
+            Err(error) => {
+                let why = format!("{} in {}: {error}", spec.shell, spec.cwd.display());
+                (None, Some(Status::NotStarted(why)))
+            }
+        };
+        StartedCommand {
+            process,
+            status,
+            captures: OutputCapture::new(spec.stdout, spec.stderr, spill),
+            deadline,
+            started,
+            duration: Duration::ZERO,
+            marker,
+        }
+    }
+
+    fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(platform::ChildProcess::id)
+    }
+
+    fn has_neighbours(&mut self, ids: &[u32]) {
+        if let Some(process) = &mut self.process {
+            process.has_neighbours(ids);
+        }
+    }
+
+    /// Waits until it has ended. A second call does nothing.
+    fn watch(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            self.status = Some(watch(&mut process, self.deadline, &mut self.captures));
+            self.duration = self.started.elapsed();
+        }
+        self.marker = None;
+    }
+
+    fn finish(self) -> FinishedCommand {
+        let CapturedStreams { stdout, stderr, joined } = self.captures.finish();
+        let status = self.status.unwrap_or_else(|| Status::NotStarted("it was not watched".to_owned()));
+        FinishedCommand { status, stdout, stderr, joined, duration: self.duration }
+    }
 }
 
 /// The id of the next command. It starts with the id of the command that called us, if one did.

@@ -109,9 +109,7 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &Tim
         let (run, status) = (text(&command, "run"), text(&command, "status"));
         let ended = reasons::command_by(&run, &status, &text(&command, "message"));
         writeln!(out, "        {ended} ({duration} ms)")?;
-        if let Some(output) = command.text("output") {
-            writeln!(out, "{FAINT}{}{FAINT:#}", indent(&printable(&output), "          "))?;
-        }
+        print_output(out, &command)?;
     }
     for applied in record.objects("applied") {
         let part = |name: &str| applied.object("rule").map(|rule| text(&rule, name)).unwrap_or_default();
@@ -124,8 +122,17 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &Tim
     if let Some(evidence) = record.object("evidence") {
         let code: i64 = evidence.number("exit_code").unwrap_or(-1);
         writeln!(out, "        `{}` exited with code {code}", text(&evidence, "command"))?;
+        print_output(out, &evidence)?;
     }
     Ok(())
+}
+
+/// What is recorded of a command's output.
+fn print_output(out: &mut Out<'_>, command: &Fields<'_>) -> io::Result<()> {
+    match command.text("output") {
+        Some(output) => writeln!(out, "{FAINT}{}{FAINT:#}", indent(&printable(&output), "          ")),
+        None => Ok(()),
+    }
 }
 
 /// Where the rule of a finding is written.

@@ -13,7 +13,7 @@ use conclaude_checks::des::protected::is_protected;
 use conclaude_checks::des::record::{self, PhaseChange, PhaseUpdate, RecordError};
 use conclaude_checks::des::step;
 use conclaude_checks::paths;
-use conclaude_core::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
+use conclaude_core::config::{AuditConfig, ConclaudeConfig, Origins, Patterns, TRUST_IT};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::text::clean_line;
 use conclaude_engine::hooks::Environment;
@@ -138,21 +138,41 @@ impl DesProject {
 
     /// Records a change of a phase, in the step file and in the audit trail.
     pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &PhaseChange) -> anyhow::Result<()> {
+        self.record_run(path, phase, change, None)
+    }
+
+    /// The same, with the end of what a failed command printed. That is for the trail alone.
+    pub(super) fn record_run(
+        &self,
+        path: &Path,
+        phase: &str,
+        change: &PhaseChange,
+        output: Option<String>,
+    ) -> anyhow::Result<()> {
         let name = self.change_step(path, |step| {
             let update =
                 PhaseUpdate { phases: &self.phases(step), name: phase, change, now: Timestamp::now() };
             record::record(step, &update)
         })?;
         let AuditedChange { event, decision, evidence } = AuditedChange::of(change);
+        let mut evidence = evidence.cloned();
+        if let (Some(Value::Object(proof)), Some(output)) = (&mut evidence, output) {
+            proof.insert("output".to_owned(), output.into());
+        }
         self.audit(&Record {
             phase: Some(phase.into()),
-            evidence: evidence.cloned(),
+            evidence,
             reason: match change {
                 PhaseChange::Skip { reason } => Some(reason.trim().to_owned()),
                 _ => None,
             },
             ..self.base_record(event, &name, decision)
         })
+    }
+
+    /// Whether the end of a failed command's output is recorded.
+    pub(super) fn records_output(&self) -> bool {
+        self.config.audit.as_ref().is_none_or(AuditConfig::records_output)
     }
 
     /// Notes that a phase's command runs, for `conclaude watch`.

@@ -15,7 +15,7 @@ use conclaude_checks::des::record::{self, PhaseChange};
 use conclaude_checks::des::{phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
-use conclaude_store::audit::Trail;
+use conclaude_store::audit::{OUTPUT_LIMITS, Trail};
 use shell_effects::quoted_if_needed;
 
 #[derive(clap::Args)]
@@ -90,7 +90,9 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     } else {
         PhaseChange::Finish { pass, details: Some(details), turns: *turns, evidence: Some(evidence) }
     };
-    project.record_phase(step, phase, &change)?;
+    let is_recorded = ran.code != 0 && project.records_output();
+    let output = if is_recorded { ran.output.excerpt(OUTPUT_LIMITS) } else { None };
+    project.record_run(step, phase, &change, output)?;
     let outcome = if pass { "PASS" } else { "FAIL" };
     writeln!(Out::stderr(), "conclaude: {phase} is EXECUTED: {outcome} (exit code {})", ran.code)?;
     Ok(Exit::Of(u8::try_from(ran.code).unwrap_or(1)))

@@ -114,6 +114,7 @@ fn command(command: &Command) -> Value {
         "run": command.script, "rule": command.rule, "matched": command.subject, "cwd": command.cwd, "shell": command.shell,
         "timeout": command.timeout.map(|timeout| timeout.as_secs()),
         "on_failure": command.on_failure, "on_timeout": command.on_timeout, "protocol": command.protocol,
+        "parallel": command.is_parallel,
         "environment": env,
     })
 }

@@ -4,19 +4,30 @@ use std::io;
 
 use super::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
 use super::{Explanation, rules, words};
-use crate::cli::out::Out;
+use crate::cli::out::{Out, Paint};
 use conclaude_core::config::Reaction;
+use conclaude_core::decide::Word;
 use conclaude_core::event::Blocking;
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::FILES;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
-pub(super) fn all(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
+/// The decision and the rules that made it; with `all` everything that was looked at.
+pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io::Result<()> {
     head(out, explained)?;
     let Some(rehearsal) = &explained.rehearsal else {
+        notes(out, explained)?;
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
+    if !causes(out, rehearsal)? {
+        paragraph(out, 2, "no rule is against it, and no command runs")?;
+    }
+    notes(out, explained)?;
+    if !all {
+        let what = "`--all` shows the config files, every rule that was compared, and every answer";
+        return writeln!(out, "{FAINT}{what}{FAINT:#}");
+    }
     considered(out, rehearsal)?;
     gates(out, rehearsal)?;
     commands(out, rehearsal)?;
@@ -39,6 +50,48 @@ pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io
     Ok(())
 }
 
+/// Prints the rules and commands that take part in the decision. Returns whether there are any.
+fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
+    let mut is_any = false;
+    if let Some(error) = &rehearsal.config_error {
+        marked(out, 2, Some((BAD, "✗")), &error.brief())?;
+        is_any = true;
+    }
+    if let Some(guarded) = &rehearsal.guards {
+        is_any |= rules::deciding_guards(out, rehearsal, guarded)?;
+    }
+    if let Some(permitted) = &rehearsal.permissions {
+        is_any |= rules::deciding_permissions(out, permitted)?;
+    }
+    let gates = rehearsal.plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| step.action.is_gate());
+    for (step, checks) in gates {
+        if checks.is_empty() {
+            marked(out, 2, Some((GOOD, "✓")), &format!("{} finds nothing", step.action))?;
+        }
+        checks.iter().try_for_each(|outcome| paragraph(out, 2, &outcome.message))?;
+        is_any = true;
+    }
+    for command in rehearsal.plan.commands() {
+        let failure = if command.is_hook() {
+            "it answers as a hook".to_owned()
+        } else {
+            format!("a failure {}", does(command.on_failure))
+        };
+        let name = conclaude_core::messages::short(&command.script);
+        marked(out, 2, Some((GOOD, "▸")), &format!("runs `{name}`: {failure} ({})", command.rule))?;
+        is_any = true;
+    }
+    for what in rehearsal.plan.steps.iter().filter_map(|step| words::of_action(&step.action)) {
+        marked(out, 2, Some((GOOD, "•")), &what)?;
+        is_any = true;
+    }
+    if let Some(untrusted) = &rehearsal.plan.untrusted {
+        marked(out, 2, Some((WARNING, "⚠")), &format!("nothing of it runs: {}", untrusted.why))?;
+        is_any = true;
+    }
+    Ok(is_any)
+}
+
 fn section(out: &mut Out<'_>, title: &str) -> io::Result<()> {
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")
 }
@@ -51,17 +104,40 @@ fn head(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
         |agent| format!("of the agent {}", printable_line(agent)),
     );
     let tool = asked.text("tool_name").map(|tool| format!(": {}", printable_line(tool))).unwrap_or_default();
-    writeln!(out, "{BOLD}{}{tool} {who}{BOLD:#}", asked.event)?;
+    write!(out, "{BOLD}{}{tool} {who}{BOLD:#}", asked.event)?;
+    match explained.rehearsal.as_ref().and_then(decision) {
+        Some(Conclusion { paint, text }) => writeln!(out, " → {paint}{text}{paint:#}")?,
+        None => writeln!(out)?,
+    }
     let input = asked.payload.get("tool_input").and_then(serde_json::Value::as_object);
     for (name, value) in input.into_iter().flatten() {
         if let Some(text) = value.as_str() {
             paragraph(out, 2, &format!("{name}: {}", conclaude_core::messages::short(text)))?;
         }
     }
-    for note in &explained.notes {
-        marked(out, 0, Some((WARNING, "⚠")), note)?;
-    }
     Ok(())
+}
+
+struct Conclusion {
+    paint: Paint,
+    text: String,
+}
+
+/// What is decided if all commands succeed.
+fn decision(rehearsal: &Rehearsal) -> Option<Conclusion> {
+    let case = words::cases(rehearsal).into_iter().next()?;
+    let paint = match case.answered.word {
+        Some(Word::Blocked | Word::Denied) => BAD,
+        Some(Word::Allowed) => GOOD,
+        _ => WARNING,
+    };
+    let word = words::decision(rehearsal, &case.answered);
+    let text = if case.when.is_empty() { word.to_owned() } else { format!("{word} {}", case.when) };
+    Some(Conclusion { paint, text })
+}
+
+fn notes(out: &mut Out<'_>, explained: &Explanation) -> io::Result<()> {
+    explained.notes.iter().try_for_each(|note| marked(out, 0, Some((WARNING, "⚠")), note))
 }
 
 fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
@@ -171,7 +247,8 @@ fn environment(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     if let Some(command) = rehearsal.plan.commands().next() {
         section(out, "Their environment")?;
         let values = command.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        for (name, value) in values.filter(|(name, _)| *name != FILES) {
+        let is_own = |name: &String| command.own_env.iter().any(|(own, _)| own == name);
+        for (name, value) in values.filter(|(name, _)| *name != FILES && !is_own(name)) {
             writeln!(out, "  {name}={}", conclaude_core::messages::short(value))?;
         }
     }
@@ -186,10 +263,12 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
     if let Some(files) = files {
         paragraph(out, 5, &format!("{FILES}: {}", files.replace('\n', ", ")))?;
     }
-    let does = |reaction: Reaction| match reaction {
-        Reaction::Warn => "warns",
-        Reaction::Block => "blocks",
-    };
+    let own = command.own_env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let own: Vec<String> =
+        own.map(|(name, value)| format!("{name}={}", conclaude_core::messages::short(value))).collect();
+    if !own.is_empty() {
+        paragraph(out, 5, &format!("env: {}", own.join(", ")))?;
+    }
     let folder = rehearsal.file_name(&command.cwd);
     let folder = if folder.is_empty() { ".".to_owned() } else { folder };
     let is_stop = matches!(rehearsal.plan.event.blocking(), Blocking::Stop(_));
@@ -206,7 +285,16 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
     } else {
         format!("a failure {}", does(command.on_failure))
     };
-    paragraph(out, 5, &format!("in {folder}, by {}; {failure}; {timeout}", command.shell))
+    let parallel =
+        if command.is_parallel { "; at the same time as its neighbours with `parallel`" } else { "" };
+    paragraph(out, 5, &format!("in {folder}, by {}; {failure}; {timeout}{parallel}", command.shell))
+}
+
+fn does(reaction: Reaction) -> &'static str {
+    match reaction {
+        Reaction::Warn => "warns",
+        Reaction::Block => "blocks",
+    }
 }
 
 fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {

@@ -46,6 +46,9 @@ pub(in crate::cli) struct ExplainRequest {
     /// The folder in which it happens, such as a worktree or a part of the project [default: this one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// Print all of it: the config files, every rule that was compared, commands with their environment, every answer
+    #[arg(long)]
+    pub(super) all: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

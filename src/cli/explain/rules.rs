@@ -19,10 +19,9 @@ struct RuleLine<'a> {
 }
 
 pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardReport) -> io::Result<()> {
-    let findings: Vec<&Outcome> =
-        rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
+    let findings = findings(rehearsal);
     let considered: Vec<RuleLine<'_>> =
-        guarded.rules.iter().map(|rule| consider(rule, guarded, &findings)).collect();
+        guarded.rules.iter().map(|rule| consider(rule, guarded, &findings, |_| true)).collect();
     let is_same = |one: &RuleLine<'_>, other: &RuleLine<'_>| {
         one.mark.1 == "·"
             && other.mark.1 == "·"
@@ -32,20 +31,60 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardRe
     for group in considered.chunk_by(is_same) {
         print_group(out, group)?;
     }
-    for outcome in findings.into_iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
-        let Some(finding) = outcome.as_finding() else { continue };
-        if finding.rule.as_ref().is_some_and(|rule| rule.key == "built-in") {
-            let paint = if outcome.verdict == Verdict::Block { BAD } else { WARNING };
-            marked(out, 2, Some((paint, &outcome.verdict.mark().to_string())), &finding.what)?;
-        }
-    }
+    built_in(out, rehearsal, &findings)?;
     if guarded.rules.is_empty() {
         writeln!(out, "  none is configured")?;
     }
     Ok(())
 }
 
-fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) -> RuleLine<'a> {
+/// The guards that match, each with what it found and its message. Returns whether there are any.
+pub(super) fn deciding_guards(
+    out: &mut Out<'_>,
+    rehearsal: &Rehearsal,
+    guarded: &GuardReport,
+) -> io::Result<bool> {
+    let findings = findings(rehearsal);
+    let mut is_any = false;
+    for rule in &guarded.rules {
+        let line = consider(rule, guarded, &findings, |one| one.is_match);
+        if line.mark.1 != "·" {
+            print_group(out, &[line])?;
+            is_any = true;
+            let own = findings.iter().filter_map(|outcome| outcome.as_finding());
+            let message =
+                own.filter(|finding| finding.rule.as_deref() == Some(rule)).map(|finding| &finding.fix);
+            message.take(1).try_for_each(|fix| paragraph(out, 6, fix))?;
+        }
+    }
+    Ok(built_in(out, rehearsal, &findings)? || is_any)
+}
+
+fn findings(rehearsal: &Rehearsal) -> Vec<&Outcome> {
+    rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect()
+}
+
+/// Prints what no rule of the config found. Returns whether there is any.
+fn built_in(out: &mut Out<'_>, rehearsal: &Rehearsal, findings: &[&Outcome]) -> io::Result<bool> {
+    let mut is_any = false;
+    for outcome in findings.iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
+        let Some(finding) = outcome.as_finding() else { continue };
+        if finding.rule.as_ref().is_some_and(|rule| rule.key == "built-in") {
+            let paint = if outcome.verdict == Verdict::Block { BAD } else { WARNING };
+            marked(out, 2, Some((paint, &outcome.verdict.mark().to_string())), &finding.what)?;
+            is_any = true;
+        }
+    }
+    Ok(is_any)
+}
+
+/// A rule with those of its comparisons that are shown.
+fn consider<'a>(
+    rule: &'a Rule,
+    guarded: &GuardReport,
+    findings: &[&Outcome],
+    is_shown: fn(&Comparison) -> bool,
+) -> RuleLine<'a> {
     let is_own =
         |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
     let mark = match findings.iter().filter(is_own).map(|outcome| outcome.verdict).max() {
@@ -54,7 +93,8 @@ fn consider<'a>(rule: &'a Rule, guarded: &GuardReport, findings: &[&Outcome]) ->
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    let compared: Vec<&Comparison> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
+    let compared: Vec<&Comparison> =
+        guarded.compared.iter().filter(|one| one.rule == *rule && is_shown(one)).collect();
     let why =
         if compared.is_empty() { vec![words::not_compared(rule).to_owned()] } else { reasons(&compared) };
     RuleLine { rule, mark, why }
@@ -111,16 +151,27 @@ fn short(name: &str) -> &str {
 }
 
 pub(super) fn permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<()> {
-    for (rule, why_not) in &permitted.rules {
+    permission_rules(out, permitted, true).map(|_| ())
+}
+
+/// The rules that match, or why the user is asked. Returns whether there is either.
+pub(super) fn deciding_permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<bool> {
+    permission_rules(out, permitted, false)
+}
+
+fn permission_rules(out: &mut Out<'_>, permitted: &PermissionExplanation, all: bool) -> io::Result<bool> {
+    let mut is_any = permitted.asked.is_some();
+    for (rule, why_not) in permitted.rules.iter().filter(|(_, why_not)| all || why_not.is_none()) {
         let (mark, word) = match (why_not, rule.key.ends_with("deny")) {
             (None, true) => ((BAD, "✗"), "matches"),
             (None, false) => ((GOOD, "✓"), "matches"),
             (Some(why), _) => ((FAINT, "·"), why.as_str()),
         };
         marked(out, 2, Some(mark), &format!("{rule} {word}"))?;
+        is_any = true;
     }
     if let Some(why) = &permitted.asked {
         marked(out, 2, Some((WARNING, "?")), &format!("the user is asked: {why}"))?;
     }
-    Ok(())
+    Ok(is_any)
 }

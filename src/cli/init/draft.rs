@@ -7,10 +7,11 @@ use anyhow::{anyhow, bail};
 
 use super::{InitRequest, diff, questions};
 use crate::cli::out::Out;
-use conclaude_core::config::ConclaudeConfig;
+use conclaude_core::config::{self, ConclaudeConfig, PACK};
+use conclaude_core::packs;
 use conclaude_engine::install::import::{self, ImportResult};
 use conclaude_engine::install::scope::Scope;
-use conclaude_engine::install::starter::{self, Choices, ProjectKind, Starter};
+use conclaude_engine::install::starter::{self, Choices, PACKS, Pack, ProjectKind, Starter};
 use conclaude_engine::install::templates::first_cases;
 use conclaude_engine::install::user_file::UserFile;
 use conclaude_engine::install::{agents, duplicates};
@@ -39,20 +40,22 @@ pub(super) struct Draft {
 /// What a new config starts from.
 struct DraftBase {
     before: Option<String>,
+    /// The packs that were named.
+    packs: Vec<Pack>,
     imported: ImportResult,
 }
 
-impl DraftBase {
-    fn of(before: Option<String>) -> DraftBase {
-        DraftBase { before, imported: ImportResult::default() }
-    }
-}
-
 impl Draft {
-    pub(super) fn new(request: &InitRequest, folder: &Path, target: &UserFile) -> anyhow::Result<Draft> {
+    pub(super) fn new(
+        request: &InitRequest,
+        packs: Vec<Pack>,
+        folder: &Path,
+        target: &UserFile,
+    ) -> anyhow::Result<Draft> {
         let before = target.read()?;
+        let base = DraftBase { before, packs, imported: ImportResult::default() };
         if !request.import {
-            return Draft::starter(request, folder, target, DraftBase::of(before));
+            return Draft::starter(request, folder, target, base);
         }
         let scope = request.which.scope();
         if scope == Scope::User {
@@ -61,22 +64,22 @@ impl Draft {
             );
         }
         let hooks = duplicates::hooks(scope, folder).map(|(_, hooks)| hooks).unwrap_or_default();
-        let Some(text) = before.clone().filter(|text| !text.trim().is_empty()) else {
+        let Some(text) = base.before.clone().filter(|text| !text.trim().is_empty()) else {
             let mut imported = ImportResult::default();
             imported.add_hooks(hooks, None);
-            return Draft::starter(request, folder, target, DraftBase { before, imported });
+            return Draft::starter(request, folder, target, DraftBase { imported, ..base });
         };
         match ConclaudeConfig::parse(&text, &target.path) {
             Ok(config) => {
                 let mut imported = ImportResult::default();
                 imported.add_hooks(hooks, Some(&config));
-                Draft::extended(target, text, imported)
+                Draft::extended(target, text, DraftBase { imported, ..base })
             }
             Err(error) => {
                 let mut imported = import::original(&text).ok_or_else(|| anyhow!("{error}"))?;
                 let taken = parse(&imported.sections().concat(), target)?;
                 imported.add_hooks(hooks, Some(&taken));
-                Draft::starter(request, folder, target, DraftBase { before, imported })
+                Draft::starter(request, folder, target, DraftBase { imported, ..base })
             }
         }
     }
@@ -88,10 +91,10 @@ impl Draft {
         target: &UserFile,
         base: DraftBase,
     ) -> anyhow::Result<Draft> {
-        let DraftBase { before, imported } = base;
+        let DraftBase { before, packs, imported } = base;
         let kinds = starter::detect(folder);
         let writers = agents::writers(folder, Scope::Project);
-        let choices = choices(request, &kinds)?;
+        let choices = choices(request, &packs, &kinds)?;
         let starter =
             Starter { kinds: &kinds, writers: &writers, choices: choices.as_ref(), imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
@@ -99,6 +102,7 @@ impl Draft {
             Some(original) if request.import => lint::taken_over(original, &after),
             _ => (after, Vec::new()),
         };
+        let after = with_packs(after, &packs, target)?;
         let config = parse(&starter::uncommented(&after), target)?;
         Ok(Draft {
             before,
@@ -115,11 +119,13 @@ impl Draft {
     }
 
     /// The config that is there, with sections more.
-    fn extended(target: &UserFile, before: String, imported: ImportResult) -> anyhow::Result<Draft> {
+    fn extended(target: &UserFile, before: String, base: DraftBase) -> anyhow::Result<Draft> {
+        let DraftBase { packs, imported, .. } = base;
         let line_end = if before.ends_with('\n') { "" } else { "\n" };
         let sections: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
         let (start, added) = lint::taken_over(&before, &before);
         let after = if sections.is_empty() { start } else { format!("{start}{line_end}{sections}") };
+        let after = with_packs(after, &packs, target)?;
         let config = parse(&after, target)?;
         let (is_needed, is_live) = (after != before, config.commands() > 0);
         Ok(Draft {
@@ -157,18 +163,39 @@ impl Draft {
     }
 }
 
-/// What is switched on: what is recommended, or what the user answers on a terminal.
-fn choices(request: &InitRequest, kinds: &[ProjectKind]) -> anyhow::Result<Option<Choices>> {
-    let recommended = Choices::recommended(kinds);
+/// The packs with these names, in the order in which they are offered.
+pub(super) fn packs(names: &[String]) -> anyhow::Result<Vec<Pack>> {
+    for name in names {
+        packs::find(name).map_err(|help| anyhow!("there is no pack `{name}`; {help}"))?;
+    }
+    Ok(PACKS.iter().filter(|pack| names.iter().any(|name| name == pack.name)).copied().collect())
+}
+
+/// The config with packs that it does not have yet.
+fn with_packs(mut text: String, packs: &[Pack], target: &UserFile) -> anyhow::Result<String> {
+    for pack in packs {
+        let name = format!("{PACK}{}", pack.name);
+        text = config::with_extended(&text, &target.path, &name)?.unwrap_or(text);
+    }
+    Ok(text)
+}
+
+/// What is switched on: what is recommended, or what the user answers on a terminal. Packs that were named are on in any case.
+fn choices(request: &InitRequest, named: &[Pack], kinds: &[ProjectKind]) -> anyhow::Result<Option<Choices>> {
+    let mut recommended = Choices::recommended(kinds);
     // What is taken over is what there was: guards beside it would be something new.
-    let recommended = if request.import { Choices { packs: Vec::new(), ..recommended } } else { recommended };
+    let is_wanted = |pack: &&Pack| named.contains(pack) || (pack.is_recommended && !request.import);
+    recommended.packs = PACKS.iter().filter(is_wanted).copied().collect();
     if request.yes {
         return Ok(Some(recommended));
     }
-    if request.import || !questions::can_ask() {
+    if !request.import && questions::can_ask() {
+        return Ok(Some(questions::ask(recommended, &mut io::stdin().lock(), &mut Out::stdout())?));
+    }
+    if named.is_empty() {
         return Ok(None);
     }
-    Ok(Some(questions::ask(recommended, &mut io::stdin().lock(), &mut Out::stdout())?))
+    Ok(Some(Choices { checks: Vec::new(), packs: named.to_vec(), ..recommended }))
 }
 
 fn parse(text: &str, target: &UserFile) -> anyhow::Result<ConclaudeConfig> {

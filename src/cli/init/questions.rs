@@ -46,8 +46,9 @@ pub(super) fn ask(
         };
     }
     let names: Vec<String> = PACKS.iter().map(|pack| format!("{}: {}", pack.name, pack.about)).collect();
-    let usual: Vec<usize> =
-        (0..PACKS.len()).filter(|at| PACKS.get(*at).is_some_and(|pack| pack.is_recommended)).collect();
+    let usual: Vec<usize> = (0..PACKS.len())
+        .filter(|at| PACKS.get(*at).is_some_and(|pack| choices.packs.contains(pack)))
+        .collect();
     let chosen = dialogue.several("Which packs of guards?", &names, &usual)?;
     choices.packs = pick(&PACKS, &chosen);
     Ok(choices)

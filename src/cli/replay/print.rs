@@ -1,5 +1,6 @@
 //! The results of a replay as text.
 
+use std::collections::HashMap;
 use std::io;
 
 use anstyle::{AnsiColor, Style};
@@ -24,10 +25,13 @@ const MAX_NAME: usize = 24;
 /// The start of a session's id that is enough to name it.
 const MAX_SESSION: usize = 8;
 
-pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
+pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>, with_unmatched: bool) -> io::Result<()> {
     hits(out, replayed)?;
     summary(out, replayed)?;
     rules(out, replayed)?;
+    if with_unmatched {
+        unmatched(out, replayed)?;
+    }
     commands(out, replayed)?;
     let (problems, notes) = (replayed.totals.all_problems(), notes(replayed));
     if !problems.is_empty() || !notes.is_empty() {
@@ -60,12 +64,14 @@ fn hits(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     if hits.is_empty() {
         return Ok(());
     }
-    let heading = ["TIME (UTC)", "SESSION", "AGENT", "EVENT", "WOULD BE", "HAPPENED", "WHAT", "RULE"]
-        .map(str::to_owned);
-    let rows: Vec<_> =
-        std::iter::once(heading).chain(hits.iter().take(MAX_ROWS).map(|hit| row(hit))).collect();
+    let heading =
+        ["TIMES", "LAST (UTC)", "SESSION", "AGENT", "EVENT", "WOULD BE", "HAPPENED", "WHAT", "RULE"]
+            .map(str::to_owned);
+    let groups = grouped(&hits);
+    let rows: Vec<_> = std::iter::once(heading).chain(groups.iter().take(MAX_ROWS).map(row)).collect();
     table(out, &rows, BOLD)?;
-    let more = (hits.len().saturating_sub(MAX_ROWS)) as u64 + replayed.totals.left_out;
+    let in_rows: usize = groups.iter().take(MAX_ROWS).map(|group| group.times).sum();
+    let more = (hits.len() - in_rows) as u64 + replayed.totals.left_out;
     if more > 0 {
         writeln!(out, "… and {more} more: --json has {} of them", hits.len())?;
     }
@@ -75,7 +81,38 @@ fn hits(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     writeln!(out)
 }
 
-fn row(hit: &Hit) -> [String; 8] {
+/// Events that differ only in time and session.
+struct HitGroup {
+    times: usize,
+    /// The cells of the newest, which comes first.
+    newest: [String; 8],
+}
+
+/// The newest first.
+fn grouped(hits: &[&Hit]) -> Vec<HitGroup> {
+    let mut groups: Vec<HitGroup> = Vec::new();
+    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
+    for hit in hits.iter().rev() {
+        let newest = cells(hit);
+        // All but time and session.
+        let same = newest.iter().skip(2).cloned().collect();
+        match known.get(&same).and_then(|at| groups.get_mut(*at)) {
+            Some(group) => group.times += 1,
+            None => {
+                known.insert(same, groups.len());
+                groups.push(HitGroup { times: 1, newest });
+            }
+        }
+    }
+    groups
+}
+
+fn row(group: &HitGroup) -> [String; 9] {
+    let [time, session, agent, event, would, happened, what, rule] = group.newest.clone();
+    [group.times.to_string(), time, session, agent, event, would, happened, what, rule]
+}
+
+fn cells(hit: &Hit) -> [String; 8] {
     let at = &hit.at;
     let time = at.time.as_deref().and_then(|time| time.get(..19)).unwrap_or("-");
     let happened = hit.happened.as_str();
@@ -159,12 +196,18 @@ fn rules(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     for (rule, tally) in matched {
         writeln!(out, "  {}  {rule}", tally_words(tally))?;
     }
-    let never = never_matched(replayed);
-    if !never.is_empty() {
-        writeln!(out, "\n{BOLD}rules that never matched{BOLD:#}")?;
-        never.iter().try_for_each(|rule| writeln!(out, "  {rule}"))?;
-    }
     Ok(())
+}
+
+/// A pack is for many projects: that most of its rules match nothing in one of them is no news.
+fn unmatched(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
+    let is_of_pack = |rule: &&Rule| rule.file.as_deref().is_some_and(|file| file.starts_with("pack:"));
+    let own: Vec<&Rule> = never_matched(replayed).into_iter().filter(|rule| !is_of_pack(rule)).collect();
+    writeln!(out, "\n{BOLD}rules that never matched{BOLD:#}")?;
+    if own.is_empty() {
+        writeln!(out, "  none")?;
+    }
+    own.iter().try_for_each(|rule| writeln!(out, "  {rule}"))
 }
 
 fn tally_words(tally: Tally) -> String {

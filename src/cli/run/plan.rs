@@ -130,7 +130,14 @@ impl PlannedCommand {
     /// Whether both are for different agents or events, and do the same. A script that reads variables of its event may not.
     fn does_the_same(&self, other: &PlannedCommand) -> bool {
         let how = |one: &Command| {
-            (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout, one.protocol)
+            (
+                one.script.clone(),
+                one.shell.clone(),
+                one.cwd.clone(),
+                one.own_env.clone(),
+                one.timeout,
+                one.protocol,
+            )
         };
         let is_same = |(one, other): (&Command, &Command)| {
             let is_other_rule = one.rule.key != other.rule.key || one.rule.pattern != other.rule.pattern;

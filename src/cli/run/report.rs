@@ -61,20 +61,31 @@ impl RunReport {
         writeln!(self.out, "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: {why}{FAINT:#}", short(&command.run))
     }
 
-    /// Runs a command, and prints what came of it.
-    pub(super) fn ran(&mut self, command: &Command, planned: &EventPlan) -> io::Result<()> {
-        let keep =
-            |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
-        let kept = if command.is_hook() {
-            hooks::HOOK_RETENTION
-        } else {
-            hooks::StreamRetention { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) }
-        };
-        let finished = hooks::execute(command, &planned.payload, kept, None);
+    /// Runs commands at the same time, and prints what came of each.
+    pub(super) fn ran(&mut self, commands: &[&Command], planned: &EventPlan) -> io::Result<()> {
+        let jobs = commands.iter().map(|command| hooks::CommandJob {
+            command,
+            kept: retention(command),
+            spill: None,
+            marker: None,
+        });
+        let finished = hooks::execute(jobs.collect(), &planned.payload);
+        commands
+            .iter()
+            .zip(&finished)
+            .try_for_each(|(command, finished)| self.ended(command, finished, planned))
+    }
+
+    fn ended(
+        &mut self,
+        command: &Command,
+        finished: &FinishedCommand,
+        planned: &EventPlan,
+    ) -> io::Result<()> {
         if command.is_hook() {
-            return self.hook(command, &finished, planned.event);
+            return self.hook(command, finished, planned.event);
         }
-        self.line(command, &finished)?;
+        self.line(command, finished)?;
         let is_success = finished.status.is_success();
         for (stream, show) in
             [(&finished.stdout, command.show_stdout), (&finished.stderr, command.show_stderr)]
@@ -161,6 +172,16 @@ impl RunReport {
         }
         let has_failed = self.blocking > 0 || (strict && (self.warning > 0 || all == 0));
         Ok(if has_failed { Exit::Failure } else { Exit::Success })
+    }
+}
+
+fn retention(command: &Command) -> hooks::StreamRetention {
+    let keep =
+        |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
+    if command.is_hook() {
+        hooks::HOOK_RETENTION
+    } else {
+        hooks::StreamRetention { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) }
     }
 }
 

@@ -74,7 +74,7 @@ function showRecord(index) {
     found.length ? el('h4', {}, 'Findings') : '', found.map(f => edge(INK[f.verdict] ?? INK[f.weight] ?? 'line', GUARDS.has(f.code) ? el('b', {}, f.what) : [el('b', {}, nameOf(f)), el('p', {}, f.what)], f.fix ? el('p', { class: 'dim' }, f.fix) : undefined, ruleOf(f))),
     ran.length ? el('h4', {}, 'Commands') : '', ran.map(c => edge(inkOf(c), hasFailed(c) && c.message ? el('b', {}, `${c.message}\n`) : undefined, el('code', {}, c.run), el('p', { class: hasFailed(c) ? inkOf(c) : 'dim' }, `${c.status} · ${duration(took(c))}`), ruleOf(c), c.output ? el('pre', { class: 'output' }, c.output) : undefined)),
     given.length ? el('h4', {}, 'Rules that gave or allowed something') : '', given.map(a => edge(INK[a.verdict] ?? 'good', el('p', {}, a.what), ruleOf(a))),
-    r.evidence ? [el('h4', {}, 'Evidence'), edge('line', el('code', {}, json(r.evidence)))] : '',
+    r.evidence ? [el('h4', {}, 'Evidence'), edge('line', el('code', {}, json({ ...r.evidence, output: undefined })), r.evidence.output ? el('pre', { class: 'output' }, r.evidence.output) : undefined)] : '',
     more.length ? [el('h4', {}, 'More'), el('dl', {}, more.map(([name, value]) => [el('dt', {}, name), el('dd', { class: 'mono' }, json(value))]))] : '');
 }
 function showLane(lane) {

@@ -79,6 +79,17 @@ impl Test {
             .env("HOME", root.join(".home").to_str().unwrap())
     }
 
+    /// A call of Bash on the main thread, with this config.
+    pub(crate) fn bash(config: &str, command: &str) -> Self {
+        Test::event("PreToolUse")
+            .without("agent_id")
+            .without("agent_type")
+            .config(config)
+            .payload("tool_name", "Bash")
+            .payload("tool_input", json!({ "command": command }))
+            .payload("tool_use_id", "toolu_1")
+    }
+
     /// The same project, another event.
     pub(crate) fn then(mut self, name: &str) -> Self {
         self.event = name.to_owned();

@@ -53,6 +53,24 @@ fn however_a_path_is_spelt_it_is_the_same_path() {
     ");
 }
 
+/// Gate 2 looked at the input that came, and the tool got another.
+#[test]
+fn an_input_that_a_hook_changes_is_judged_by_gate_2_again() {
+    let config = |path: &str| {
+        let answer = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"file_path": path, "content": "x"}}});
+        let hook = json!({"run": format!("cat <<'END'\n{answer}\nEND"), "protocol": "hook"});
+        json!({"preToolUse": {"commands": {"Write": [hook]}}}).to_string()
+    };
+    let done = at_work_with(&config("README.md")).writes("Write", "file_path", "src/a.rs").run();
+    assert_snapshot!(done.denied(), @"
+    conclaude denies this write:
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
+    (`cat <<'END' …` changed the input of this tool: this is about the changed one)
+    ");
+    assert_eq!(done.audit().pop().unwrap()["findings"][0]["code"], "SCOPE_VIOLATION");
+    at_work_with(&config("src/b.rs")).writes("Write", "file_path", "src/a.rs").run().status(0);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_inside_the_scope_that_leads_out_of_it_is_outside() {

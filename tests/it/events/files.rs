@@ -244,12 +244,16 @@ fn what_shell_commands_write_is_known_by_what_they_do() {
 
 #[test]
 fn explain_says_that_it_is_not_known_what_was_written() {
-    let shown = after_bash().shows(&["explain", "PostToolUse", "--command", "git stash"]);
+    let shown = after_bash().shows(&["explain", "--all", "PostToolUse", "--command", "git stash"]);
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout
-    PostToolUse: Bash on the main thread
+    PostToolUse: Bash on the main thread → allowed if it succeeds
       command: git stash
+      ▸ runs `echo 'src/new.ts' > got`: a failure warns (postToolUse.commands "Bash"
+        in .conclaude.yaml:1)
+      • what was written is not known (`git stash`): `files` are compared with what
+        differs from the last commit
     ⚠ PostToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 

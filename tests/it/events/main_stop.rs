@@ -55,7 +55,7 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     // A later look does not say that it passed.
     let test = done.again();
     let shown = |arguments: &[&str]| test.shows(arguments);
-    let why = shown(&["why", "--last"]);
+    let why = shown(&["why", "--all", "--last"]);
     let lines = |text: &str, part: &str| {
         text.lines()
             .filter(|line| line.contains(part))
@@ -64,13 +64,13 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     };
     assert_snapshot!(lines(&why, "reason: ") + &lines(&why, "Stop ") + &lines(&why, "would decide"), @"
     reason: `sleep 60` timed out again, and an agent is blocked by timeouts once
-    2: Stop allowed_despite_failure
+    2: Stop allowed despite a failure
     the config would decide the same: allowed_despite_failure
     ");
     let report = shown(&["report", "--format", "md"]);
     assert!(report.contains("| main thread |  | `allowed despite a failure` |"), "{report}");
     assert!(!report.contains("passed"), "{report}");
-    assert_snapshot!(lines(&shown(&["explain", "Stop"]), "times out"), @"
+    assert_snapshot!(lines(&shown(&["explain", "--all", "Stop"]), "times out"), @"
     if `sleep 60` times out: blocked (exit 2)
     if `sleep 60` times out again: allowed_despite_failure (exit 0)
     ");
@@ -84,7 +84,7 @@ fn the_checks_of_a_stop_wait_for_background_agents() {
     assert_snapshot!(done.message(), @"conclaude: the checks of `stop` wait for 1 background agent (coder), and run at the stop after that");
     assert!(!done.has("ran"));
     let test = done.again();
-    assert_snapshot!(test.shows(&["why"]), @r#"
+    assert_snapshot!(test.shows(&["why", "--all"]), @r#"
     exit 0
     ----- stdout
     1: Stop allowed
@@ -130,7 +130,7 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     ");
     assert_eq!(done.audit().pop().unwrap()["decision"], "blocked", "every refusal is recorded");
     let test = done.again();
-    assert_snapshot!(test.shows(&["why"]), @"
+    assert_snapshot!(test.shows(&["why", "--all"]), @"
     exit 0
     ----- stdout
     1: Stop blocked

@@ -10,7 +10,9 @@ fn an_untrusted_config_shows_what_would_not_run() {
     assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "coder", "--file", "src/main.rs"]), @r#"
     exit 0
     ----- stdout
-    SubagentStop of the agent coder
+    SubagentStop of the agent coder → allowed
+      ⚠ nothing of it runs: [ROOT]/.conclaude.yaml is not
+        trusted
 
     Config
       project  .conclaude.yaml
@@ -59,7 +61,9 @@ fn a_broken_config_is_explained_with_its_lines() {
     assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "Plan"]), @"
     exit 0
     ----- stdout
-    SubagentStop of the agent Plan
+    SubagentStop of the agent Plan → failed
+      ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
+        `conclaude validate` shows every problem
     ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -96,8 +100,12 @@ fn layers_are_listed_and_named() {
     assert_snapshot!(explained(&test, &["PreToolUse", "--file", "Cargo.lock"]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Write on the main thread
+    PreToolUse: Write on the main thread → denied
       file_path: Cargo.lock
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers Cargo.lock
+          it may not be changed; do it another way, or ask the user
+      ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 covers Cargo.lock, but
+        cannot free it from `*.lock` of an outer layer
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -161,7 +169,10 @@ fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
     assert_snapshot!(explained(&test, &["SessionStart"]), @"
     exit 0
     ----- stdout
-    SessionStart on the main thread
+    SessionStart on the main thread → failed
+      ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
+        `conclaude validate` shows every problem
+      • reports what will not work in the session; that is not looked at here
     ⚠ SessionStart is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -195,7 +206,8 @@ fn an_event_that_only_the_config_knows_is_explained() {
     assert_snapshot!(explained(&test, &["Nope"]), @r#"
     exit 0
     ----- stdout
-    Nope on the main thread
+    Nope on the main thread → allowed if it succeeds
+      ▸ runs `make nope`: a failure warns (nope.commands "*" in .conclaude.yaml:1)
     ⚠ Nope is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -230,7 +242,9 @@ fn a_rule_of_the_local_file_alone_is_listed_once() {
     assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @r#"
     exit 0
     ----- stdout
-    UserPromptSubmit on the main thread
+    UserPromptSubmit on the main thread → allowed
+      • context is added: userPromptSubmit.contextRules "deploy" in
+        .conclaude.local.yaml:1 matches
     ⚠ UserPromptSubmit is not registered with Claude Code here, so none of this
       happens: `conclaude install` registers what the config needs
 

@@ -9,9 +9,13 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
     assert_snapshot!(explained(&test, &["PreToolUse", "--tool", "Agent", "--input", &input]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Agent on the main thread
+    PreToolUse: Agent on the main thread → denied
       prompt: ‹!-- DES-VALIDATION: required --> …
       subagent_type: tester
+      ✗ AGENT_MISMATCH: DES-AGENT is coder, but this is tester → call that agent, or
+      change the marker
+      ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or
+      let the user reopen this one
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -64,7 +68,11 @@ fn a_real_payload_of_a_gated_stop_is_judged_as_the_hook_does() {
     assert_snapshot!(explained(&test, &["--payload", "payload.json"]), @"
     exit 0
     ----- stdout
-    SubagentStop of the agent coder
+    SubagentStop of the agent coder → blocked
+      ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED
+      with PASS or FAIL, or SKIPPED
+      ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository →
+      look yourself at what was changed: the scope was not checked
     ⚠ no agent coder is known here: there is no file for it in .claude/agents
     ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs

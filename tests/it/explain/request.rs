@@ -15,44 +15,15 @@ fn a_payload_may_come_on_stdin_and_name_a_folder_that_is_elsewhere() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), &payload).unwrap();
     let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert_snapshot!(crate::common::snapshot::steady(&shown, &test.root()), @r#"
-    PreToolUse: Write of the agent coder
+    PreToolUse: Write of the agent coder → allowed
       file_path: /home/user/project/greeting.txt
       content: hello
+      no rule is against it, and no command runs
     ⚠ its folder "/home/user/project" is not here: [ROOT] is
       taken instead
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
-
-    Config
-      project  .conclaude.yaml
-
-    What it does, as guards see it
-      writes /home/user/project/greeting.txt (which does not exist)
-
-    Guards
-      · each of 3 uneditableFiles in .conclaude.yaml:4-6 does not cover
-        /home/user/project/greeting.txt
-          "*.lock", "src/gen/", "!src/gen/keep.md"
-      · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
-        read
-      · preventRootAdditions in .conclaude.yaml:8 leaves
-        /home/user/project/greeting.txt free: it is not in the root
-      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
-        than Write
-          "Bash git push --force*", "Bash git *"
-      · worktreeFence is for agents in a worktree of their own
-
-    Gates
-      none applies: no prompt with DES markers is known for this agent (a real
-      payload, with --payload, names its transcript)
-
-    Commands, in this order
-      none runs
-      · ./audit-shell
-         preToolUse.commands "Bash" in .conclaude.yaml:13 does not match Write
-
-    Answer
-      allowed (exit 0)
+    `--all` shows the config files, every rule that was compared, and every answer
     "#);
 }
 
@@ -118,7 +89,8 @@ fn an_unknown_tool_or_agent_gets_a_suggestion() {
     assert_snapshot!(explained(&project(), &["PreToolUse", "--tool", "Wriet", "--agent", "codr"]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Wriet of the agent codr
+    PreToolUse: Wriet of the agent codr → allowed
+      no rule is against it, and no command runs
     ⚠ no tool Wriet is known; did you mean Write?
     ⚠ no agent codr is known here; did you mean coder?
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -191,17 +163,20 @@ fn an_event_happens_in_the_folder_that_is_named() {
 #[test]
 fn a_section_of_an_event_that_this_version_does_not_know_names_it() {
     let test = Test::stop().config("futureEvent: {commands: [{run: 'true'}, {run: 'false'}]}\n");
-    let first = |name: &str| test.shows(&["explain", name]).lines().nth(2).unwrap().to_owned();
+    let first = |name: &str| test.shows(&["explain", "--all", name]).lines().nth(2).unwrap().to_owned();
     assert_eq!(
         (first("futureEvent"), first("FutureEvent")),
-        ("FutureEvent on the main thread".into(), "FutureEvent on the main thread".into())
+        (
+            "FutureEvent on the main thread → allowed if all succeed".into(),
+            "FutureEvent on the main thread → allowed if all succeed".into()
+        )
     );
 }
 
 #[test]
 fn rules_in_one_line_of_the_config_have_one_line() {
     let test = Test::stop().config("preToolUse: {uneditableFiles: ['*.a', '*.b']}\n");
-    let shown = test.shows(&["explain", "PreToolUse", "--file", "x"]);
+    let shown = test.shows(&["explain", "--all", "PreToolUse", "--file", "x"]);
     assert!(shown.contains("each of 2 uneditableFiles in .conclaude.yaml:1 does"), "{shown}");
 }
 
@@ -213,8 +188,11 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
     assert_snapshot!(explained(&test, &["PreToolUse", "--tool", "Monitor", "--command", "npm publish"]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Monitor on the main thread
+    PreToolUse: Monitor on the main thread → denied
       command: npm publish
+      ✗ toolUsageValidation "Bash npm publish*" in .conclaude.yaml:1 matches npm
+        publish, and blocks it
+          do it another way, or ask the user
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -243,8 +221,8 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
     "#);
     let unknown = explained(&test, &["PreToolUse", "--tool", "Frobnicate"]);
     assert_snapshot!(unknown.lines().skip(3).take(2).collect::<Vec<_>>().join("\n"), @"
+      no rule is against it, and no command runs
     ⚠ no tool Frobnicate is known: its name is compared, and files that its input
-      names
     ");
 }
 

@@ -8,8 +8,11 @@ fn rules_that_do_not_match_take_few_lines() {
     assert_snapshot!(explained(&test, &["PreToolUse", "--command", "cat notes.txt .env"]), @r#"
     exit 0
     ----- stdout
-    PreToolUse: Bash on the main thread
+    PreToolUse: Bash on the main thread → denied
       command: cat notes.txt .env
+      ✗ unreadableFiles ".env" in pack:secrets:5 covers .env
+          it holds secrets: read .env.example for the names, and ask the user for
+          values
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -100,8 +103,9 @@ fn rules_for_permissions_say_which_matches_or_why_the_user_is_asked() {
     assert_snapshot!(explained(&test, &["PermissionRequest", "--command", "git status -s"]), @r#"
     exit 0
     ----- stdout
-    PermissionRequest: Bash on the main thread
+    PermissionRequest: Bash on the main thread → allowed
       command: git status -s
+      ✓ permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 matches
     ⚠ PermissionRequest is not registered with Claude Code here, so none of this
       happens: `conclaude install` registers what the config needs
 
@@ -130,8 +134,9 @@ fn rules_for_permissions_say_which_matches_or_why_the_user_is_asked() {
     assert_snapshot!(explained(&test, &["PermissionRequest", "--command", "git status && make"]), @r#"
     exit 0
     ----- stdout
-    PermissionRequest: Bash on the main thread
+    PermissionRequest: Bash on the main thread → asked
       command: git status && make
+      ? the user is asked: no rule allows `make`
     ⚠ PermissionRequest is not registered with Claude Code here, so none of this
       happens: `conclaude install` registers what the config needs
 
@@ -169,7 +174,9 @@ fn a_prompt_shows_the_context_that_is_added_and_what_is_not() {
     assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @r#"
     exit 0
     ----- stdout
-    UserPromptSubmit on the main thread
+    UserPromptSubmit on the main thread → allowed
+      • context is added: userPromptSubmit.contextRules "deploy" in
+        .conclaude.yaml:3 matches
     ⚠ UserPromptSubmit is not registered with Claude Code here, so none of this
       happens: `conclaude install` registers what the config needs
 

@@ -18,6 +18,23 @@ fn live(test: &Test) -> String {
     kept.map(|line| format!("{}\n", line.split("  #").next().unwrap_or(line).trim_end())).collect()
 }
 
+/// The checks alone, one in a line, where they block general-purpose and the recommended packs are on.
+#[track_caller]
+fn checks(test: &Test) -> String {
+    let text = live(test);
+    let start = "subagentStop:\n  commands:\n    \"general-purpose\":\n";
+    let end = "extends: [\"pack:secrets\", \"pack:git-safety\", \"pack:destructive-commands\"]\n";
+    let list =
+        text.strip_prefix(start).and_then(|rest| rest.strip_suffix(end)).unwrap_or_else(|| panic!("{text}"));
+    let commands: Vec<&str> = list.split_inclusive("        onFailure: block\n").collect();
+    let line = |command: &&str| {
+        let lines: Vec<&str> = command.lines().map(|line| line.trim_start_matches([' ', '-'])).collect();
+        assert_eq!(lines.last(), Some(&"onFailure: block"), "{text}");
+        lines[..lines.len() - 1].join(", ")
+    };
+    commands.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn ky_tests_with_a_script_that_lints_and_compiles() {
     let package = r#"{
@@ -35,14 +52,8 @@ fn ky_tests_with_a_script_that_lints_and_compiles() {
         .file("package.json", package)
         .file("tsconfig.json", r#"{"extends": "@sindresorhus/tsconfig"}"#)
         .file("tsconfig.dist.json", r#"{"extends": "./tsconfig.json", "include": ["source"]}"#);
-    insta::assert_snapshot!(live(&test), @r#"
-    subagentStop:
-      commands:
-        "general-purpose":
-          - run: "npm run test"
-            message: "Tests failed"
-            onFailure: block
-    extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
+    insta::assert_snapshot!(checks(&test), @r#"
+    run: "npm run test", message: "Tests failed"
     "#);
 }
 
@@ -91,20 +102,10 @@ env_list = ["py3.13", "style", "typing", "docs"]
         .file("pyproject.toml", project)
         .file("uv.lock", "version = 1\n")
         .file("examples/aliases/pyproject.toml", "[project]\nname = 'aliases'\ndev = ['pytest']\n");
-    insta::assert_snapshot!(live(&test), @r#"
-    subagentStop:
-      commands:
-        "general-purpose":
-          - run: "uv run ruff check --no-fix ."
-            message: "Linting failed"
-            onFailure: block
-          - run: "uv run mypy"
-            message: "Type errors"
-            onFailure: block
-          - run: "uv run pytest"
-            message: "Tests failed"
-            onFailure: block
-    extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
+    insta::assert_snapshot!(checks(&test), @r#"
+    run: "uv run ruff check --no-fix .", message: "Linting failed"
+    run: "uv run mypy", message: "Type errors"
+    run: "uv run pytest", message: "Tests failed"
     "#);
 }
 
@@ -113,17 +114,9 @@ fn fd_is_one_crate_whose_makefile_only_installs() {
     let makefile = "prefix=/usr/local\nexe_name=fd\n\n$(EXE): Cargo.toml src/**/*.rs\n\tcargo build --profile $(PROFILE) --locked\n\n.PHONY: completions\ncompletions: autocomplete/fd.bash\n\ncomp_dir=@mkdir -p autocomplete\n\ninstall: $(EXE) completions\n\tinstall -Dm755 $(EXE) $(DESTDIR)$(bindir)/fd\n";
     let cargo = "[package]\nname = \"fd-find\"\nedition = \"2024\"\n\n[dependencies]\naho-corasick = \"1.1\"\n\n[dev-dependencies]\ntest-case = \"3.3\"\n\n[profile.release]\nlto = true\n";
     let test = Test::stop().file("Cargo.toml", cargo).file("Cargo.lock", "").file("Makefile", makefile);
-    insta::assert_snapshot!(live(&test), @r#"
-    subagentStop:
-      commands:
-        "general-purpose":
-          - run: "cargo clippy --all-targets -- -D warnings"
-            message: "Linting failed"
-            onFailure: block
-          - run: "cargo test"
-            message: "Tests failed"
-            onFailure: block
-    extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
+    insta::assert_snapshot!(checks(&test), @r#"
+    run: "cargo clippy --all-targets -- -D warnings", message: "Linting failed"
+    run: "cargo test", message: "Tests failed"
     "#);
 }
 
@@ -158,20 +151,10 @@ fn zod_has_scripts_that_write_and_others_that_check() {
         .file("packages/docs/package.json", r#"{"name": "docs", "scripts": {"dev": "next dev", "build": "next build"}}"#)
         .file("packages/bench/package.json", r#"{"name": "bench", "scripts": {"bench": "tsx index.ts"}}"#)
         .file("packages/resolution/package.json", r#"{"name": "resolution", "scripts": {"test:attw": "attw --pack"}}"#);
-    insta::assert_snapshot!(live(&test), @r#"
-    subagentStop:
-      commands:
-        "general-purpose":
-          - run: "pnpm run lint:check"
-            message: "Linting failed"
-            onFailure: block
-          - run: "pnpm run format:check"
-            message: "The formatting is off"
-            onFailure: block
-          - run: "pnpm run test"
-            message: "Tests failed"
-            onFailure: block
-    extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
+    insta::assert_snapshot!(checks(&test), @r#"
+    run: "pnpm run lint:check", message: "Linting failed"
+    run: "pnpm run format:check", message: "The formatting is off"
+    run: "pnpm run test", message: "Tests failed"
     "#);
 }
 
@@ -183,17 +166,9 @@ fn axum_is_one_workspace_of_many_crates() {
         test = test.file(&format!("{name}/Cargo.toml"), format!("[package]\nname = \"{name}\"\n"));
     }
     let test = test.file("examples/Cargo.toml", "[workspace]\nmembers = [\"*\"]\n");
-    insta::assert_snapshot!(live(&test), @r#"
-    subagentStop:
-      commands:
-        "general-purpose":
-          - run: "cargo clippy --workspace --all-targets -- -D warnings"
-            message: "Linting failed"
-            onFailure: block
-          - run: "cargo test --workspace"
-            message: "Tests failed"
-            onFailure: block
-    extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
+    insta::assert_snapshot!(checks(&test), @r#"
+    run: "cargo clippy --workspace --all-targets -- -D warnings", message: "Linting failed"
+    run: "cargo test --workspace", message: "Tests failed"
     "#);
 }
 
@@ -226,20 +201,10 @@ fn swr_lints_checks_types_and_tests() {
         .file("tsconfig.json", "{}")
         .file("examples/basic/package.json", r#"{"scripts": {"dev": "next", "test": "x"}}"#)
         .file("e2e/site/package.json", r#"{"scripts": {"lint": "next lint"}}"#);
-    insta::assert_snapshot!(live(&test), @r#"
-    subagentStop:
-      commands:
-        "general-purpose":
-          - run: "pnpm run lint"
-            message: "Linting failed"
-            onFailure: block
-          - run: "pnpm run types:check"
-            message: "Type errors"
-            onFailure: block
-          - run: "pnpm run test"
-            message: "Tests failed"
-            onFailure: block
-    extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
+    insta::assert_snapshot!(checks(&test), @r#"
+    run: "pnpm run lint", message: "Linting failed"
+    run: "pnpm run types:check", message: "Type errors"
+    run: "pnpm run test", message: "Tests failed"
     "#);
 }
 
@@ -301,17 +266,10 @@ fn a_mixed_repository_gets_all_of_its_parts() {
             onFailure: block
     extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands"]
     "#);
-    insta::assert_snapshot!(read(test.root().join(".conclaude.test.yaml")), @r#"
-    # yaml-language-server: $schema=./.conclaude/test.schema.json
-    # What conclaude should do in this project: `conclaude test` plays these cases, without running anything.
-    cases:
-      - name: subagents do not change the rules
-        event: PreToolUse
-        agent: coder
-        tool: Write
-        input: {file_path: .conclaude.yaml}
-        expect: {denies: "conclaude's own config"}
-
+    let cases = read(test.root().join(".conclaude.test.yaml"));
+    let (first, others) = cases.split_once("\n\n").unwrap();
+    assert!(first.contains("\ncases:\n  - name: subagents do not change the rules\n"), "{first}");
+    insta::assert_snapshot!(others, @r#"
       - name: general-purpose may stop when all checks pass
         event: SubagentStop
         agent: general-purpose

@@ -115,6 +115,41 @@ fn uninstalling_after_an_import_restores_the_hooks_byte_by_byte() {
 }
 
 #[test]
+fn the_copy_of_what_the_settings_are_again_is_removed_and_that_is_said() {
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    removed its copy [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]: the file is again what that was
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
+    ");
+    assert_eq!((settings(&root).as_str(), copies(&root).len()), (IMPORTED, 0));
+}
+
+/// Purging kept the newest of the copies only.
+#[test]
+fn purging_leaves_each_copy_with_hooks_that_are_nowhere_else() {
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    let second = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "sh done.sh"}]}]}}"#;
+    std::fs::write(root.join(FILE), second).unwrap();
+    run(&root, &["init", "--import"]);
+    std::fs::write(root.join(FILE), settings(&root).replacen('{', "{\"model\": \"opus\",", 1)).unwrap();
+    let shown = transcript(&root, &["uninstall", "--purge"]);
+    assert_eq!(shown.matches("(the only copy of hooks that were taken over)").count(), 2, "{shown}");
+    let texts: Vec<String> =
+        copies(&root).iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    for hook in ["guard.sh", "done.sh"] {
+        assert!(texts.iter().any(|text| text.contains(hook)), "{hook}: {texts:?}");
+    }
+}
+
+#[test]
 fn where_imported_hooks_cannot_be_restored_the_copy_is_named_and_purging_leaves_it() {
     let test = Test::stop().file(FILE, IMPORTED);
     let root = test.root();

@@ -14,6 +14,7 @@ fn uninstalling_says_what_stays_and_purging_removes_it() {
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
     exit 0
     removed conclaude from [ROOT]/.claude/settings.json
+    removed its copy [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]: the file is again what that was
     stays: the registration in [ROOT]/.claude/settings.local.json; `conclaude uninstall --local` removes it
     stays: [ROOT]/.conclaude.yaml, which is yours
     stays: [ROOT]/.conclaude (state, messages and audit trail)

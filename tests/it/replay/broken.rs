@@ -2,12 +2,6 @@
 
 use super::*;
 
-/// What is shown, without the list of rules that never matched.
-fn matched_only(shown: &str) -> String {
-    let (before, rest) = shown.split_once("rules that never matched\n").unwrap();
-    format!("{before}{}", rest.split_once("\n\n").unwrap().1)
-}
-
 #[test]
 fn what_cannot_be_replayed_says_why() {
     let test = Test::stop().config(CONFIG).file("empty/x", "");
@@ -59,11 +53,11 @@ fn broken_lines_of_transcripts_are_counted_and_reported() {
         .raw(MAIN, &format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "x".repeat(33 << 20)))
         .calls(MAIN, "t1", "Write", json!({"file_path": root.join("Cargo.lock"), "content": "x"}))
         .raw(MAIN, "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_res");
-    assert_snapshot!(matched_only(&test.shows(&["replay"])), @r#"
+    assert_snapshot!(test.shows(&["replay"]), @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
-    2026-01-31T12:00:04  session-  main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
+    1      2026-01-31T12:00:04  session-  main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
     2 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 34.6 MB in [DURATION])
     would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
@@ -109,15 +103,11 @@ fn lines_that_are_not_understood_are_counted_and_never_become_a_stop_or_a_call()
         .raw(MAIN, "{\"type\":\"assistant\",\"message\":{\"id\":\"m5\",\n")
         .line(MAIN, json!({"type": "system", "subtype": "from_the_future"}))
         .raw(MAIN, "{\"attachment\":{\"type\":\"from_the_future\"},\"type\":\"attachment\"}\n");
-    assert_snapshot!(test.shows(&["replay"]), @r#"
+    assert_snapshot!(test.shows(&["replay"]), @"
     exit 0
     ----- stdout
     0 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
     would be: 0 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
-
-    rules that never matched
-      preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
-      stop.infinite in .conclaude.yaml:1
 
     warning: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:10)
     warning: 1 line of kind `assistant` whose content is neither text nor blocks (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:5)
@@ -127,7 +117,7 @@ fn lines_that_are_not_understood_are_counted_and_never_become_a_stop_or_a_call()
     warning: 2 lines with a `tool_use` without an id, a name and an input (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:7)
     warning: 1 line with a block that this version does not know: new_block (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:6)
     warning: 1 line with an attachment that this version does not know: from_the_future (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:12)
-    "#);
+    ");
     let (_, stdout, _) = run_in(&root, &["replay", "--json"]);
     let read: Value = serde_json::from_str(&stdout).unwrap();
     assert_snapshot!(serde_json::to_string_pretty(&read["read"]["not_read"][0]).unwrap(), @r#"
@@ -151,7 +141,7 @@ fn a_file_that_is_no_transcript_is_no_session() {
         shown.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(parts(&["replay", "x.txt", "empty.jsonl", "copy.jsonl"]), @"
-    exit 1
+    exit 0
     0 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (3 transcripts, 0.0 MB in [DURATION])
     warning: empty.jsonl is empty
     warning: x.txt is no transcript: none of its lines can be read
@@ -193,7 +183,7 @@ fn a_transcript_that_cannot_be_read_is_an_error_beside_the_others() {
         .filter(|line| ["exit", "warning", "9 tool"].iter().any(|start| line.starts_with(start)))
         .collect();
     assert_snapshot!(parts.join("\n"), @"
-    exit 1
+    exit 0
     9 tool calls (2 asked about), 1 prompt and 2 stops in 1 session (3 transcripts, 0.0 MB in [DURATION])
     warning: pipe.jsonl cannot be read: it is not a regular file
     ");
@@ -212,11 +202,11 @@ fn links_to_transcripts_are_followed_and_others_are_counted() {
         symlink(&root, root.join(folder).join("circle")).unwrap();
         symlink("gone", root.join(folder).join("dangling.jsonl")).unwrap();
     }
-    assert_snapshot!(matched_only(&test.shows(&["replay", "linked"])), @r#"
+    assert_snapshot!(test.shows(&["replay", "linked"]), @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION  AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
-    2026-01-31T12:00:02  one      main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
+    TIMES  LAST (UTC)           SESSION  AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
+    1      2026-01-31T12:00:02  one      main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
     1 tool call (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
     would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
@@ -232,30 +222,14 @@ fn links_to_transcripts_are_followed_and_others_are_counted() {
     ----- stderr
     conclaude: there is no transcript (*.jsonl) in none; 2 links to a folder or to nothing not followed
     ");
-    assert_snapshot!(test.shows(&["replay", "--since", "2030-01-01"]), @r#"
+    assert_snapshot!(test.shows(&["replay", "--since", "2030-01-01"]), @"
     exit 0
     ----- stdout
     0 tool calls (0 asked about), 0 prompts and 0 stops in 0 sessions (0 transcripts, 0.0 MB in [DURATION])
     would be: 0 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
 
-    rules that never matched
-      preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
-      preToolUse.uneditableFiles ".env*" in .conclaude.yaml:2
-      preToolUse.unreadableFiles "secrets/" in .conclaude.yaml:3
-      preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
-      preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
-      preToolUse.toolUsageValidation "Bash git *" in .conclaude.yaml:7
-      permissionRequest.deny "Bash(curl*)" in .conclaude.yaml:8
-      permissionRequest.deny "WebFetch" in .conclaude.yaml:8
-      permissionRequest.allow "Bash(make *)" in .conclaude.yaml:8
-      userPromptSubmit.contextRules "deploy" in .conclaude.yaml:10
-      userPromptSubmit.contextRules "never said" in .conclaude.yaml:10
-      stop.commands "*" in .conclaude.yaml:11
-      subagentStop.commands "coder" in .conclaude.yaml:12
-      subagentStop.commands "tester" in .conclaude.yaml:12
-
     note: 1 transcript not read: last written before the time of --since
-    "#);
+    ");
     assert_snapshot!(test.shows(&["report", "--since", "2030-01-01"]), @"
     exit 1
     ----- stderr
@@ -286,7 +260,7 @@ fn transcripts_are_found_however_deep_they_are_and_what_is_left_out_is_reported(
     }
     std::fs::rename(root.join("other"), root.join("backups").join(long()).join("other")).unwrap();
     std::fs::write(root.join("backups/empty.jsonl"), "").unwrap();
-    let (code, stdout, _) = run_in(&root, &["replay", "backups", "--json"]);
+    let (code, stdout, _) = run_in(&root, &["replay", "backups", "--json", "--exit-code"]);
     let all: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((code, &all["tool_calls"], &all["not_readable"]), (Some(1), &json!(1), &json!(1)), "{stdout}");
     assert_eq!(all["not_replayed"]["empty_transcripts"], 1);

@@ -159,9 +159,8 @@ fn stops_and_prompts_are_decided_as_in_the_hook() {
     assert_snapshot!(test.shows(&["replay"]), @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT  WOULD BE  HAPPENED           WHAT  RULE
-    2026-01-31T12:00:02  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
-    2026-01-31T12:00:05  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT  WOULD BE  HAPPENED           WHAT  RULE
+    2      2026-01-31T12:00:05  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
 
     0 tool calls (0 asked about), 2 prompts and 3 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
     would be: 0 denied, 0 asked, 2 blocked, 0 permitted; 0 differ from what happened
@@ -240,9 +239,9 @@ fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
     assert_snapshot!(test.shows(&["replay"]), @"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT         WOULD BE           HAPPENED           WHAT                RULE
-    2026-01-31T12:00:02  session-  main   PreToolUse    denied             ran *              Agent coder: Do it  des.requiredSections in .conclaude.yaml:1
-    2026-01-31T12:00:10  session-  coder  SubagentStop  not known: a gate  blocked by a hook
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT         WOULD BE           HAPPENED           WHAT                RULE
+    1      2026-01-31T12:00:10  session-  coder  SubagentStop  not known: a gate  blocked by a hook
+    1      2026-01-31T12:00:02  session-  main   PreToolUse    denied             ran *              Agent coder: Do it  des.requiredSections in .conclaude.yaml:1
     * something else than would be decided now
 
     4 tool calls (0 asked about), 1 prompt and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
@@ -290,12 +289,9 @@ fn a_session_below_the_root_has_the_root_that_its_hooks_found() {
     assert_snapshot!(test.without_env("CLAUDE_PROJECT_DIR").shows(&["replay"]), @r#"
     exit 0
     ----- stdout
-    TIME (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT             RULE
-    2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
-    2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
-    2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
-    2026-01-31T12:00:02  session-  main   PreToolUse  denied    no result  Write new.txt    preToolUse.preventRootAdditions in .conclaude.yaml:1
-    2026-01-31T12:00:02  session-  main   PreToolUse  denied    no result  Write new.txt    preToolUse.preventRootAdditions in .conclaude.yaml:1
+    TIMES  LAST (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT             RULE
+    2      2026-01-31T12:00:02  session-  main   PreToolUse  denied    no result  Write new.txt    preToolUse.preventRootAdditions in .conclaude.yaml:1
+    3      2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
 
     11 tool calls (0 asked about), 0 prompts and 0 stops in 5 sessions (5 transcripts, 0.0 MB in [DURATION])
     would be: 5 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened

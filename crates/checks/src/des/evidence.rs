@@ -6,9 +6,9 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use conclaude_os::process::{self, Sink, Status, Stream};
+use conclaude_os::process::{self, JoinedOutput, Sink, Status, Stream};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct EvidenceRun {
     /// Its exit code; 127 if it could not be started, 128 and the signal's number if it was killed.
     pub code: i32,
@@ -17,6 +17,8 @@ pub struct EvidenceRun {
     /// The hash of all that it printed, in the order in which it came.
     pub output_sha256: String,
     pub output_bytes: u64,
+    /// The end of what it printed.
+    pub output: JoinedOutput,
     /// Why it could not be started.
     pub problem: Option<String>,
 }
@@ -45,10 +47,11 @@ pub fn run(command: Command) -> EvidenceRun {
         ran: false,
         output_sha256: String::new(),
         output_bytes: 0,
+        output: JoinedOutput::default(),
         problem: Some(problem),
     };
     let program = command.get_program().to_owned();
-    let mut hasher = OutputHasher { hash: Sha256::new(), bytes: 0 };
+    let mut hasher = OutputHasher { hash: Sha256::new(), bytes: 0, end: JoinedOutput::default() };
     let status = match process::run_attached(command, &mut hasher) {
         Ok(status) => status,
         Err(error) => {
@@ -66,6 +69,7 @@ pub fn run(command: Command) -> EvidenceRun {
         ran,
         output_sha256: conclaude_core::text::hex(&hasher.hash.finalize()),
         output_bytes: hasher.bytes,
+        output: hasher.end,
         problem: None,
     }
 }
@@ -74,6 +78,7 @@ pub fn run(command: Command) -> EvidenceRun {
 struct OutputHasher {
     hash: Sha256,
     bytes: u64,
+    end: JoinedOutput,
 }
 
 impl Sink for OutputHasher {
@@ -87,5 +92,6 @@ impl Sink for OutputHasher {
         let _ = to.write_all(bytes).and_then(|()| to.flush());
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
+        self.end.push(stream, bytes);
     }
 }

@@ -40,6 +40,56 @@ fn project() -> tempfile::TempDir {
     folder
 }
 
+/// A call of Bash on the main thread, in a project.
+struct Scene<'a> {
+    root: &'a Path,
+    home: Option<&'a str>,
+    links: Links,
+    budget: Budget,
+    input: serde_json::Map<String, serde_json::Value>,
+    visited: EntryCount,
+}
+
+impl<'a> Scene<'a> {
+    fn of(root: &'a Path, home: Option<&'a str>) -> Self {
+        Scene {
+            root,
+            home,
+            links: Links::default(),
+            budget: Budget::unlimited(),
+            input: serde_json::Map::new(),
+            visited: EntryCount::default(),
+        }
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground {
+            root: self.root,
+            cwd: self.root,
+            links: &self.links,
+            home: self.home,
+            worktree: None,
+            budget: &self.budget,
+        }
+    }
+
+    fn call(&self) -> ToolCall<'_> {
+        ToolCall {
+            ground: self.ground(),
+            tool: "Bash",
+            command: None,
+            input: &self.input,
+            agent: "main",
+            is_subagent: false,
+            worktree: None,
+            own: None,
+            is_ignored: &|_| false,
+            log: ComparisonLog::default(),
+            visited: &self.visited,
+        }
+    }
+}
+
 fn files(key: &'static str, patterns: &[&str]) -> FileRules {
     let rule = |written: &&str| FileRule {
         written: (*written).to_owned(),
@@ -107,30 +157,9 @@ fn answer(rules: &GuardRules, root: &Path, text: &str) -> (Option<Action>, Vec<F
     let environment = TestEnvironment { root };
     let context = shell_effects::Context { home: Some("/home/me"), environment: &environment, programs: &[] };
     let script = shell_effects::read_in(text, &context);
-    let links = Links::default();
-    let ground = Ground {
-        root,
-        cwd: root,
-        links: &links,
-        home: Some("/home/me"),
-        worktree: None,
-        budget: &Budget::unlimited(),
-    };
-    let effects = ground.of_script(script);
-    let call = ToolCall {
-        ground,
-        tool: "Bash",
-        command: Some(text),
-        input: &serde_json::Map::new(),
-        agent: "main",
-        is_subagent: false,
-        worktree: None,
-        own: None,
-        is_ignored: &|_| false,
-        log: ComparisonLog::default(),
-        visited: &EntryCount::default(),
-    };
-    let found = check(rules, &call, &effects);
+    let scene = Scene::of(root, Some("/home/me"));
+    let effects = scene.ground().of_script(script);
+    let found = check(rules, &ToolCall { command: Some(text), ..scene.call() }, &effects);
     (found.iter().map(|finding| finding.action).max(), found)
 }
 
@@ -258,30 +287,10 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
     let script = shell_effects::read("echo x > src/gen/keep.md && npm publish --tag x", None);
-    let links = Links::default();
-    let ground = Ground {
-        root: &root,
-        cwd: &root,
-        links: &links,
-        home: None,
-        worktree: None,
-        budget: &Budget::unlimited(),
-    };
+    let scene = Scene::of(&root, None);
     let seen = std::cell::RefCell::default();
-    let call = ToolCall {
-        ground,
-        tool: "Bash",
-        command: None,
-        input: &serde_json::Map::new(),
-        agent: "main",
-        is_subagent: false,
-        worktree: None,
-        own: None,
-        is_ignored: &|_| false,
-        log: ComparisonLog::into(&seen),
-        visited: &EntryCount::default(),
-    };
-    let found = check(&rules(), &call, &ground.of_script(script));
+    let call = ToolCall { log: ComparisonLog::into(&seen), ..scene.call() };
+    let found = check(&rules(), &call, &scene.ground().of_script(script));
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].origin.pattern.as_deref(), found[0].matched.as_str()),

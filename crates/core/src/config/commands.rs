@@ -73,6 +73,9 @@ pub struct CommandConfig {
     pub cwd: Option<FolderBelow>,
     /// Variables of its environment, beside those that it inherits and those of conclaude.
     pub env: Option<Variables>,
+    /// Run it at the same time as its neighbours in the order of execution that say so too. Each has its own timeout, and outputs are
+    /// shown in that order. Default: `false`, one after the other.
+    pub parallel: Option<bool>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
     /// How its exit code and its output are read. Default: `command`.

@@ -267,6 +267,7 @@ fn variable((name, value): (&str, &str)) -> Variable {
 }
 
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
+    let own_env: Box<[Variable]> = config.env.iter().flat_map(Variables::iter).map(variable).collect();
     let protocol = config.protocol.unwrap_or_default();
     // Without its path no worktree is created anyway.
     let default_on_failure = match event.blocking() {
@@ -292,7 +293,8 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),
         work: work.to_owned(),
-        env: config.env.iter().flat_map(Variables::iter).map(variable).collect(),
+        env: own_env.to_vec(),
+        own_env,
         message: config.message.clone(),
         is_shown: config.show_command.unwrap_or(true),
         is_notified: config.notify_per_command.unwrap_or(false),
@@ -304,6 +306,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
         answers: event.blocking() == Blocking::Worktree
             || (config.context == Some(true) && event.takes_context()),
+        is_parallel: config.parallel.unwrap_or(false),
         protocol,
     }
 }

@@ -47,6 +47,18 @@ impl Step {
         Step { reason: Reason::Itself, action }
     }
 
+    /// Whether both are commands that may run at the same time.
+    pub fn is_parallel_with(&self, next: &Step) -> bool {
+        [self, next].iter().all(|step| step.command().is_some_and(|command| command.is_parallel))
+    }
+
+    pub fn command(&self) -> Option<&Command> {
+        match &self.action {
+            Action::Command(command) => Some(command),
+            _ => None,
+        }
+    }
+
     /// The step, or those that it keeps waiting.
     pub fn parts(&self) -> &[Step] {
         match &self.action {
@@ -282,6 +294,8 @@ pub struct Command {
     pub work: PathBuf,
     /// `None` removes a variable.
     pub env: Vec<Variable>,
+    /// The part of `env` that the config has for it.
+    pub own_env: Box<[Variable]>,
     /// What to say when it fails.
     pub message: Option<String>,
     /// Messages name it by its script.
@@ -296,6 +310,8 @@ pub struct Command {
     pub on_timeout: Reaction,
     /// What it prints is part of the answer.
     pub answers: bool,
+    /// It runs at the same time as its neighbours that say so too.
+    pub is_parallel: bool,
     /// How its end and its output are read. For a hook the reactions above do not count.
     pub protocol: Protocol,
 }
@@ -318,10 +334,7 @@ impl Command {
 pub(super) type Variable = (String, Option<String>);
 
 pub(super) fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
-    steps.iter().filter_map(|step| match &step.action {
-        Action::Command(command) => Some(command),
-        _ => None,
-    })
+    steps.iter().filter_map(Step::command)
 }
 
 /// A step, and why it may not run.

@@ -1,9 +1,7 @@
-//! Runs one command, and shares what an answer holds among the outputs of all.
+//! Runs commands, and shares what an answer holds among the outputs of all.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 
 use jiff::Timestamp;
 
@@ -16,7 +14,7 @@ use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
-use conclaude_os::process::{self, CapturedOutput, CommandSpec, ExcerptLimits, Retention, Spill, Status};
+use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
 use conclaude_os::{log, notify};
 use conclaude_store::audit;
 use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
@@ -28,32 +26,52 @@ const MIN_SHOWN: usize = 200;
 /// Of a hook's stderr, which is its reason, an answer holds less than this.
 const MAX_REASON: usize = 64 << 10;
 
-/// What is recorded of the output of a command that failed.
-const MAX_RECORDED: ExcerptLimits = ExcerptLimits { lines: 40, bytes: audit::MAX_OUTPUT_BYTES };
-
 /// Both streams of a command that has ended.
 pub(super) struct CommandOutput {
     stdout: CapturedOutput,
     stderr: CapturedOutput,
 }
 
-/// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
-pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, CommandOutput) {
-    // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
+/// Runs the commands at the same time. Which output is shown is known once all have run; so their messages are made by [`show`].
+pub(super) fn run(commands: &[&Command], context: &Context<'_>) -> Vec<(Outcome, CommandOutput)> {
+    commands.iter().for_each(|command| notify_user(command, context, None));
+    let started = Timestamp::now();
+    let stamped: Vec<Cow<'_, Command>> =
+        commands.iter().map(|command| with_time(command, context.kind(), started)).collect();
+    let session = &context.session;
+    let mut files: Vec<_> =
+        commands.iter().map(|_| |stream: &'static str| session.output_file(stream)).collect();
+    let jobs = stamped.iter().zip(&mut files).map(|(command, file)| CommandJob {
+        command,
+        kept: retention(command),
+        spill: Some(file),
+        marker: note_running(context, &command.run, started),
+    });
+    let finished = execute(jobs.collect(), context.input);
+    commands
+        .iter()
+        .zip(finished)
+        .map(|(command, finished)| ended(command, finished, started, context))
+        .collect()
+}
+
+/// What is kept of its streams. Whether it fails is not known yet, so the output is captured wherever a failure shows it.
+fn retention(command: &Command) -> StreamRetention {
     let keep =
         |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
-    notify_user(command, context, None);
-    let started = Timestamp::now();
+    if command.is_hook() {
+        return HOOK_RETENTION;
+    }
     let stdout = if command.answers { Retention::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
-    let kept = if command.is_hook() {
-        HOOK_RETENTION
-    } else {
-        StreamRetention { stdout, stderr: keep(command.show_stderr) }
-    };
-    let _running = note_running(context, &command.run, started);
-    let stamped = with_time(command, context.kind(), started);
-    let mut file = |stream| output_file(context, stream);
-    let finished = execute(&stamped, context.input, kept, Some(&mut file));
+    StreamRetention { stdout, stderr: keep(command.show_stderr) }
+}
+
+fn ended(
+    command: &Command,
+    finished: process::FinishedCommand,
+    started: Timestamp,
+    context: &Context<'_>,
+) -> (Outcome, CommandOutput) {
     let run = CommandRun {
         command: command.clone(),
         is_success: finished.status.is_success(),
@@ -67,7 +85,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Command
         answer: None,
         reply: if command.is_hook() { Some(Box::new(reply(context.kind(), &finished))) } else { None },
         output: if records_output(context) && !finished.status.is_success() {
-            finished.joined.excerpt(MAX_RECORDED)
+            finished.joined.excerpt(audit::OUTPUT_LIMITS)
         } else {
             None
         },
@@ -122,19 +140,33 @@ pub struct StreamRetention {
     pub stderr: Retention,
 }
 
-/// Runs a command of a plan, if its folder is one in which it may run.
-pub fn execute(
-    command: &Command,
-    stdin: &[u8],
-    kept: StreamRetention,
-    spill: Option<Spill<'_>>,
-) -> process::FinishedCommand {
-    if let Some(why) = wrong_folder(command) {
-        return process::FinishedCommand::not_started(why);
+/// A command of a plan that is to run.
+pub struct CommandJob<'a> {
+    pub command: &'a Command,
+    pub kept: StreamRetention,
+    pub spill: Option<Spill<'a>>,
+    /// Notes that it runs.
+    pub marker: Option<RunningMarker>,
+}
+
+/// Runs commands of a plan at the same time, each if its folder is one in which it may run. The results are in their order.
+#[must_use]
+pub fn execute<'a>(jobs: Vec<CommandJob<'a>>, stdin: &'a [u8]) -> Vec<process::FinishedCommand> {
+    let mut refused = Vec::new();
+    let mut started = Vec::new();
+    for job in jobs {
+        let CommandJob { command, kept: StreamRetention { stdout, stderr }, spill, marker } = job;
+        let why = wrong_folder(command);
+        if why.is_none() {
+            let Command { script, shell, cwd, env, timeout, .. } = command;
+            let spec = CommandSpec { script, shell, cwd, env, stdin, timeout: *timeout, stdout, stderr };
+            let marker = marker.map(|marker| Box::new(marker) as Box<dyn Send>);
+            started.push(process::CommandJob { spec, spill, marker });
+        }
+        refused.push(why.map(process::FinishedCommand::not_started));
     }
-    let Command { script, shell, cwd, env, timeout, .. } = command;
-    let StreamRetention { stdout, stderr } = kept;
-    process::run(&CommandSpec { script, shell, cwd, env, stdin, timeout: *timeout, stdout, stderr }, spill)
+    let mut finished = process::run_all(started).into_iter();
+    refused.into_iter().filter_map(|refused| refused.or_else(|| finished.next())).collect()
 }
 
 /// Why a command cannot run in the folder that is configured for it. The default needs no look.
@@ -153,10 +185,6 @@ fn wrong_folder(command: &Command) -> Option<String> {
         }
         (Err(error), _) => Some(format!("its `cwd` {name} in {work}: {error}")),
     }
-}
-
-fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File, PathBuf)> {
-    context.session.output_file(stream)
 }
 
 pub(super) fn verdict(run: &CommandRun, was_blocked_by: impl FnOnce(Obstacle) -> bool) -> Verdict {
@@ -200,9 +228,10 @@ pub(super) fn show(ended: &mut [Outcome], outputs: Vec<CommandOutput>, context: 
     }
     let streams = shown.iter().map(|(_, out, err)| usize::from(out.is_some()) + usize::from(err.is_some()));
     let share = (LIMIT * 8 / 10).checked_div(streams.sum()).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN);
+    let session = &context.session;
     let excerpt = |stream: Option<CapturedOutput>, max_lines| {
         let mut stream = stream?;
-        stream.shrink(share, &mut |name| output_file(context, name));
+        stream.shrink(share, &mut |name| session.output_file(name));
         stream.excerpt(max_lines)
     };
     for (outcome, stdout, stderr) in shown {

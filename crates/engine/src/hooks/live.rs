@@ -57,10 +57,16 @@ impl World for Live<'_> {
     }
 
     fn command(&mut self, command: &Command) -> Option<Outcome> {
-        let (outcome, output) = commands::run(command, self.context);
+        self.parallel_commands(&[command]).pop().flatten()
+    }
+
+    fn parallel_commands(&mut self, commands: &[&Command]) -> Vec<Option<Outcome>> {
+        let ended = commands::run(commands, self.context);
         self.context.budget.restart();
-        self.outputs.push(output);
-        Some(outcome)
+        let (outcomes, outputs): (Vec<Option<Outcome>>, Vec<CommandOutput>) =
+            ended.into_iter().map(|(outcome, output)| (Some(outcome), output)).unzip();
+        self.outputs.extend(outputs);
+        outcomes
     }
 
     fn commands_ended(&mut self, ended: &mut [Outcome]) {

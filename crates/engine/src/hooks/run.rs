@@ -35,6 +35,11 @@ pub(super) trait World {
     /// None where nobody knows how it ends.
     fn command(&mut self, command: &Command) -> Option<Outcome>;
 
+    /// Commands that run at the same time. Each has a result, in their order.
+    fn parallel_commands(&mut self, commands: &[&Command]) -> Vec<Option<Outcome>> {
+        commands.iter().map(|command| self.command(command)).collect()
+    }
+
     /// The last of these commands has ended.
     fn commands_ended(&mut self, _ended: &mut [Outcome]) {}
 
@@ -62,6 +67,9 @@ pub(super) struct Run<'p> {
     /// Where the outcomes of each step end. Every step has an entry, also one that was not done.
     ends: Vec<usize>,
     pub(super) skipped: Vec<SkippedStep<'p>>,
+    /// How many commands have ended in a row. They share what an answer holds, so that their output is shown once the last of them
+    /// has ended. At once: what others write later, such as while the judge is asked, is not the commands' doing.
+    commands: usize,
 }
 
 /// A step that applied and was not done.
@@ -109,31 +117,22 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn commands_ended(&mut self, number: usize, world: &mut impl World) {
-        let first = self.outcomes.len().saturating_sub(number);
+    fn commands_ended(&mut self, world: &mut impl World) {
+        let first = self.outcomes.len().saturating_sub(std::mem::take(&mut self.commands));
         world.commands_ended(self.outcomes.get_mut(first..).unwrap_or_default());
     }
-}
 
-/// Goes over the plan.
-pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
-    let mut run = Run::default();
-    // Commands in a row share what an answer holds, so that their output is shown once the last of them has ended. At once:
-    // what others write later, such as while the judge is asked, is not the commands' doing.
-    let mut commands = 0;
-    let mut signal = None;
-    for step in &plan.steps {
-        if let Some(signal) = signal {
-            run.interrupted(step, signal);
-            run.ends.push(run.outcomes.len());
-            continue;
+    /// Adds the outcomes of the next step.
+    fn add(&mut self, outcomes: impl IntoIterator<Item = Outcome>) {
+        self.outcomes.extend(outcomes);
+        self.ends.push(self.outcomes.len());
+    }
+
+    fn step(&mut self, step: &'p Step, plan: &Plan, world: &mut impl World) -> Vec<Outcome> {
+        if self.commands > 0 && step.command().is_none() {
+            self.commands_ended(world);
         }
-        world.starts(step);
-        if commands > 0 && !matches!(step.action, Action::Command(_)) {
-            run.commands_ended(commands, world);
-            commands = 0;
-        }
-        let more = match &step.action {
+        match &step.action {
             Action::Guards(config) => world.guards(config, plan),
             Action::Permissions(config) => world.permissions(config),
             Action::Gate(gate) => world.gate(gate, plan),
@@ -142,7 +141,7 @@ pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
             Action::Report(report) => world.report(*report),
             Action::Command(command) => {
                 let ended = world.command(command);
-                commands += usize::from(ended.is_some());
+                self.commands += usize::from(ended.is_some());
                 ended.into_iter().collect()
             }
             Action::Note(text) => vec![Outcome::note(text.clone())],
@@ -151,31 +150,53 @@ pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
                 Vec::new()
             }
             Action::Wait(waiting) => {
-                run.skip_waiting(waiting);
+                self.skip_waiting(waiting);
                 vec![Outcome::note(messages::waiting(&waiting.agents))]
             }
-            Action::Continue(message) => {
-                vec![Outcome {
-                    verdict: Verdict::Block,
-                    message: message.clone(),
-                    evidence: Evidence::Continue,
-                }]
-            }
-            Action::Judge(config) => match why_not_judged(&run.outcomes) {
+            Action::Continue(message) => vec![Outcome {
+                verdict: Verdict::Block,
+                message: message.clone(),
+                evidence: Evidence::Continue,
+            }],
+            Action::Judge(config) => match why_not_judged(&self.outcomes) {
                 Some(why) => {
-                    run.skip(step, why);
+                    self.skip(step, why);
                     Vec::new()
                 }
                 None => world.judge(config, plan).into_iter().collect(),
             },
-            Action::Remember(what) => world.remember(*what, plan, &run.outcomes),
-            Action::Worktree => no_worktree(plan, &run.outcomes).into_iter().collect(),
-        };
-        run.outcomes.extend(more);
-        run.ends.push(run.outcomes.len());
+            Action::Remember(what) => world.remember(*what, plan, &self.outcomes),
+            Action::Worktree => no_worktree(plan, &self.outcomes).into_iter().collect(),
+        }
+    }
+}
+
+/// Goes over the plan.
+pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
+    let mut run = Run::default();
+    let mut signal = None;
+    for group in plan.steps.chunk_by(Step::is_parallel_with) {
+        if let Some(signal) = signal {
+            for step in group {
+                run.interrupted(step, signal);
+                run.add([]);
+            }
+            continue;
+        }
+        group.iter().for_each(|step| world.starts(step));
+        if let [step] = group {
+            let outcomes = run.step(step, plan, world);
+            run.add(outcomes);
+        } else {
+            let commands: Vec<&Command> = group.iter().filter_map(Step::command).collect();
+            for ended in world.parallel_commands(&commands) {
+                run.commands += usize::from(ended.is_some());
+                run.add(ended);
+            }
+        }
         signal = world.stop_signal();
     }
-    run.commands_ended(commands, world);
+    run.commands_ended(world);
     run.judge_changed_input(plan, world);
     run.outcomes.extend(notes(plan, &run.outcomes));
     run

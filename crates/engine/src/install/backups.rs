@@ -164,27 +164,36 @@ impl Backups {
         self.found().into_iter().map(|(_, _, path)| path).collect()
     }
 
-    /// The newest copy with hooks that are nowhere else: the settings do not have them.
-    pub fn only_copy(&self) -> Option<PathBuf> {
+    /// The copies with hooks that are nowhere else: neither the settings nor a newer copy has them.
+    pub fn only_copies(&self) -> Vec<PathBuf> {
         let now = files::read_text(&self.settings, MAX_BYTES).unwrap_or_default();
-        let here = user_hooks(&now);
-        let copy = self.all().into_iter().find(|copy| !missing(&copy.text, &here).is_empty())?;
-        Some(copy.path)
+        let mut known = user_hooks(&now);
+        let mut found = Vec::new();
+        for copy in self.all() {
+            let more = missing(&copy.text, &known);
+            if !more.is_empty() {
+                known.extend(more);
+                found.push(copy.path);
+            }
+        }
+        found
     }
 
-    /// Removes the copies of what the file is again.
-    pub fn forget_restored(&self, text: Option<&str>) {
+    /// Removes the copies of what the file is again, and returns them.
+    pub fn forget_restored(&self, text: Option<&str>) -> Vec<PathBuf> {
+        let mut forgotten = Vec::new();
         for copy in self.all() {
             let is_restored = match copy.kind {
                 BackupKind::Before => Some(copy.text.as_str()) == text,
                 BackupKind::Absent => text.is_none(),
                 BackupKind::Previous => false,
             };
-            if is_restored {
-                let _ = std::fs::remove_file(copy.path);
+            if is_restored && std::fs::remove_file(&copy.path).is_ok() {
+                forgotten.push(copy.path);
             }
         }
         self.remove_folder();
+        forgotten
     }
 
     /// Only if nothing else is in it.
@@ -196,9 +205,9 @@ impl Backups {
 
     /// Removes all copies but the only one of something.
     pub fn forget_all(&self) {
-        let kept = self.only_copy();
+        let kept = self.only_copies();
         for path in self.existing() {
-            if Some(&path) != kept.as_ref() {
+            if !kept.contains(&path) {
                 let _ = std::fs::remove_file(path);
             }
         }

@@ -211,18 +211,24 @@ impl Removal {
         self.after.as_ref() != Some(&self.before)
     }
 
-    /// Writes or removes the file. Where it is not exactly what it was before installing, the path of a copy of what it was
-    /// until now.
-    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
+    /// Writes or removes the file.
+    pub fn apply(&self) -> Result<RemovedCopies, InstallError> {
         let backups = self.settings_file.backups();
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
-        if self.is_exact {
-            backups.forget_restored(self.after.as_deref());
-        }
-        Ok(previous)
+        let forgotten =
+            if self.is_exact { backups.forget_restored(self.after.as_deref()) } else { Vec::new() };
+        Ok(RemovedCopies { previous, forgotten })
     }
+}
+
+/// What became of the copies of a settings file.
+pub struct RemovedCopies {
+    /// The copy of what the file was until now, if it is not exactly what it was before installing.
+    pub previous: Option<PathBuf>,
+    /// Copies that were removed: the file is what they were.
+    pub forgotten: Vec<PathBuf>,
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.

@@ -56,7 +56,7 @@ impl Leftovers {
 
     /// Copies of settings with hooks that are nowhere else. They stay, whatever is removed.
     pub fn only_copies(&self) -> Vec<PathBuf> {
-        self.backups.iter().filter_map(Backups::only_copy).collect()
+        self.backups.iter().flat_map(Backups::only_copies).collect()
     }
 
     /// Removes all of it. Never through a link: what that points to is not ours.

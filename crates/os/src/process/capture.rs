@@ -23,7 +23,7 @@ pub enum Retention {
 
 /// Creates the file for a stream that is too long to be shown. The argument is the stream's name. Where nothing is saved there is
 /// none, and what is not shown is discarded.
-pub type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBuf)>;
+pub type Spill<'a> = &'a mut (dyn FnMut(&'static str) -> io::Result<(File, PathBuf)> + Send);
 
 /// The limit of a stream's file, so that a runaway command does not fill the disk.
 const MAX_FILE: u64 = 16 << 20;

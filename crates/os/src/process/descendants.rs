@@ -12,8 +12,8 @@ use super::ID_VARIABLE;
 pub(super) struct Family {
     /// In the environment of its processes, unless they cleared it.
     id: String,
-    /// Our children before it started. Earlier commands left them; they do not belong to this one.
-    before: Vec<i32>,
+    /// Our children that do not belong to it: those that earlier commands left, and commands that run at the same time.
+    others: Vec<i32>,
 }
 
 impl Family {
@@ -22,7 +22,18 @@ impl Family {
         // Orphans of the command become our children, so that they can be found. Without it they are still found while
         // their parents live.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-        Family { id, before: own_children() }
+        Family { id, others: own_children() }
+    }
+
+    /// These processes and their groups do not belong to it, even if their environment has no id.
+    pub(super) fn excludes(&mut self, ids: &[u32]) {
+        self.others.extend(ids.iter().filter_map(|id| i32::try_from(*id).ok()));
+    }
+
+    fn has(&self, orphan: i32) -> bool {
+        let group = process_stat(orphan).map(|stat| stat.group);
+        let is_others = |number: i32| self.others.contains(&number);
+        !is_others(orphan) && !group.is_some_and(is_others) && !belongs_elsewhere(orphan, &self.id)
     }
 }
 
@@ -31,19 +42,25 @@ fn process_tree() -> HashMap<i32, Vec<i32>> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
     for pid in numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
-        if let Some((parent, _)) = parent_and_state(pid) {
-            children.entry(parent).or_default().push(pid);
+        if let Some(stat) = process_stat(pid) {
+            children.entry(stat.parent).or_default().push(pid);
         }
     }
     children
 }
 
-fn parent_and_state(pid: i32) -> Option<(i32, char)> {
+struct ProcessStat {
+    state: char,
+    parent: i32,
+    group: i32,
+}
+
+fn process_stat(pid: i32) -> Option<ProcessStat> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may itself contain parentheses and blanks.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
-    Some((fields.next()?.parse().ok()?, state))
+    Some(ProcessStat { state, parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
 }
 
 fn own_children() -> Vec<i32> {
@@ -88,16 +105,14 @@ pub(super) fn living(shell: Pid, family: &Family) -> Vec<Pid> {
     let tree = process_tree();
     let orphans = tree.get(&own_pid()).into_iter().flatten().copied();
     let shell = shell.as_raw_nonzero().get();
-    let mut queue: Vec<i32> = orphans
-        .filter(|pid| *pid != shell && !family.before.contains(pid) && !belongs_elsewhere(*pid, &family.id))
-        .collect();
+    let mut queue: Vec<i32> = orphans.filter(|pid| *pid != shell && family.has(*pid)).collect();
     let adopted: HashSet<i32> = queue.iter().copied().collect();
     queue.push(shell);
     let mut found = Vec::new();
     while let Some(pid) = queue.pop() {
         queue.extend(tree.get(&pid).into_iter().flatten());
-        let Some((pid, (_, state))) = Pid::from_raw(pid).zip(parent_and_state(pid)) else { continue };
-        match state {
+        let Some((pid, stat)) = Pid::from_raw(pid).zip(process_stat(pid)) else { continue };
+        match stat.state {
             'Z' if adopted.contains(&pid.as_raw_nonzero().get()) => {
                 let _ = waitpid(Some(pid), WaitOptions::NOHANG);
             }

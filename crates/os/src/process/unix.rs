@@ -1,4 +1,4 @@
-//! Unix: one process at a time, watched with `poll` on its pipes, its pidfd and our signals. No thread, no runtime.
+//! Unix: each process is watched with `poll` on its pipes, its pidfd and our signals, without a runtime.
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -80,6 +80,20 @@ impl<'a> ChildProcess<'a> {
             #[cfg(target_os = "linux")]
             family,
         })
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Notes the processes that run at the same time, so that they are not taken for its own.
+    pub(super) fn has_neighbours(&mut self, ids: &[u32]) {
+        #[cfg(target_os = "linux")]
+        if let Some(family) = &mut self.family {
+            family.excludes(ids);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = ids;
     }
 
     fn write_some(&mut self) {

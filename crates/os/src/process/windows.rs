@@ -62,6 +62,13 @@ impl ChildProcess {
         Ok(ChildProcess { child, status: None, chunks })
     }
 
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A job object has only its own processes.
+    pub(super) fn has_neighbours(&mut self, _: &[u32]) {}
+
     /// Hands over the next chunk; how long it was.
     fn receive(&mut self, wait: Duration, sink: &mut dyn Sink) -> Result<usize, RecvTimeoutError> {
         let (stream, chunk) = self.chunks.recv_timeout(wait)?;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use conclaude_core::rule::Rule;
+use conclaude_os::process::ExcerptLimits;
 
 /// The fields of a record that was read as JSON. Others may have written it: what is missing or of another type is absent.
 pub mod fields {
@@ -184,10 +185,14 @@ pub struct CommandRecord {
 /// The most that is recorded of the output of one command.
 pub const MAX_OUTPUT_BYTES: usize = 4_096;
 
-/// A record without the output of its commands. Returns whether there was any.
+/// What is recorded of the output of a command that failed.
+pub const OUTPUT_LIMITS: ExcerptLimits = ExcerptLimits { lines: 40, bytes: MAX_OUTPUT_BYTES };
+
+/// A record without the output of its commands and of its proof. Returns whether there was any.
 pub fn remove_output(record: &mut Value) -> bool {
+    let proof = record.get_mut("evidence").and_then(Value::as_object_mut);
+    let mut is_removed = proof.is_some_and(|proof| proof.shift_remove("output").is_some());
     let commands = record.get_mut("commands").and_then(Value::as_array_mut);
-    let mut is_removed = false;
     for command in commands.into_iter().flatten().filter_map(Value::as_object_mut) {
         is_removed |= command.shift_remove("output").is_some();
     }

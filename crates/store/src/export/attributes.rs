@@ -41,6 +41,7 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
     }
     all.extend(why(record));
     let outputs: Vec<Value> = list(record, "commands")
+        .chain(record.get("evidence"))
         .filter_map(|command| Some(json!({ "stringValue": text(command, "output")? })))
         .collect();
     if !outputs.is_empty() {

@@ -52,33 +52,19 @@ fn only_rules_that_may_protect_something_in_a_directory_are_searched_for() {
 fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
-    let links = Links::default();
-    let ground = Ground {
-        root: &root,
-        cwd: &root,
-        links: &links,
-        home: None,
-        worktree: None,
-        budget: &Budget::unlimited(),
-    };
+    let scene = Scene { visited: EntryCount::too_many(), ..Scene::of(&root, None) };
     let found = OnceCell::new();
-    let find = || ProtectedPaths::new(&root, &root, &links);
+    let find = || ProtectedPaths::new(&root, &root, &scene.links);
     let command = "rm -rf build";
     let call = ToolCall {
-        ground,
-        tool: "Bash",
         command: Some(command),
-        input: &serde_json::Map::new(),
         agent: "coder",
         is_subagent: true,
-        worktree: None,
         own: Some(OwnFiles { found: &found, find: &find }),
-        is_ignored: &|_| false,
-        log: ComparisonLog::default(),
-        visited: &EntryCount::too_many(),
+        ..scene.call()
     };
     let rules = GuardRules { uneditable: files("uneditableFiles", &["*.lock"]), ..GuardRules::default() };
-    let findings = check(&rules, &call, &ground.of_script(shell_effects::read(command, None)));
+    let findings = check(&rules, &call, &scene.ground().of_script(shell_effects::read(command, None)));
     let shown: Vec<String> =
         findings.iter().map(|finding| format!("{:?}: {}", finding.action, finding.reason)).collect();
     assert_eq!(shown, ["Ask: build has too many files to look for protected ones in time."]);

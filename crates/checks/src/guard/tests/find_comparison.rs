@@ -94,10 +94,7 @@ fn expression() -> impl Strategy<Value = String> {
 
 /// What the real `find` names and a command does not touch.
 fn missed(root: &Path, command: &str, printed: &str) -> Vec<String> {
-    let links = Links::default();
-    let ground =
-        Ground { root, cwd: root, links: &links, home: None, worktree: None, budget: &Budget::unlimited() };
-    let effects = ground.of_script(shell_effects::read(command, None));
+    let effects = Scene::of(root, None).ground().of_script(shell_effects::read(command, None));
     if !effects.unclear.is_empty() {
         // What several roots hold is no word, so it is asked about.
         assert!(command.starts_with("find s* "), "{command}: {:?}", effects.unclear);

@@ -44,56 +44,29 @@ impl Project {
 
     fn of_tool(&self, tool: &str, path: &str) -> Answers {
         let input = json!({"file_path": path, "content": "x"});
-        let links = Links::default();
-        let ground = Ground {
-            root: &self.root,
-            cwd: &self.root,
-            links: &links,
-            home: self.home(),
-            worktree: None,
-            budget: &Budget::unlimited(),
-        };
+        let scene = Scene::of(&self.root, self.home());
         match tools::what(tool, input.as_object().unwrap()) {
             ToolUse::File { access, path } => {
-                self.check(tool, None, ground, &Effects::of(ground.touch(access, path)))
+                let effects = Effects::of(scene.ground().touch(access, path));
+                self.check(&ToolCall { tool, ..scene.call() }, &effects)
             }
             other => panic!("{other:?}"),
         }
     }
 
     fn of_shell(&self, text: &str) -> Answers {
-        let links = Links::default();
-        let ground = Ground {
-            root: &self.root,
-            cwd: &self.root,
-            links: &links,
-            home: self.home(),
-            worktree: None,
-            budget: &Budget::unlimited(),
-        };
-        self.check("Bash", Some(text), ground, &ground.of_script(shell_effects::read(text, self.home())))
+        let scene = Scene::of(&self.root, self.home());
+        let effects = scene.ground().of_script(shell_effects::read(text, self.home()));
+        self.check(&ToolCall { command: Some(text), ..scene.call() }, &effects)
     }
 
-    fn check(&self, tool: &str, command: Option<&str>, ground: Ground<'_>, effects: &Effects) -> Answers {
-        let call = ToolCall {
-            ground,
-            tool,
-            command,
-            input: &serde_json::Map::new(),
-            agent: "main",
-            is_subagent: false,
-            worktree: None,
-            own: None,
-            is_ignored: &|_| false,
-            log: ComparisonLog::default(),
-            visited: &EntryCount::default(),
-        };
+    fn check(&self, call: &ToolCall<'_>, effects: &Effects) -> Answers {
         let word = |action| match action {
             Action::Block => "deny",
             Action::Ask => "ask",
             Action::Allow => "allow",
         };
-        let found = check(&self.rules, &call, effects).into_iter();
+        let found = check(&self.rules, call, effects).into_iter();
         found.map(|found| (word(found.action), found.origin.to_string())).collect()
     }
 }

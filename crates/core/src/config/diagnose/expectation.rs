@@ -342,9 +342,6 @@ pub(super) fn of_command(key: &str) -> Option<&'static str> {
         "retries" | "retry" => {
             "a command runs once: repeat it in `run`, as in `for i in 1 2 3; do npm test && exit; done; exit 1`"
         }
-        "parallel" => {
-            "commands run one after the other: start them in one `run`, as in `npm test & a=$!; npm run lint && wait $a`"
-        }
         _ => return None,
     })
 }

@@ -75,6 +75,10 @@ impl PassedOn {
 const NO_REASON: &str = "Blocked by hook";
 const NO_STDERR: &str = "No stderr output";
 
+/// Why such an answer has no effect. Passed on, it would make Claude Code ignore all that conclaude answers.
+const ASYNC: &str = "it prints `async`, so that Claude Code goes on without it, and its decision does not count. conclaude has waited \
+                     for its end; a hook in the settings of Claude Code runs in the background";
+
 /// With one of these on stderr and nothing on stdout, exit 2 of a stop is that of a shell that found no script.
 const MISSING_SCRIPT: [&str; 2] = ["no such file", "can't open"];
 
@@ -96,6 +100,9 @@ impl HookReply {
     /// Reads the answer.
     #[must_use]
     pub fn read(event: EventKind, end: &HookEnd<'_>) -> HookReply {
+        if is_async(end.stdout) {
+            return HookReply { verdict: Verdict::Warn, problem: Some(ASYNC.into()), ..HookReply::nothing() };
+        }
         if end.is_timeout || end.exit_code.is_none() {
             let problem = Some(format!("{}, so it checked nothing", end.status));
             return HookReply { verdict: Verdict::Warn, problem, ..HookReply::nothing() };
@@ -176,6 +183,18 @@ impl HookReply {
     pub fn goes_on(&self) -> bool {
         self.verdict == Verdict::Block && self.reason.is_none()
     }
+}
+
+/// Whether the hook asks Claude Code to go on without it, by its first line or by all of its answer. Whatever it answers later, no
+/// tool and no stop waits for that.
+fn is_async(stdout: &str) -> bool {
+    let text = stdout.trim_start();
+    let first = text.lines().next().unwrap_or_default();
+    text.starts_with('{')
+        && [first, text].into_iter().any(|json| {
+            serde_json::from_str::<Value>(json)
+                .is_ok_and(|answer| answer.get("async") == Some(&Value::Bool(true)))
+        })
 }
 
 fn is_missing_script(event: EventKind, end: &HookEnd<'_>) -> bool {

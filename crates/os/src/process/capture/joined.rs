@@ -26,7 +26,8 @@ pub struct JoinedOutput {
 }
 
 impl JoinedOutput {
-    pub(super) fn push(&mut self, stream: Stream, chunk: &[u8]) {
+    /// Adds what a stream printed.
+    pub fn push(&mut self, stream: Stream, chunk: &[u8]) {
         let open = match stream {
             Stream::Stdout => &mut self.open_stdout,
             Stream::Stderr => &mut self.open_stderr,
