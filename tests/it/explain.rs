@@ -53,10 +53,10 @@ fn the_decision_and_the_rules_that_made_it_come_first() {
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
-          it may not be changed; do it another way, or ask the user
+          Do it another way, or ask the user.
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
         origin, and asks
-          do it another way, or ask the user
+          Do it another way, or ask the user.
       ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
         .conclaude.yaml:13)
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -113,10 +113,10 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
-          it may not be changed; do it another way, or ask the user
+          Do it another way, or ask the user.
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
         origin, and asks
-          do it another way, or ask the user
+          Do it another way, or ask the user.
       ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
         .conclaude.yaml:13)
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -188,7 +188,6 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
     PreToolUse: Write of the agent coder → denied
       file_path: ./src/../src/gen/a.rs
       ✗ uneditableFiles "src/gen/" in .conclaude.yaml:5 covers src/gen/a.rs
-          run make gen instead
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 

@@ -116,7 +116,7 @@ fn a_long_command_is_compared_like_a_short_one() {
 
 #[test]
 fn what_only_the_user_can_decide_is_asked() {
-    insta::assert_snapshot!(bash("terraform apply -auto-approve").run().tool("ask"), @"Running `terraform apply -auto-approve` needs a confirmation: `toolUsageValidation` has `Bash terraform apply`. Do it another way, or ask the user. (.conclaude.yaml:8)");
+    insta::assert_snapshot!(bash("terraform apply -auto-approve").run().tool("ask"), @"Running `terraform apply -auto-approve` needs a confirmation: `toolUsageValidation` has `Bash terraform apply`. (.conclaude.yaml:8)");
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn files_and_commands_of_the_original_are_guarded() {
     let coder = tool("Edit", json!({"file_path": "src/a.test.ts"}))
         .payload("agent_id", "a1")
         .payload("agent_type", "coder");
-    assert_snapshot!(coder.run().tool("deny"), @"Tests belong to the tester (.conclaude.yaml:19)");
+    assert_snapshot!(coder.run().tool("deny"), @"Tests belong to the tester (.conclaude.yaml:12)");
 }
 
 #[test]

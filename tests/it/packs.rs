@@ -131,6 +131,25 @@ fn a_denial_names_the_pack_and_its_line() {
 }
 
 #[test]
+fn the_reason_comes_before_the_rule_and_the_text_has_no_code() {
+    let config = "extends: [\"pack:git-safety\"]\n";
+    let denied = Test::bash(config, "git push --force origin main").run();
+    assert_snapshot!(denied.tool("deny"), @"A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety:4)");
+    assert!(!denied.stdout.contains("GUARD_") && !denied.stderr.contains("GUARD_"), "{}", denied.stderr);
+    let asked = Test::bash(config, "git reset --hard").run();
+    assert_snapshot!(asked.tool("ask"), @"This throws uncommitted work away. `git stash` would keep it. (pack:git-safety:17)");
+    assert_eq!(asked.again().shows(&["audit", "show"]).matches("GUARD_ASKS: This throws").count(), 1);
+}
+
+#[test]
+fn a_file_that_is_listed_beside_a_pack_keeps_the_message_of_the_pack() {
+    let config = "extends: [\"pack:lockfiles\"]\npreToolUse: {uneditableFiles: [Cargo.lock, yarn.lock]}\n";
+    assert_snapshot!(Test::bash(config, "rm Cargo.lock").run().tool("deny"), @"A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles:11, about Cargo.lock)");
+    let own = "extends: [\"pack:lockfiles\"]\npreToolUse: {uneditableFiles: [{pattern: Cargo.lock, message: Ask Ada.}]}\n";
+    assert_snapshot!(Test::bash(own, "rm Cargo.lock").run().tool("deny"), @"Ask Ada. (.conclaude.yaml:2, about Cargo.lock)");
+}
+
+#[test]
 fn a_file_makes_exceptions_from_the_pack_that_it_extends() {
     let config = "extends: [\"pack:secrets\", \"pack:git-safety\"]\n\
         preToolUse:\n  unreadableFiles: [\"!.env.test\"]\n  toolUsageValidation:\n    \

@@ -335,6 +335,19 @@ fn the_default_does_not_answer_what_the_user_is_asked() {
 }
 
 #[test]
+fn one_question_is_one_record() {
+    let config =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'npm publish*', action: ask}]}";
+    let asked = Test::bash(config, "npm publish").run();
+    asked.tool("ask");
+    let answer = asked.again().then("PermissionRequest").run();
+    assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{}", answer.stderr);
+    let records: Vec<String> =
+        answer.audit().iter().map(|one| format!("{} {}", one["event"], one["decision"])).collect();
+    assert_eq!(records, [r#""PreToolUse" "asked""#]);
+}
+
+#[test]
 fn a_command_with_a_timeout_is_allowed_as_it_is_without() {
     let config = "permissionRequest: {allow: ['Bash(cargo test:*)']}";
     for command in

@@ -57,8 +57,8 @@ fn without_all_it_is_twelve_lines_at_most_with_what_counts_first() {
     exit 0
     ----- stdout
     1: PreToolUse Write Cargo.lock denied (agent coder)
-      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3
-        it may not be changed; do it another way, or ask the user
+      ✗ Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.
+        Do it another way, or ask the user.
         preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3
     today: the config would decide the same: denied
     `conclaude why 1 --all` shows the rest

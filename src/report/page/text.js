@@ -63,6 +63,8 @@ const hasWarning = r => colour(r.decision) === 'good' && (objects(r.commands).so
 const took = command => typeof command.duration_ms === 'number' ? command.duration_ms : 0;
 
 const inkOf = command => hasFailed(command) ? INK[command.verdict] ?? 'bad' : 'good';
+// `1 line`, `2 lines`.
+const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
 // The words of a guard say it all; those of a gate follow their code.
 const GUARDS = new Set(['GUARD_DENIED', 'GUARD_ASKS', 'PERMISSION_ALLOWED', 'PERMISSION_DENIED']);
 const placeOf = rule => rule?.file ? `${rule.file}${rule.line === undefined ? '' : `:${rule.line}`}` : '';

@@ -192,7 +192,7 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
       command: npm publish
       ✗ toolUsageValidation "Bash npm publish*" in .conclaude.yaml:1 matches npm
         publish, and blocks it
-          do it another way, or ask the user
+          Do it another way, or ask the user.
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
