@@ -188,6 +188,7 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
     PreToolUse: Write of the agent coder → denied
       file_path: ./src/../src/gen/a.rs
       ✗ uneditableFiles "src/gen/" in .conclaude.yaml:5 covers src/gen/a.rs
+          run make gen instead
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
