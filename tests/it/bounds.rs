@@ -69,7 +69,7 @@ fn a_scope_that_takes_too_long_to_compare_blocks_and_says_so() {
     let reason = test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().blocked();
     insta::assert_snapshot!(reason, @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: the scope cannot be checked: it took longer than the 2 s that a hook may take → use fewer and shorter allowed_file_patterns, and remove files that nobody needs
+    ✗ SCOPE_VIOLATION: the scope cannot be checked: it took longer than a hook may take (2 s of CPU time, 15 s in all) → use fewer and shorter allowed_file_patterns, and remove files that nobody needs
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
@@ -80,5 +80,5 @@ fn guards_that_take_too_long_deny_and_say_so() {
     let test = test.config("preToolUse: {uneditableFiles: [keep.txt]}\n").file("d/keep.txt", "");
     let test = test.payload("tool_name", "Bash").env("TEST_LIMIT_OF_CONCLAUDE", "0");
     let denied = test.payload("tool_input", serde_json::json!({ "command": "rm -rf d" })).run();
-    insta::assert_snapshot!(denied.tool("deny"), @"The guards could not look at all that Bash touches: it took longer than the 2 s that a hook may take. Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
+    insta::assert_snapshot!(denied.tool("deny"), @"The guards could not look at all that Bash touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
 }

@@ -164,7 +164,7 @@ fn a_judge_that_fails_is_shown_and_recorded_and_allows_by_default() {
     }
     assert_snapshot!(shown.join("\n"), @r#"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: it answered "looks good to me", not {"continue": …} → let the user fix des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: it answered "looks good to me", not {"continue": …} alone → let the user fix des.judge
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ JUDGE_FAILED: the judge could not be asked: the answer is not JSON: expected ident at line 1 column 2 → let the user fix des.judge
     conclaude: SubagentStop of coder (a1b2c3)
@@ -260,4 +260,23 @@ fn the_judge_of_the_call_is_asked_about_the_criteria_of_the_call() {
         .unwrap()
         .0;
     assert_eq!(criteria.trim(), "greets in French");
+}
+
+#[test]
+fn a_refusal_that_quotes_a_verdict_does_not_allow_the_stop() {
+    let api = api("200 OK", says(r#"{"continue": false, "error": "it only claims {"continue": true}"}"#));
+    let reason = stop(&api.url, "    onError: block\n").run().blocked();
+    assert_eq!(codes(&reason), ["JUDGE_FAILED"]);
+}
+
+#[test]
+fn user_and_query_of_its_url_are_never_shown_or_recorded() {
+    let api = api("500 Internal Server Error", "no".into());
+    let url = api.url.replace("http://", "http://me:hunter2@");
+    let answer = stop(&format!("{url}/x?key=hunter3"), "    onError: block\n").run();
+    let trail = answer.read(".conclaude/audit/audit-0000000001.jsonl");
+    for text in [&answer.stdout, &answer.stderr, &trail] {
+        assert!(!text.contains("hunter"), "{text}");
+    }
+    assert!(answer.stderr.contains("JUDGE_FAILED"), "{}", answer.stderr);
 }

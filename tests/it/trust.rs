@@ -429,3 +429,115 @@ fn what_makes_claude_go_on_is_shown_and_reported() {
     let answer = test.payload("stop_hook_active", false).flag("--if-trusted").run();
     insta::assert_snapshot!(answer.message(), @"conclaude: ⚠ `stop.infinite` did not make Claude go on: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project");
 }
+
+const GUARD: &str = "preToolUse: {unreadableFiles: [.env]}\n";
+
+/// A project whose settings have this text; `[BIN]` in it is our program. The user's own registration is called for `cat .env`.
+fn read_beside(settings: &str) -> Test {
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type").flag("--if-trusted");
+    let program = env!("CARGO_BIN_EXE_conclaude");
+    test.config(GUARD)
+        .file(".claude/settings.json", settings.replace("[BIN]", program))
+        .payload("tool_name", "Bash")
+        .payload("tool_input", serde_json::json!({"command": "cat .env"}))
+}
+
+const OURS: &str = r#"{"type": "command", "command": "[BIN] PreToolUse"}"#;
+
+fn registered(entry: &str) -> String {
+    format!(r#"{{"hooks": {{"PreToolUse": [{entry}]}}}}"#)
+}
+
+#[test]
+fn a_registration_of_the_project_that_works_is_left_to_answer() {
+    for entry in [
+        format!(r#"{{"hooks": [{OURS}]}}"#),
+        format!(r#"{{"matcher": "Bash|Read", "hooks": [{OURS}]}}"#),
+        format!(r#"{{"matcher": "^(Bash|mcp__.*)$", "hooks": [{OURS}]}}"#),
+        format!(
+            r#"{{"hooks": [{OURS}]}}, {{"matcher": "Edit", "hooks": [{{"type": "prompt", "prompt": "x"}}]}}"#
+        ),
+    ] {
+        read_beside(&registered(&entry)).run().silent();
+    }
+    let permissions = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen(
+        '{',
+        r#"{"permissions": {"allow": ["Bash(ls)"]}, "env": {"A": "b"}, "#,
+        1,
+    );
+    read_beside(&permissions).run().silent();
+}
+
+/// Each of these was tried in Claude Code: it never calls the registration. The user's guards were off, silently.
+#[test]
+fn a_registration_of_the_project_that_only_looks_right_does_not_switch_the_users_guards_off() {
+    let hook = |more: &str| registered(&format!(r#"{{"hooks": [{}]}}"#, OURS.replace('}', more)));
+    let beside = |other: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}, {other}"#));
+    let matcher = |text: &str| registered(&format!(r#"{{"matcher": {text}, "hooks": [{OURS}]}}"#));
+    let file = |more: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', more, 1);
+    for settings in [
+        hook(r#", "timeout": 0}"#),
+        hook(r#", "timeout": -1}"#),
+        hook(r#", "timeout": "5"}"#),
+        hook(r#", "timeout": 0.001}"#),
+        hook(r#", "shell": "powershell"}"#),
+        hook(r#", "args": ["x"]}"#),
+        hook(r#", "statusMessage": 5}"#),
+        hook(r#", "async": "yes"}"#),
+        registered(r#"{"hooks": [{"command": "[BIN] PreToolUse"}]}"#),
+        registered(r#"{"hooks": 5}"#),
+        beside(r#"{"hooks": 5}"#),
+        beside("7"),
+        beside(r#"{"hooks": [{"type": "weird"}]}"#),
+        beside(r#"{"hooks": [{"type": "prompt"}]}"#),
+        matcher("5"),
+        matcher("null"),
+        matcher(r#""bash""#),
+        matcher(r#""Bash(""#),
+        matcher(r#""(?!Bash)B""#),
+        matcher(r#""(?i)bash""#),
+        matcher(r#""[[:upper:]]ash""#),
+        file(r#"{"permissions": 5, "#),
+        file(r#"{"env": 5, "#),
+        file(r#"{"$schema": 5, "#),
+        file(r#"{"disableAllHooks": "true", "#),
+        file("{\"x\": \"a\tb\", "),
+        file("\u{a0}{"),
+        file("\u{2028}{"),
+        // Only Claude Code knows what it wants here.
+        file(r#"{"model": 5, "#),
+    ] {
+        read_beside(&settings).run().status(2);
+    }
+}
+
+#[test]
+fn a_program_inside_the_project_does_not_switch_the_users_guards_off() {
+    let test = read_beside("{}");
+    let program = test.root().join("conclaude");
+    std::fs::copy(env!("CARGO_BIN_EXE_conclaude"), &program).unwrap();
+    let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#));
+    test.file(".claude/settings.json", settings.replace("[BIN]", program.to_str().unwrap())).run().status(2);
+}
+
+#[test]
+fn settings_that_only_the_client_knows_are_believed_once_it_has_called_the_project() {
+    let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', r#"{"model": "opus", "#, 1);
+    let settings = settings.replace("[BIN]", env!("CARGO_BIN_EXE_conclaude"));
+    let start = Test::event("SessionStart").without("agent_id").without("agent_type").config(GUARD);
+    // The project's own registration is called at the start of a session.
+    let test = start.file(".claude/settings.json", settings).run().again().then("PreToolUse");
+    let test = test.flag("--if-trusted").payload("tool_name", "Bash");
+    let test = test.payload("tool_input", serde_json::json!({"command": "cat .env"})).run().silent().again();
+    test.payload("session_id", "another").run().status(2);
+}
+
+#[test]
+fn a_project_that_moves_the_users_config_away_is_reported() {
+    let settings = r#"{"env": {"XDG_CONFIG_HOME": "/tmp/x", "HOME": "/tmp/y"}}"#;
+    let test = Test::event("SessionStart").config(GUARD).file(".claude/settings.json", settings);
+    insta::assert_snapshot!(message(&test.run()), @"
+    conclaude: ⚠ [ROOT]/.claude/settings.json sets HOME=/tmp/y in `env`: conclaude looks there for your own config, your trust and its state
+    ⚠ [ROOT]/.claude/settings.json sets XDG_CONFIG_HOME=/tmp/x in `env`: conclaude looks there for your own config, your trust and its state
+    ");
+}

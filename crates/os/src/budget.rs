@@ -4,8 +4,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// No hook takes longer without commands.
+/// How much a hook may compute without commands. It is CPU time: a busy machine or a cold disk must not deny what is innocent.
 pub const LIMIT: Duration = Duration::from_secs(2);
+
+/// How long a hook may take in all, on any machine.
+const LIMIT_WITH_WAITS: Duration = Duration::from_secs(15);
 
 /// What is left for the record and the answer when a check runs out of time.
 const RESERVE: Duration = Duration::from_millis(500);
@@ -14,10 +17,28 @@ const RESERVE: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// None in subcommands, which a user can interrupt.
-    limit: Option<Duration>,
-    end: Arc<Mutex<Option<Instant>>>,
+    limits: Option<Limits>,
+    start: Arc<Mutex<Start>>,
     /// In a debug build tests choose it: neither a loaded nor a quick machine may change what they see.
     chosen: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    cpu: Duration,
+    wall: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    cpu: Duration,
+    wall: Instant,
+}
+
+impl Start {
+    fn now() -> Start {
+        Start { cpu: cpu_time(), wall: Instant::now() }
+    }
 }
 
 impl Budget {
@@ -25,41 +46,44 @@ impl Budget {
     #[must_use]
     pub fn of_hook() -> Budget {
         let chosen = chosen();
-        let budget = Budget { limit: Some(chosen.unwrap_or(LIMIT)), chosen, ..Budget::unlimited() };
-        budget.restart();
-        budget
+        let limits = Limits { cpu: chosen.unwrap_or(LIMIT), wall: chosen.unwrap_or(LIMIT_WITH_WAITS) };
+        Budget { limits: Some(limits), chosen, ..Budget::unlimited() }
     }
 
     /// That of a subcommand.
     #[must_use]
     pub fn unlimited() -> Budget {
-        Budget { limit: None, end: Arc::default(), chosen: chosen() }
+        Budget { limits: None, start: Arc::new(Mutex::new(Start::now())), chosen: chosen() }
     }
 
     /// Starts again after a command, whose time is its own.
     pub fn restart(&self) {
-        *self.end() = self.limit.and_then(|limit| Instant::now().checked_add(limit));
+        *self.start() = Start::now();
     }
 
-    fn end(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn left(&self) -> Option<Duration> {
-        let end = *self.end();
-        end.map(|end| end.saturating_duration_since(Instant::now()))
+    fn start(&self) -> MutexGuard<'_, Start> {
+        self.start.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a check must stop and say so.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.left().is_some_and(|left| left < RESERVE)
+        let Some(limits) = self.limits else { return false };
+        let start = *self.start();
+        let wall = start.wall.elapsed() + RESERVE;
+        // One thread works, so it has not computed longer than it runs. The clock of the CPU costs a system call.
+        if wall <= limits.cpu {
+            return false;
+        }
+        wall > limits.wall || cpu_time().saturating_sub(start.cpu) + RESERVE > limits.cpu
     }
 
     /// How long a check may wait for something.
     #[must_use]
     pub fn at_most(&self, wait: Duration) -> Duration {
-        self.left().map_or(wait, |left| wait.min(left.saturating_sub(RESERVE)))
+        let Some(limits) = self.limits else { return wait };
+        let left = limits.wall.saturating_sub(self.start().wall.elapsed());
+        wait.min(left.saturating_sub(RESERVE))
     }
 
     /// How long to wait for another process: the given time, or longer where a test chose that.
@@ -71,8 +95,22 @@ impl Budget {
     /// What a check says that ran out of time.
     #[must_use]
     pub fn exceeded() -> String {
-        format!("it took longer than the {} s that a hook may take", LIMIT.as_secs())
+        let (cpu, wall) = (LIMIT.as_secs(), LIMIT_WITH_WAITS.as_secs());
+        format!("it took longer than a hook may take ({cpu} s of CPU time, {wall} s in all)")
     }
+}
+
+#[cfg(unix)]
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Elsewhere waiting counts as work.
+#[cfg(not(unix))]
+fn cpu_time() -> Duration {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 #[cfg(debug_assertions)]
@@ -90,22 +128,45 @@ const fn chosen() -> Option<Duration> {
 mod tests {
     use super::*;
 
+    const LIMITS: Limits = Limits { cpu: LIMIT, wall: LIMIT_WITH_WAITS };
+
+    fn budget_since(wall: Duration) -> Budget {
+        let start = Start { wall: Instant::now().checked_sub(wall).unwrap(), ..Start::now() };
+        Budget { limits: Some(LIMITS), start: Arc::new(Mutex::new(start)), chosen: None }
+    }
+
     #[test]
     fn only_a_hook_has_a_limit() {
-        let unlimited = Budget::unlimited();
-        unlimited.restart();
+        let unlimited = Budget { limits: None, ..budget_since(LIMIT_WITH_WAITS) };
         assert!(!unlimited.is_over());
         assert_eq!(unlimited.at_most(Duration::from_hours(1)), Duration::from_hours(1));
-        let budget = Budget { chosen: None, limit: Some(LIMIT), ..Budget::of_hook() };
-        budget.restart();
-        assert!(budget.at_most(Duration::from_hours(1)) <= LIMIT - RESERVE);
+        let budget = budget_since(Duration::ZERO);
+        assert!(budget.at_most(Duration::from_hours(1)) <= LIMIT_WITH_WAITS - RESERVE);
+    }
+
+    #[test]
+    fn a_busy_machine_does_not_use_the_budget_up() {
+        let budget = budget_since(Duration::from_secs(6));
+        budget.start().cpu = cpu_time();
+        assert!(!budget.is_over());
+        assert!(budget_since(LIMIT_WITH_WAITS).is_over());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn work_uses_the_budget_up() {
+        let budget = budget_since(Duration::from_secs(6));
+        let before = cpu_time();
+        while cpu_time().saturating_sub(before) < Duration::from_millis(20) {}
+        let limits = Limits { cpu: RESERVE + Duration::from_millis(10), ..LIMITS };
+        budget.start().cpu = before;
+        assert!(Budget { limits: Some(limits), ..budget }.is_over());
     }
 
     #[test]
     fn clones_run_out_of_time_together_and_start_again_together() {
-        let budget = Budget { limit: Some(LIMIT), ..Budget::of_hook() };
+        let budget = budget_since(LIMIT_WITH_WAITS);
         let clone = budget.clone();
-        *budget.end() = Some(Instant::now());
         assert!(clone.is_over());
         assert_eq!(clone.at_most(Duration::from_hours(1)), Duration::ZERO);
         budget.restart();

@@ -110,6 +110,7 @@ impl Post {
 fn agent(url: &str, timeout: Duration) -> Result<Agent, Failure> {
     let uri = url.parse::<Uri>().ok();
     let Some(uri) = uri.filter(|uri| matches!(uri.scheme_str(), Some("http" | "https"))) else {
+        let url = without_secrets(url);
         let what = format!("cannot reach {url}: it is not a URL that starts with https:// or http://");
         return Err(Failure::permanent(what));
     };
@@ -117,6 +118,7 @@ fn agent(url: &str, timeout: Duration) -> Result<Agent, Failure> {
     let proxy = match proxy_of(&uri, variable) {
         // The URL of a proxy may hold a password, so it is not repeated.
         Some((name, proxy)) => Some(Proxy::new(&proxy).map_err(|_| {
+            let url = without_secrets(url);
             Failure::permanent(format!("cannot reach {url}: {name} is not the URL of a proxy"))
         })?),
         None => None,
@@ -160,7 +162,21 @@ fn is_below(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
+/// A URL as it may be shown and recorded: without user, password, query and fragment.
+#[must_use]
+pub fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url),
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{host}{path}")
+}
+
 fn describe(url: &str, timeout: Duration, error: ureq::Error) -> Failure {
+    let (full, url) = (url, without_secrets(url));
     let permanent = |why: &str| Failure::permanent(format!("cannot reach {url}: {why}"));
     let transient = |why: &str| Failure::transient(format!("cannot reach {url}: {why}"));
     match error {
@@ -178,7 +194,7 @@ fn describe(url: &str, timeout: Duration, error: ureq::Error) -> Failure {
                 None => transient(&error.to_string()),
             }
         }
-        other => permanent(&other.to_string()),
+        other => permanent(&other.to_string().replace(full, &url)),
     }
 }
 
@@ -205,6 +221,19 @@ mod tests {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
         proxy_of(&url.parse().unwrap(), get).map(|(_, proxy)| proxy)
+    }
+
+    #[test]
+    fn no_secret_of_a_url_is_shown() {
+        for (url, shown) in [
+            ("https://example.com/a/b", "https://example.com/a/b"),
+            ("https://user:pa@ss@example.com:8443/a?key=secret#x", "https://example.com:8443/a"),
+            ("user:secret@example.com", "example.com"),
+            ("http://example.com?key=a/b@c", "http://example.com"),
+            ("", ""),
+        ] {
+            assert_eq!(without_secrets(url), shown);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry};
 use conclaude_store::export::Csv;
-use conclaude_store::load::{self, LoadedConfig};
+use conclaude_store::load;
 use conclaude_store::root::Root;
 use otlp::OtlpExport;
 
@@ -71,12 +71,11 @@ pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow:
 
 /// Whether the user agreed to export the output of failed commands. A cloned repository cannot.
 fn exports_output(root: &Root) -> bool {
-    let LoadedConfig { config, mut origins, .. } = load::all(root, Patterns::All);
+    let mut origins = load::all(root, Patterns::All).origins;
     if !otlp::runs_unasked(root) {
         origins.check_trust(load::why_untrusted);
     }
-    let is_wanted = config.telemetry.is_some_and(|telemetry| telemetry.exports_output());
-    is_wanted && origins.untrusted_endpoint().is_none()
+    origins.telemetry().is_some_and(|telemetry| telemetry.exports_output())
 }
 
 /// The file appears whole or stays as it was.

@@ -69,16 +69,26 @@ fn of_file(file: &ScopeSettings, installation: &Installation) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     if let Some(why) = &settings.ignored {
-        let text = format!("Claude Code ignores all of {name}, since it is not plain JSON: {why}");
-        let fix = format!("{editor}  # remove comments and trailing commas");
+        let text = format!("Claude Code ignores all of {name}, since {why}");
+        let fix =
+            if why.contains("JSON") { "remove comments and trailing commas" } else { "correct that line" };
+        let fix = format!("{editor}  # {fix}");
         checks.push(Check::problem("settings", text, fix));
     } else if settings.hooks_off {
         let text = format!("{name} switches all hooks off (`disableAllHooks`): nothing is ever called");
         checks.push(Check::problem("settings", text, format!("{editor}  # remove that line")));
-    } else if let Some(value) = settings.switch.as_deref().filter(|value| switch::is_off(value)) {
+    }
+    let switch = settings.variables.iter().find(|(name, _)| name == SWITCH);
+    if let Some((_, value)) = switch.filter(|(_, value)| settings.ignored.is_none() && switch::is_off(value))
+    {
         let text = format!("{name} sets {SWITCH}={value} in `env`: every event is switched off");
         checks.push(Check::problem("settings", text, format!("{editor}  # remove that line")));
     }
+    checks.extend(
+        file.redirections()
+            .into_iter()
+            .map(|text| Check::problem("settings", text, format!("{editor}  # remove that line"))),
+    );
     checks.extend(
         settings.dead.iter().map(|entry| Check::problem("settings", format!("{name}: {entry}"), &editor)),
     );

@@ -130,7 +130,7 @@ fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, 
     let HttpAnswer { status, body: text, .. } = answered;
     if !(200..300).contains(&status) {
         let text = text.chars().take(200).collect();
-        return Err(JudgeError::Status { base, status, text });
+        return Err(JudgeError::Status { base: http::without_secrets(&base), status, text });
     }
     let json: Value = serde_json::from_str(&text)?;
     let blocks = json.get("content").and_then(Value::as_array).ok_or(JudgeError::NoContent)?;
@@ -160,26 +160,26 @@ fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
     format!("{}\n\n{}", judge.prompt.as_str(), tagged.join("\n\n"))
 }
 
-/// The verdict in the model's answer. A model may wrap it in words or a code block.
+/// The verdict in the model's answer: one JSON object, alone or as all of one code block. An object among other words may be a quoted
+/// one, which is not the judge's own.
 fn verdict_in(text: &str) -> Verdict {
-    let starts = text.match_indices('{').map(|(at, _)| at);
-    let replies = starts.filter_map(|at| text.get(at..)).filter_map(|rest| {
-        serde_json::Deserializer::from_str(rest).into_iter::<JudgeReply>().next().and_then(Result::ok)
-    });
-    let replies: Vec<JudgeReply> = replies.collect();
-    match replies.as_slice() {
-        // A quoted verdict must not count as the judge's own.
-        [first, rest @ ..] if rest.iter().any(|other| other.r#continue != first.r#continue) => {
-            Verdict::Failed("it gave two verdicts that differ".into())
-        }
-        [JudgeReply { r#continue: true, .. }, ..] => Verdict::Continue,
-        [JudgeReply { error, .. }, ..] => {
-            Verdict::Refuse(error.clone().unwrap_or_else(|| "it gave no reason".into()))
-        }
-        [] => {
+    match serde_json::from_str(without_fence(text.trim())) {
+        Ok(JudgeReply { r#continue: true, .. }) => Verdict::Continue,
+        Ok(JudgeReply { error, .. }) => Verdict::Refuse(error.unwrap_or_else(|| "it gave no reason".into())),
+        Err(_) => {
             let said: String = text.chars().take(200).collect();
-            Verdict::Failed(format!("it answered {said:?}, not {{\"continue\": …}}"))
+            Verdict::Failed(format!("it answered {said:?}, not {{\"continue\": …}} alone"))
         }
+    }
+}
+
+/// The text of a code block, if that is all there is.
+fn without_fence(text: &str) -> &str {
+    const FENCE: &str = "```";
+    let inside = text.strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
+    match inside.and_then(|inside| inside.split_once('\n')) {
+        Some((language, code)) if language.trim().chars().all(char::is_alphanumeric) => code,
+        _ => text,
     }
 }
 
@@ -188,21 +188,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_found_in_words_too() {
-        assert_eq!(verdict_in(r#"{"continue": true}"#), Verdict::Continue);
+    fn a_verdict_is_one_object_alone_or_in_a_code_block() {
+        assert_eq!(verdict_in(" {\"continue\": true}\n"), Verdict::Continue);
+        for fence in ["```json\n", "```\n", "``` json \r\n"] {
+            assert_eq!(
+                verdict_in(&format!("{fence}{{\"continue\": false, \"error\": \"no tests\"}}\n```\n")),
+                Verdict::Refuse("no tests".into())
+            );
+        }
         assert_eq!(
-            verdict_in("```json\n{\"continue\": false, \"error\": \"no tests\"}\n```"),
-            Verdict::Refuse("no tests".into())
-        );
-        assert_eq!(
-            verdict_in(r#"{"note": 1} {"continue": false}"#),
+            verdict_in(r#"{"note": 1, "continue": false}"#),
             Verdict::Refuse("it gave no reason".into())
         );
-        assert!(matches!(
-            verdict_in(r#"It says {"continue": true}, but {"continue": false}"#),
-            Verdict::Failed(_)
-        ));
-        for other in ["", "yes", "{}", r#"{"continue": "true"}"#, "{{{{"] {
+    }
+
+    /// One that was quoted in a malformed refusal allowed the stop.
+    #[test]
+    fn a_quoted_verdict_is_not_the_judges_own() {
+        for other in [
+            "",
+            "yes",
+            "{}",
+            "{{{{",
+            r#"{"continue": "true"}"#,
+            r#"{"continue": true, "continue": false}"#,
+            r#"[{"continue": true}]"#,
+            r#"{"verdict": {"continue": true}}"#,
+            r#"It says {"continue": true}, but {"continue": false}"#,
+            r#"{"continue": false, "error": "it only says {"continue": true}"}"#,
+            "No: ```json\n{\"continue\": true}\n```",
+            "```json\n{\"continue\": true}\n```\nis what it says",
+            "```json\n{\"continue\": true}\n```\n```json\n{\"continue\": false}\n```",
+            r#"{"continue": true} is what the agent wants"#,
+        ] {
             assert!(matches!(verdict_in(other), Verdict::Failed(_)), "{other}");
         }
     }

@@ -63,6 +63,10 @@ impl Markers {
                 (Some(value), _) => *slot = Some(value),
             }
         }
+        for opening in near_misses::false_openings(prompt) {
+            unclear |= opening.key == "VALIDATION";
+            problems.push(opening.problem());
+        }
         let [validation, step_file, agent, command, project_id] = values;
         let validation = match validation {
             _ if unclear => Validation::Unclear,

@@ -11,6 +11,7 @@ mod facts;
 pub mod file_matcher;
 mod hook_reply;
 pub mod layout;
+pub mod matcher;
 mod parse;
 pub mod prompt;
 mod render;
@@ -21,7 +22,7 @@ pub mod transcript;
 
 pub use facts::{limits, modes, names, session, variables};
 pub use hook_reply::{HookEnd, HookReply, MAX_STDOUT, PassedOn};
-pub use parse::{compared, delivered, fields, is_own};
+pub use parse::{CallFields, delivered, fields, is_own};
 pub use render::Answer;
 pub use tools::{mcp, notation};
 

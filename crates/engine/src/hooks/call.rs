@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::{HandledCall, handle_read, handle_stdin, panics, stdio, switch};
-use crate::install::registration;
+use crate::install::registration::{self, RegisteredCall};
 use conclaude_core::decide::HookResult;
-use conclaude_core::dialect::claude::{self, variables};
+use conclaude_core::dialect::claude::{self, CallFields, variables};
 use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
@@ -81,15 +81,17 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
     })
 }
 
-/// Whether the project registers the event itself, so that its own call handles it.
+/// Whether Claude Code calls the project's own registration for the event, which handles it then.
 fn is_left_to_project(
     event: EventKind,
     payload: &Result<Vec<u8>, InputError>,
     environment: &Environment,
 ) -> bool {
-    let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));
-    let project = environment.project_dir.as_deref();
-    project.is_some_and(|project| registration::project_has(project, event, compared.as_deref()))
+    let Some(project) = &environment.project_dir else { return false };
+    let input = payload.as_deref().unwrap_or_default();
+    let CallFields { subject, session_id } = CallFields::read(event, input);
+    let (subject, session_id) = (subject.as_deref(), session_id.as_deref());
+    registration::is_handled_by_project(RegisteredCall { project, event, subject, session_id })
 }
 
 fn answer(event: EventKind, handle: impl FnOnce() -> HandledCall) -> Exit {

@@ -34,14 +34,16 @@ impl Config {
             EventKind::SessionStart => Patterns::All,
             event => Patterns::Of(event),
         };
-        let LoadedConfig { config: settings, mut origins, errors, unusable, extended } = match &root.config {
-            Some(path) if environment.only_project => load::one(path, root),
-            _ => load::all(root, patterns),
-        };
+        let LoadedConfig { config: mut settings, mut origins, errors, unusable, extended } =
+            match &root.config {
+                Some(path) if environment.only_project => load::one(path, root),
+                _ => load::all(root, patterns),
+            };
         // One that is an error of this event is not hidden by another.
         let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
         if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
+            settings.telemetry = origins.telemetry();
         }
         Config { settings, origins, error, unusable, extended }
     }

@@ -97,6 +97,9 @@ impl<'a> Context<'a> {
         let session = if environment.is_rehearsal { session.read_only() } else { session };
         if kind == EventKind::SessionStart {
             session.resume();
+            if !environment.only_if_trusted {
+                session.note_project_start();
+            }
         }
         let config = Config::load(&root, kind, environment);
         panics::guards_are_known(kind, &config.settings.guards);
@@ -276,10 +279,9 @@ impl<'a> Context<'a> {
 
     /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
     pub(super) fn export(&self) {
-        let Config { settings, origins, .. } = &self.config;
+        let settings = &self.config.settings;
         if let Some(endpoint) = settings.endpoint()
             && self.is_audited()
-            && origins.untrusted_endpoint().is_none()
         {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
             // Another environment may have what was missing in the one before.

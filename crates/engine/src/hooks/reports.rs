@@ -2,10 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::config::Config;
 use super::context::Context;
 use super::record;
-use crate::install::registration::{self, Problem};
+use crate::install::registration::{self, Problem, ScopeSettings};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
 use conclaude_checks::des::call::GatedCall;
@@ -34,18 +33,20 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
     // What a collector did not get while it was down.
     context.export();
-    let problems =
-        registration::out_of_sync(&registration::current(&context.project), settings, |scope| match scope {
-            Scope::User => origins.of_layer(Layer::User),
-            Scope::Project => origins.of_layer(Layer::Project),
-            Scope::Local => settings.clone(),
-        });
+    let found = registration::current(&context.project);
+    let problems = registration::out_of_sync(&found, settings, |scope| match scope {
+        Scope::User => origins.of_layer(Layer::User),
+        Scope::Project => origins.of_layer(Layer::Project),
+        Scope::Local => settings.clone(),
+    });
     // Registered in the project, its commands run without `conclaude trust`: that comes first.
     let first = match untrusted {
         None if !problems.is_empty() => Some(out_of_sync(&problems)),
         untrusted => untrusted,
     };
-    first.into_iter().chain(not_sent(context)).map(Outcome::note).collect()
+    let redirections = found.iter().flat_map(ScopeSettings::redirections);
+    let redirections = redirections.map(|line| format!("⚠ {}", clean_line(&line)));
+    redirections.chain(first).chain(not_sent(context)).map(Outcome::note).collect()
 }
 
 /// A collector that has received nothing for longer than this is reported.
@@ -53,12 +54,11 @@ const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What went wrong in the background, where nobody sees it.
 fn not_sent(context: &Context<'_>) -> Option<String> {
-    let Config { settings, origins, .. } = &context.config;
+    let settings = &context.config.settings;
     let (telemetry, endpoint) = (settings.telemetry.as_ref()?, settings.endpoint()?);
     // The process that would send has our environment.
-    let is_sent = context.is_audited() && origins.untrusted_endpoint().is_none();
     if let Err(why) = Target::of_config(telemetry)
-        && is_sent
+        && context.is_audited()
     {
         let to = "Nothing is lost: set it where Claude Code is started";
         return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why.to_string())));

@@ -146,7 +146,9 @@ impl Change {
     pub fn warnings(&self) -> Vec<String> {
         let Settings { lookalikes, ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
         let ignored = ignored.map(|why| {
-            format!("Claude Code ignores the whole file, since it is not plain JSON: {why}. Until that is fixed, nothing in it counts")
+            format!(
+                "Claude Code ignores the whole file, since {why}. Until that is fixed, nothing in it counts"
+            )
         });
         let calls = lookalikes.into_iter().map(|line| {
             format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")

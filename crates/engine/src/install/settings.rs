@@ -1,6 +1,7 @@
 //! The text of Claude Code's `settings.json`, which belongs to the user: our entries are added, replaced and removed, and
 //! everything else stays byte for byte as it was, comments included.
 
+mod client_schema;
 mod command_line;
 mod document;
 mod edit;

@@ -2,7 +2,7 @@
 //! nothing that the repository configures.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use sha1::Sha1;
@@ -45,7 +45,7 @@ struct RawEntry {
     extended_flags: u16,
 }
 
-pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
+pub(super) type IndexEntries = HashMap<Vec<u8>, IndexEntry>;
 
 /// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere,
 /// or stand for whole directories.

@@ -1,6 +1,6 @@
 //! A work tree at one moment, and what changed until another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,8 @@ pub struct Snapshot {
     pub(super) head: Option<String>,
     /// The directory below the top level of the repository.
     pub(super) prefix: String,
-    pub(super) files: BTreeMap<String, FileState>,
+    /// Looked up for each file of a tree. A sorted map compares long equal beginnings of paths at each step of a look-up.
+    pub(super) files: HashMap<String, FileState>,
     pub(super) rules: Rules,
 }
 

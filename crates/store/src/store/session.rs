@@ -16,6 +16,9 @@ use conclaude_core::outcome::Obstacle;
 use conclaude_os::budget::Budget;
 use conclaude_os::{files, log};
 
+/// The mark of a session whose start the project's own registration handled.
+const PROJECT_START: &str = "started-by-project";
+
 /// The folder of all sessions in the user's state.
 const SESSIONS: &str = "sessions";
 
@@ -228,6 +231,22 @@ impl Session {
         for folder in self.folders() {
             let _ = fs::remove_file(folder.join("ended"));
         }
+    }
+
+    /// Notes that a registration without `--if-trusted` was called at the start: Claude Code reads the project's settings.
+    pub fn note_project_start(&self) {
+        if self.is_read_only {
+            return;
+        }
+        let Some(folder) = &self.outside else { return };
+        let written = make_private(folder).and_then(|()| open_new(&folder.join(PROJECT_START)));
+        if let Err(error) = written {
+            log::debug(|| format!("cannot note the start of the session: {error}"));
+        }
+    }
+
+    pub fn was_started_by_project(&self) -> bool {
+        self.outside.as_ref().is_some_and(|folder| folder.join(PROJECT_START).symlink_metadata().is_ok())
     }
 
     /// Marks the session as ended, and removes sessions that ended long ago.

@@ -85,37 +85,39 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
 fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Target> {
     let LoadedConfig { config, mut origins, errors, .. } = load::all(root, Patterns::All);
     let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
-    let is_configured = match (&named, config.endpoint()) {
-        (Some(named), Some(configured)) => named == configured,
-        (None, Some(_)) => true,
-        (_, None) => false,
-    };
-    if !is_configured {
-        return Target::of_environment(url).map_err(|why| match errors.first() {
-            Some(error) if url.is_none() => anyhow!("{}; {why}", error.summary()),
-            _ => anyhow::Error::msg(why),
-        });
-    }
     // A cloned repository must not decide where records go, and which variables go with them. The rule is that of hooks: if they send
     // without asking, Claude Code has asked about the folder.
     if !is_trusted && !runs_unasked(root) {
         origins.check_trust(load::why_untrusted);
     }
-    match origins.untrusted_endpoint() {
-        // The user typed it, and so has chosen it.
-        Some(why) if url.is_some() => {
-            if config.telemetry.is_some_and(|telemetry| telemetry.headers.is_some()) {
-                let what = format!("{why}: none of its `telemetry.headers` are sent");
-                // Records are sent even if stderr is closed.
-                let _ = writeln!(Out::stderr(), "conclaude: warning: {what}");
-            }
-            Target::of_environment(url).map_err(anyhow::Error::msg)
+    let telemetry = origins.telemetry().unwrap_or_default();
+    if telemetry.endpoint.is_some()
+        && named.as_ref().is_none_or(|named| telemetry.endpoint.as_ref() == Some(named))
+    {
+        return Target::of_config(&telemetry).map_err(anyhow::Error::msg);
+    }
+    if let Some(why) = origins.untrusted_telemetry() {
+        match &named {
+            None => bail!(
+                "{why}, and names the endpoint {}: `conclaude trust` shows what you agree to",
+                endpoint_of(&config)
+            ),
+            // The user typed it, and so has chosen it.
+            Some(named) if config.endpoint() == Some(named) => warn_of_headers(why, &config),
+            Some(_) => {}
         }
-        Some(why) => bail!(
-            "{why}, and names the endpoint {}: `conclaude trust` shows what you agree to",
-            endpoint_of(&config)
-        ),
-        None => Target::of_config(&config.telemetry.unwrap_or_default()).map_err(anyhow::Error::msg),
+    }
+    Target::of_environment(url).map_err(|why| match errors.first() {
+        Some(error) if url.is_none() => anyhow!("{}; {why}", error.summary()),
+        _ => anyhow::Error::msg(why),
+    })
+}
+
+fn warn_of_headers(why: &str, config: &ConclaudeConfig) {
+    if config.telemetry.as_ref().is_some_and(|telemetry| telemetry.headers.is_some()) {
+        let what = format!("{why}: none of its `telemetry.headers` are sent");
+        // Records are sent even if stderr is closed.
+        let _ = writeln!(Out::stderr(), "conclaude: warning: {what}");
     }
 }
 

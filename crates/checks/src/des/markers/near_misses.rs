@@ -1,7 +1,7 @@
 //! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a character of another alphabet
 //! that looks the same. A comment that was meant to switch a gate on must not be ignored.
 
-use super::{CLOSE, KEYS};
+use super::{CLOSE, KEYS, OPEN};
 
 /// The separator after the key of a marker, and what looks like it.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
@@ -19,14 +19,49 @@ impl NearMiss {
         if *written == format!("DES-{key}") {
             format!("DES-{key} is not alone in its comment, or not followed by a colon")
         } else {
-            // Characters that look the same, or are invisible, are shown as escapes.
-            let named: String = written
-                .chars()
-                .map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() })
-                .collect();
-            format!("`{named}` is not a marker, `DES-{key}` is")
+            format!("`{}` is not a marker, `DES-{key}` is", with_escapes(written))
         }
     }
+}
+
+/// Characters that look the same, or are invisible, are shown as escapes.
+fn with_escapes(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
+}
+
+/// Text before a key that looks like `<!--` and is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FalseOpening {
+    written: String,
+    pub(super) key: &'static str,
+}
+
+impl FalseOpening {
+    pub(super) fn problem(&self) -> String {
+        let FalseOpening { written, key } = self;
+        format!("`{}` before DES-{key} does not open a marker, `{OPEN}` does", with_escapes(written))
+    }
+}
+
+/// What looks like the start of a marker, with other dashes, blanks, invisible or wide characters in `<!--`.
+pub(super) fn false_openings(prompt: &str) -> Vec<FalseOpening> {
+    let starts = prompt.char_indices().filter(|(_, c)| matches!(seen_as(*c), Some('<')));
+    starts.filter_map(|(at, _)| false_opening(prompt.get(at..)?.lines().next()?)).collect()
+}
+
+fn false_opening(line: &str) -> Option<FalseOpening> {
+    let is_between = |c: char| c.is_whitespace() || seen_as(c).is_none();
+    let (_, rest) = line.split_at(line.chars().next()?.len_utf8());
+    let mark = rest.trim_start_matches(is_between);
+    let rest = mark.strip_prefix(|c| seen_as(c) == Some('!'))?.trim_start_matches(is_between);
+    let inside = rest.trim_start_matches(|c| is_between(c) || seen_as(c) == Some('-'));
+    let written = line.get(..line.len() - inside.len())?;
+    let has_dash = written.chars().any(|c| seen_as(c) == Some('-'));
+    let key = key_of(inside.split(SEPARATORS).next()?.split(char::is_whitespace).next()?)?;
+    if !has_dash || written.trim_end() == OPEN {
+        return None;
+    }
+    Some(FalseOpening { written: written.trim_end().to_owned(), key })
 }
 
 /// The misspelled keys in a comment. A key that is only mentioned in prose does not count.
@@ -104,7 +139,7 @@ fn folded(text: &str) -> String {
 
 /// The ASCII character that this one looks like.
 fn seen_as(c: char) -> Option<char> {
-    const LOOKS_LIKE: [(&str, char); 16] = [
+    const LOOKS_LIKE: [(&str, char); 29] = [
         ("АаΑα", 'A'),
         ("ВΒ", 'B'),
         ("СсϹ", 'C'),
@@ -121,13 +156,42 @@ fn seen_as(c: char) -> Option<char> {
         ("Ѕѕ", 'S'),
         ("ТΤ", 'T'),
         ("Ѵѵν", 'V'),
+        ("ℐℑⅈℹ", 'I'),
+        ("ℒℓ", 'L'),
+        ("ℕ", 'N'),
+        ("ℴ", 'O'),
+        ("ℙ", 'P'),
+        ("ℰℯⅇ", 'E'),
+        ("ⅅⅆ", 'D'),
+        ("ℱ", 'F'),
+        ("ℂℭ", 'C'),
+        ("ℳ", 'M'),
+        ("‹〈⟨˂ᐸ≺", '<'),
+        ("ǃꜝ¡", '!'),
+        ("‐‑‒–—―−﹘﹣", '-'),
     ];
     match c {
         _ if c.is_ascii() => Some(c),
         // Full width.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
+        _ if styled_letter(c).is_some() => styled_letter(c),
         _ => LOOKS_LIKE.iter().find(|(like, _)| like.contains(c)).map(|(_, seen)| *seen),
     }
+}
+
+/// The letter of an alphabet that only differs in style: mathematical, circled, squared.
+fn styled_letter(c: char) -> Option<char> {
+    const ALPHABETS: [(u32, u32); 6] = [
+        (0x1d400, 0x1d6a3),
+        (0x24b6, 0x24e9),
+        (0x1f130, 0x1f149),
+        (0x1f150, 0x1f169),
+        (0x1f170, 0x1f189),
+        (0x1f1e6, 0x1f1ff),
+    ];
+    let code = u32::from(c);
+    let (start, _) = ALPHABETS.iter().find(|(start, end)| (*start..=*end).contains(&code))?;
+    char::from_u32(u32::from('A') + (code - start) % 26)
 }
 
 /// Whether one character was left out, added or changed, or two neighbours were exchanged.
@@ -174,6 +238,9 @@ mod tests {
             (" des-validation: required ", &["VALIDATION"]),
             (" D\u{415}S-VALIDATION: required ", &["VALIDATION"]),
             (" ＤＥＳ-VALIDATION: required ", &["VALIDATION"]),
+            (" 𝐃𝐄𝐒-𝐕𝐀𝐋𝐈𝐃𝐀𝐓𝐈𝐎𝐍: required ", &["VALIDATION"]),
+            (" DES-𝘷𝘢𝘭𝘪𝘥𝘢𝘵𝘪𝘰𝘯: required ", &["VALIDATION"]),
+            (" ⒹⒺⓈ-VALIDATION: required ", &["VALIDATION"]),
             // Typos.
             (" DES-VALIDATON: required ", &["VALIDATION"]),
             (" DES-VALDIATION: required ", &["VALIDATION"]),
@@ -206,7 +273,49 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_looks_like_the_start_of_a_marker_is_found() {
+        for opening in [
+            "<!—",
+            "<!–",
+            "<!-\u{2011}",
+            "<!−−",
+            "< !--",
+            "<! --",
+            "<!- -",
+            "<!-",
+            "<\u{200b}!--",
+            "<!\u{200b}--",
+            "<!-\u{feff}-",
+            "＜!--",
+            "<！--",
+            "＜！－－",
+            "‹!--",
+            "<!---",
+        ] {
+            let found = false_openings(&format!("Do it.\n{opening} DES-VALIDATION: required -->\nNow."));
+            assert_eq!(found.iter().map(|one| one.key).collect::<Vec<_>>(), ["VALIDATION"], "{opening:?}");
+        }
+        for free in [
+            "<!-- DES-VALIDATION: required -->",
+            "a <b> and DES-VALIDATION: required",
+            "<! DES-VALIDATION: required",
+            "<!— a dash in prose about DES validation —>",
+            "if x < !y - DESCRIPTION: z",
+            "<",
+            "<!",
+            "<!-",
+        ] {
+            assert_eq!(false_openings(free), [], "{free:?}");
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn no_prompt_panics(prompt in "(?s)[<!\\-–‹ DES:\u{200b}]{0,40}.{0,40}") {
+            false_openings(&prompt);
+        }
+
         #[test]
         fn no_comment_panics(comment in "(?s).{0,80}") {
             near_misses(&comment);

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use super::tree_merger::TreeMerger;
+use serde::Deserialize;
+
+use super::tree_merger::{TELEMETRY, TreeMerger};
 use super::{Layer, Source, file_name};
-use crate::config::{ConclaudeConfig, EventConfig, Patterns};
-use crate::yaml::{Node, Span, Spanned};
+use crate::config::{ConclaudeConfig, EventConfig, Patterns, TelemetryConfig};
+use crate::yaml::{Node, Span, Spanned, Text};
 
 /// Where the values of a config came from.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,10 @@ pub struct Origins {
     pub(super) sources: Vec<Source>,
     /// The values of each file alone, where all are asked for.
     alone: Option<Vec<Spanned<Node>>>,
+    /// The section `telemetry` of each file that has one: it is merged again without the files that nobody trusts.
+    telemetry: Vec<Spanned<Node>>,
+    /// Why the section of a file was left out.
+    untrusted_telemetry: Option<String>,
 }
 
 /// The file and the line of a value.
@@ -52,16 +58,39 @@ impl Origins {
         }
         tree.set_source(self.sources.len());
         self.sources.push(source);
-        let layers: Vec<Layer> = self.sources.iter().map(|source| source.layer).collect();
+        self.telemetry.extend(tree.value_of(TELEMETRY).cloned());
         let outer = std::mem::take(&mut self.tree);
-        self.tree = TreeMerger { layers: &layers, keys: Vec::new() }.values(outer, tree);
+        self.tree = self.merged(outer, tree, Vec::new());
     }
 
-    /// Decides for each file whether anything of it may run.
+    fn merged(&self, outer: Spanned<Node>, inner: Spanned<Node>, keys: Vec<Text>) -> Spanned<Node> {
+        let layers: Vec<Layer> = self.sources.iter().map(|source| source.layer).collect();
+        TreeMerger { layers: &layers, keys }.values(outer, inner)
+    }
+
+    /// Decides for each file whether anything of it may run. What a file says about telemetry must not displace what a trusted
+    /// one says: use [`Origins::telemetry`] afterwards.
     pub fn check_trust(&mut self, why_untrusted: impl Fn(&Source) -> Option<String>) {
         for source in &mut self.sources {
             source.untrusted = why_untrusted(source);
         }
+        self.untrusted_telemetry = self.untrusted(&[TELEMETRY]).map(str::to_owned);
+        if self.untrusted_telemetry.is_none() {
+            return;
+        }
+        let is_trusted = |node: &&Spanned<Node>| self.untrusted_source(node.span.source).is_none();
+        let trusted = self.telemetry.iter().filter(is_trusted).cloned();
+        let merged = trusted.reduce(|outer, inner| self.merged(outer, inner, vec![TELEMETRY.into()]));
+        self.tree.remove(TELEMETRY);
+        if let (Some(merged), Node::Map(entries)) = (merged, &mut self.tree.value) {
+            entries.push((Spanned { value: TELEMETRY.into(), span: merged.span }, merged));
+        }
+    }
+
+    /// The section `telemetry`, without what nobody trusts.
+    #[must_use]
+    pub fn telemetry(&self) -> Option<TelemetryConfig> {
+        Option::deserialize(self.node(&[TELEMETRY])?).ok().flatten()
     }
 
     /// Where a value came from, named by its keys and indices: `["preToolUse", "uneditableFiles", "0"]`. Of a map or list
@@ -106,10 +135,10 @@ impl Origins {
         None
     }
 
-    /// Why nothing may be sent to the endpoint that the config names. Trust is checked before, where it is asked for.
+    /// Why an endpoint that a file names is not used. Trust is checked before, where it is asked for.
     #[must_use]
-    pub fn untrusted_endpoint(&self) -> Option<&str> {
-        self.untrusted(&["telemetry"])
+    pub fn untrusted_telemetry(&self) -> Option<&str> {
+        self.untrusted_telemetry.as_deref()
     }
 
     /// Why nothing of this file may run.
@@ -121,15 +150,14 @@ impl Origins {
     /// What else of this config nobody agreed to, and why it stays off.
     #[must_use]
     pub fn untrusted_rules(&self) -> Vec<(&'static str, &str)> {
-        const RULES: [(&str, &[&str]); 5] = [
+        const RULES: [(&str, &[&str]); 4] = [
             ("the judge", &["des", "judge"]),
             ("permissions", &["permissionRequest", "allow"]),
             ("context for prompts", &["userPromptSubmit", "contextRules"]),
-            ("telemetry", &["telemetry"]),
             ("`stop.infinite`", &["stop", "infinite"]),
         ];
         let found = RULES.into_iter().filter_map(|(what, keys)| Some((what, self.untrusted(keys)?)));
-        found.collect()
+        found.chain(self.untrusted_telemetry().map(|why| (TELEMETRY, why))).collect()
     }
 
     fn node(&self, keys: &[&str]) -> Option<&Spanned<Node>> {

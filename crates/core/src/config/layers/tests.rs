@@ -142,3 +142,58 @@ fn what_a_layer_says_alone_is_known_without_reading_it_again() {
     assert_eq!(origins.of_layer(Layer::Local), ConclaudeConfig::default());
     assert_eq!((all.max_blocks(), origins.of_layer(Layer::User).max_blocks()), (2, 5));
 }
+
+#[test]
+fn an_inner_layer_does_not_stop_records_that_an_outer_one_requires() {
+    let is_on = |files: &[(Layer, &str, &str)]| {
+        let audit = layered(files).0.audit.unwrap();
+        (audit.enabled.unwrap_or(true), audit.required.unwrap_or(false))
+    };
+    let required = (Layer::User, "user", "audit: {required: true}\n");
+    for off in ["audit: {enabled: false}\n", "audit: {enabled: false, required: false}\n"] {
+        assert_eq!(is_on(&[required, (Layer::Project, "project", off)]), (true, true), "{off}");
+        let wanted = (Layer::User, "user", "audit: {enabled: true}\n");
+        assert!(!is_on(&[wanted, (Layer::Project, "project", off)]).0, "not required");
+    }
+}
+
+const OWN: (Layer, &str, &str) = (
+    Layer::User,
+    "user",
+    "telemetry: {endpoint: 'https://own.example', headers: {authorization: 'Bearer ${TOKEN}'}}\n",
+);
+
+/// The endpoint, and the names of the headers that go there.
+fn target(origins: &Origins) -> (String, Vec<String>) {
+    let telemetry = origins.telemetry().unwrap();
+    let headers =
+        telemetry.headers.iter().flat_map(|headers| headers.iter()).map(|(name, _)| name.to_owned());
+    (telemetry.endpoint.unwrap().as_str().to_owned(), headers.collect())
+}
+
+#[test]
+fn headers_stay_with_the_layer_that_names_the_endpoint() {
+    let other =
+        (Layer::Project, "project", "telemetry: {endpoint: 'https://other.example', headers: {x-a: b}}\n");
+    let (_, origins) = layered(&[OWN, other]);
+    assert_eq!(target(&origins), ("https://other.example".to_owned(), vec!["x-a".to_owned()]));
+    let more = (Layer::Project, "project", "telemetry: {signals: [logs], headers: {x-a: b}}\n");
+    let (_, origins) = layered(&[OWN, more]);
+    assert_eq!(target(&origins), ("https://own.example".to_owned(), vec!["authorization".to_owned()]));
+    let extended = (Layer::User, "base", "telemetry: {headers: {x-a: b}}\n");
+    let (_, origins) = layered(&[extended, OWN]);
+    assert_eq!(target(&origins).1, ["x-a", "authorization"], "one layer");
+}
+
+#[test]
+fn an_untrusted_endpoint_does_not_displace_the_users() {
+    let other = (Layer::Project, "project", "telemetry: {endpoint: 'https://other.example', output: true}\n");
+    let (_, mut origins) = layered(&[OWN, other]);
+    origins.check_trust(|source| match source.layer {
+        Layer::Project => Some("not trusted".to_owned()),
+        _ => None,
+    });
+    assert_eq!(target(&origins), ("https://own.example".to_owned(), vec!["authorization".to_owned()]));
+    assert!(!origins.telemetry().unwrap().exports_output());
+    assert_eq!(origins.untrusted_rules(), [("telemetry", "not trusted")]);
+}

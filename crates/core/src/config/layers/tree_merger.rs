@@ -17,6 +17,7 @@ impl TreeMerger<'_> {
         if self.is_locked_on(&outer, &inner) || self.is_stricter(&outer, &inner) {
             return outer;
         }
+        let (outer, inner) = self.with_own_headers(outer, inner);
         let span = outer.span;
         let outer = as_commands(outer, &inner, &self.keys);
         let inner = as_commands(inner, &outer, &self.keys);
@@ -37,7 +38,8 @@ impl TreeMerger<'_> {
     fn entries(&mut self, mut entries: Vec<MapEntry>, more: Vec<MapEntry>) -> Vec<MapEntry> {
         let outer = SectionMode::of(&entries);
         for (key, value) in more {
-            if key.value == MATCH && self.would_drop(outer, &value) {
+            if key.value == MATCH && self.would_drop(outer, &value) || self.would_stop_audit(&entries, &value)
+            {
                 continue;
             }
             match entries.iter_mut().find(|(known, _)| known.value == key.value) {
@@ -57,6 +59,29 @@ impl TreeMerger<'_> {
     fn would_drop(&self, outer: SectionMode, value: &Spanned<Node>) -> bool {
         let is_outer = |span| self.layer_of(span) < self.layer_of(value.span);
         !outer.is_first && is_first(value) && outer.commands.is_some_and(is_outer)
+    }
+
+    /// Whether an inner layer would switch off records that an outer one requires.
+    fn would_stop_audit(&self, outer: &[MapEntry], value: &Spanned<Node>) -> bool {
+        let is_required = |(key, required): &MapEntry| {
+            key.value == "required"
+                && required.value == Node::Bool(true)
+                && self.layer_of(required.span) < self.layer_of(value.span)
+        };
+        self.keys == ["audit"] && value.value == Node::Bool(false) && outer.iter().any(is_required)
+    }
+
+    /// Headers go only to the endpoint that their own layer names: they may hold a token.
+    fn with_own_headers(
+        &self,
+        mut outer: Spanned<Node>,
+        mut inner: Spanned<Node>,
+    ) -> (Spanned<Node>, Spanned<Node>) {
+        if self.keys == [TELEMETRY] && self.layer_of(outer.span) < self.layer_of(inner.span) {
+            let names_endpoint = inner.value_of("endpoint").is_some_and(|url| url.value != Node::Null);
+            if names_endpoint { outer.remove(HEADERS) } else { inner.remove(HEADERS) }
+        }
+        (outer, inner)
     }
 
     fn layer_of(&self, span: Span) -> Layer {
@@ -109,6 +134,10 @@ fn is_one_value(keys: &[Text]) -> bool {
 const DEFAULT: [&str; 2] = ["permissionRequest", "default"];
 
 const MATCH: &str = "match";
+
+pub(super) const TELEMETRY: &str = "telemetry";
+
+const HEADERS: &str = "headers";
 
 /// How the section of the outer files selects patterns.
 #[derive(Clone, Copy)]

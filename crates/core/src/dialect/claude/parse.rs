@@ -6,19 +6,33 @@ use serde_json::{Map, Value};
 use crate::dialect::other_clients;
 use crate::event::{EventKind, Subject};
 
-/// What Claude Code compares with the matcher of a registration, for the events that we register with one.
-#[must_use]
-pub fn compared(event: EventKind, input: &[u8]) -> Option<String> {
-    #[derive(Deserialize)]
-    struct ComparedFields {
-        tool_name: Option<String>,
-        file_path: Option<String>,
-    }
-    let ComparedFields { tool_name, file_path } = serde_json::from_slice(input).ok()?;
-    match event.row().subject {
-        Subject::Field("tool_name") => tool_name,
-        Subject::File(_) => file_path?.rsplit('/').next().map(str::to_owned),
-        _ => None,
+/// What a payload says about its registration.
+#[derive(Clone, Debug, Default)]
+pub struct CallFields {
+    /// What Claude Code compares with the matcher, for the events that we register with one.
+    pub subject: Option<String>,
+    pub session_id: Option<String>,
+}
+
+impl CallFields {
+    #[must_use]
+    pub fn read(event: EventKind, input: &[u8]) -> CallFields {
+        #[derive(Deserialize)]
+        struct Fields {
+            tool_name: Option<String>,
+            file_path: Option<String>,
+            session_id: Option<String>,
+        }
+        let Ok(Fields { tool_name, file_path, session_id }) = serde_json::from_slice(input) else {
+            return CallFields::default();
+        };
+        let name_of = |path: String| path.rsplit('/').next().map(str::to_owned);
+        let subject = match event.row().subject {
+            Subject::Field("tool_name") => tool_name,
+            Subject::File(_) => file_path.and_then(name_of),
+            _ => None,
+        };
+        CallFields { subject, session_id }
     }
 }
 

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::install::scope::{Scope, is_users_own};
-use crate::install::settings::{self, CommandLine, Refusal, Registration, Settings};
+use crate::install::settings::{self, CommandLine, Refusal, Registration, SWITCH, Settings};
 use crate::install::user_file::MAX_BYTES;
 use conclaude_core::dialect::claude::tools;
-use conclaude_core::event::EventKind;
 use conclaude_core::pattern::Pattern;
 use conclaude_os::files;
 
@@ -23,6 +22,21 @@ impl ScopeSettings {
     pub fn is_ignored(&self) -> bool {
         let is = |settings: &Settings| settings.ignored.is_some() && !settings.registered.is_empty();
         self.settings.as_ref().is_ok_and(is)
+    }
+
+    /// The variables in a project's file that move the user's own config and state away, in words.
+    pub fn redirections(&self) -> Vec<String> {
+        let Some(settings) = self.settings.as_ref().ok().filter(|file| file.ignored.is_none()) else {
+            return Vec::new();
+        };
+        let moves = settings.variables.iter().filter(|(variable, _)| variable != SWITCH);
+        let path = self.path.display();
+        let line = |(variable, value): &(String, String)| {
+            format!(
+                "{path} sets {variable}={value} in `env`: conclaude looks there for your own config, your trust and its state"
+            )
+        };
+        if self.scope == Scope::User { Vec::new() } else { moves.map(line).collect() }
     }
 
     /// The registrations that Claude Code reads.
@@ -44,7 +58,7 @@ pub fn current(project: &Path) -> Vec<ScopeSettings> {
     existing.map(|(scope, path)| ScopeSettings { scope, settings: read(&path), path }).collect()
 }
 
-fn read(path: &Path) -> Result<Settings, Refusal> {
+pub(super) fn read(path: &Path) -> Result<Settings, Refusal> {
     let text = files::read_text(path, MAX_BYTES).map_err(|error| Refusal(error.to_string()))?;
     settings::read(&text)
 }
@@ -68,17 +82,6 @@ pub fn runs_unasked(found: &[ScopeSettings]) -> bool {
     let is_unasked =
         |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted);
     found.iter().any(|file| file.registered().iter().any(is_unasked))
-}
-
-/// Whether the project itself has registered us for this event and its subject, such as the tool. Then the registration for all
-/// projects defers to it.
-pub fn project_has(project: &Path, event: EventKind, compared: Option<&str>) -> bool {
-    let own =
-        [Scope::Project, Scope::Local].into_iter().filter_map(|scope| Some((scope, scope.path(project)?)));
-    own.filter(|(_, path)| !is_users_own(path)).any(|(scope, path)| {
-        let file = ScopeSettings { scope, settings: read(&path), path };
-        file.registered().iter().any(|one| one.event == event && satisfies(one, compared))
-    })
 }
 
 /// Whether a registration of a project does what is needed, so that the user's own defers to it. One with `--if-trusted`

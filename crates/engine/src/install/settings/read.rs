@@ -3,8 +3,10 @@
 use std::fmt;
 
 use jsonc_parser::parse_to_ast;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use super::client_schema::{self, DeadEntry};
 use super::command_line::{CommandLine, ORIGINAL};
 use super::document::options;
 use conclaude_core::event::EventKind;
@@ -19,47 +21,16 @@ pub struct Settings {
     pub registered: Vec<Registration>,
     /// Command lines that call us too, but are not ours to change.
     pub lookalikes: Vec<String>,
-    /// Entries without a list `hooks`.
+    /// Entries that Claude Code cannot read.
     pub dead: Vec<DeadEntry>,
     /// The file switches all hooks off.
     pub hooks_off: bool,
-    /// What it sets our own switch to, for every session that reads it.
-    pub switch: Option<String>,
-    /// Why Claude Code ignores the whole file: it reads JSON without comments and trailing commas.
+    /// The variables in it that decide what we do, with their values, for every session that reads it.
+    pub variables: Vec<(String, String)>,
+    /// Why Claude Code ignores the whole file: it is not JSON without comments and trailing commas, or a value has the wrong type.
     pub ignored: Option<String>,
-}
-
-/// An entry without a list `hooks`. While it is there, Claude Code calls no hook of the event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadEntry {
-    pub event: String,
-    /// What to write instead.
-    pub instead: String,
-}
-
-impl DeadEntry {
-    fn of(event: &str, group: &Value) -> Option<DeadEntry> {
-        if group.get("hooks").is_some_and(Value::is_array) {
-            return None;
-        }
-        let command = group.get("command").and_then(Value::as_str).unwrap_or("…");
-        let mut entry = json!({ "hooks": [{ "type": "command", "command": command }] });
-        if let (Some(matcher), Some(entry)) = (group.get("matcher"), entry.as_object_mut()) {
-            entry.shift_insert(0, "matcher".into(), matcher.clone());
-        }
-        Some(DeadEntry { event: event.to_owned(), instead: entry.to_string() })
-    }
-}
-
-impl fmt::Display for DeadEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DeadEntry { event, instead } = self;
-        write!(
-            f,
-            "`hooks.{event}` has an entry without a list `hooks`: Claude Code never calls it, nor any other hook of {event} while it is there. \
-             Remove it, or write {instead}"
-        )
-    }
+    /// It has settings whose form only Claude Code knows. If one of them is wrong, it ignores the whole file.
+    pub has_unknown_settings: bool,
 }
 
 pub fn read(text: &str) -> Result<Settings, Refusal> {
@@ -68,10 +39,17 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
         return Ok(Settings::default());
     }
     let parse = |allow_comments| parse_to_ast(text, &Default::default(), &options(allow_comments));
-    let ignored = parse(false).err().map(|error| error.to_string());
     let parsed = parse(true).map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))?;
     let json = parsed.value.map(Value::from).filter(Value::is_object);
     let json = json.ok_or_else(|| Refusal("the settings file is not a JSON object".into()))?;
+    // The first knows the words for comments; the second is as strict as the client.
+    let not_json = parse(false).err().map(|error| error.to_string());
+    let not_json =
+        not_json.or_else(|| serde_json::from_str::<IgnoredAny>(text).err().map(|error| error.to_string()));
+    let ignored = match not_json {
+        Some(error) => Some(format!("it is not plain JSON: {error}")),
+        None => client_schema::wrong_setting(&json),
+    };
     let hooks = json.get("hooks").and_then(Value::as_object).into_iter().flatten();
     let (mut registered, mut lookalikes, mut dead) = (Vec::new(), Vec::new(), Vec::new());
     for (name, groups) in hooks {
@@ -86,8 +64,15 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
         lookalikes.extend(others.filter(|command| calls_us(command, name)).map(str::to_owned));
     }
     let hooks_off = json.get("disableAllHooks") == Some(&Value::Bool(true));
-    let switch = json.get("env").and_then(|env| env.get(SWITCH)).and_then(Value::as_str).map(str::to_owned);
-    Ok(Settings { registered, lookalikes, dead, hooks_off, switch, ignored })
+    let has_unknown_settings = client_schema::has_unknown_settings(&json);
+    let variables = variables(&json);
+    Ok(Settings { registered, lookalikes, dead, hooks_off, variables, ignored, has_unknown_settings })
+}
+
+/// Our switch, and the variables that say where the user's config and state are.
+fn variables(json: &Value) -> Vec<(String, String)> {
+    let set = |name: &&str| Some(((*name).to_owned(), json.get("env")?.get(name)?.as_str()?.to_owned()));
+    [SWITCH, "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].iter().filter_map(set).collect()
 }
 
 /// A hook as a registration, if it is ours.
@@ -114,9 +99,10 @@ pub(super) fn calls_us(command: &str, event: &str) -> bool {
 /// What Claude Code does with the entry that keeps it from working.
 fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
     let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
-    let is_command = hook.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "command");
     match hook {
-        _ if !is_command => Some("its `type` is not \"command\", so Claude Code runs something else"),
+        _ if hook.get("type").and_then(Value::as_str) != Some("command") => {
+            Some("its `type` is not \"command\", so Claude Code does not run it")
+        }
         _ if hook.get("async") == Some(&Value::Bool(true)) => {
             Some("`async` makes Claude Code ignore its answer")
         }
@@ -125,6 +111,11 @@ fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
         }
         _ if hook.get("if").is_some() => {
             Some("`if` keeps Claude Code from calling it for all that is needed")
+        }
+        _ if hook.get("args").is_some() => Some("`args` makes Claude Code run it without a shell"),
+        _ if hook.get("shell").is_some() => Some("`shell` makes Claude Code run it with another shell"),
+        _ if hook.get("timeout").and_then(Value::as_f64).is_some_and(|seconds| seconds < 1.0) => {
+            Some("its `timeout` is too short to answer")
         }
         _ => None,
     }

@@ -130,9 +130,10 @@ fn an_entry_without_a_timeout_has_that_of_claude_code() {
 #[test]
 fn entries_that_cannot_work_are_known_and_fixed_by_installing() {
     for (key, why) in [
-        ("\"async\": true", "ignore its answer"),
-        ("\"if\": \"Bash\"", "ever calling"),
-        ("\"type\": \"prompt\"", "something else"),
+        (r#""type": "command", "async": true"#, "ignore its answer"),
+        (r#""type": "command", "if": "Bash""#, "ever calling"),
+        (r#""type": "command", "args": []"#, "without a shell"),
+        (r#""type": "prompt""#, "does not run it"),
     ] {
         let text = format!(
             r#"{{"hooks": {{"SubagentStop": [{{"hooks": [{{{key}, "command": "conclaude SubagentStop", "timeout": 60}}]}}]}}}}"#
@@ -233,8 +234,8 @@ fn claude_code_ignores_a_file_with_comments_or_trailing_commas() {
         ("{}", None),
         ("\u{feff}{}", None),
         ("", None),
-        ("{ // mine\n}", Some("Comments are not allowed on line 1 column 3")),
-        ("{\"a\": [1,]}", Some("Trailing commas are not allowed on line 1 column 9")),
+        ("{ // mine\n}", Some("it is not plain JSON: Comments are not allowed on line 1 column 3")),
+        ("{\"a\": [1,]}", Some("it is not plain JSON: Trailing commas are not allowed on line 1 column 9")),
     ] {
         assert_eq!(read(text).unwrap().ignored.as_deref(), ignored, "{text}");
     }
