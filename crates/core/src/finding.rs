@@ -184,6 +184,15 @@ pub enum Weight {
     Warn,
 }
 
+/// What a guard says besides its reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuardWords {
+    /// What the user should know who is asked, instead of what Claude should do.
+    pub user_fix: Option<String>,
+    /// The part of the call that it is about, where the call alone does not show it.
+    pub about: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub code: Code,
@@ -195,12 +204,9 @@ pub struct Finding {
     /// What to do. Empty where the message of a rule says it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
-    /// What the user should know who is asked, instead of `fix`.
+    /// What only guards add.
     #[serde(skip)]
-    pub user_fix: Option<String>,
-    /// The part of the call that it is about, where the call alone does not show it.
-    #[serde(skip)]
-    pub about: Option<String>,
+    pub guard: Option<Box<GuardWords>>,
     /// What it was found by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Box<Rule>>,
@@ -220,8 +226,7 @@ impl Finding {
             phase: None,
             what,
             fix,
-            user_fix: None,
-            about: None,
+            guard: None,
             rule: None,
             matched: None,
         }
@@ -238,6 +243,13 @@ impl Finding {
     #[must_use]
     pub fn matching(mut self, matched: impl Into<String>) -> Finding {
         self.matched = Some(matched.into()).filter(|matched| !matched.is_empty());
+        self
+    }
+
+    /// The same, with what only guards add.
+    #[must_use]
+    pub fn with_words(mut self, words: GuardWords) -> Finding {
+        self.guard = Some(Box::new(words));
         self
     }
 
@@ -275,11 +287,13 @@ impl Finding {
     }
 
     fn prose(&self, audience: Audience) -> String {
-        let fix = match (audience, &self.user_fix) {
+        let words = self.guard.as_deref();
+        let fix = match (audience, words.and_then(|words| words.user_fix.as_ref())) {
             (Audience::User, Some(fix)) => fix,
             _ => &self.fix,
         };
-        let about = self.about.as_ref().map(|about| format!("about {}", clean_line(about)));
+        let about =
+            words.and_then(|words| words.about.as_ref()).map(|about| format!("about {}", clean_line(about)));
         let place: Vec<String> = self.rule.iter().map(|rule| rule.place()).chain(about).collect();
         let mut text = clean_line(&self.what);
         if !fix.is_empty() {
@@ -302,11 +316,10 @@ mod tests {
     #[test]
     fn a_guard_gives_the_reason_before_the_rule_and_no_code() {
         let rule = Rule::key("preToolUse.toolUsageValidation").at("pack:git-safety", Some(12));
-        let finding = Finding {
-            user_fix: Some("Allow it if you want that.".into()),
-            ..Finding::new(Code::GuardAsks, "Force push rewrites the remote's history.", "Push without it.")
+        let finding =
+            Finding::new(Code::GuardAsks, "Force push rewrites the remote's history.", "Push without it.")
                 .by(Some(rule), "git push -f")
-        };
+                .with_words(GuardWords { user_fix: Some("Allow it if you want that.".into()), about: None });
         assert_eq!(
             finding.text_for(Audience::Claude),
             "Force push rewrites the remote's history. Push without it. (pack:git-safety:12)"
@@ -315,7 +328,8 @@ mod tests {
             finding.text_for(Audience::User),
             "Force push rewrites the remote's history. Allow it if you want that. (pack:git-safety:12)"
         );
-        let finding = Finding { about: Some("`git push\n-f`".into()), fix: String::new(), ..finding };
+        let words = GuardWords { user_fix: None, about: Some("`git push\n-f`".into()) };
+        let finding = Finding { fix: String::new(), ..finding }.with_words(words);
         assert_eq!(
             finding.text_for(Audience::Claude),
             "Force push rewrites the remote's history. (pack:git-safety:12, about `git push -f`)"

@@ -20,7 +20,7 @@ use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
-use conclaude_core::finding::{Code, Finding};
+use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
 use conclaude_core::text::clean;
@@ -257,5 +257,6 @@ pub(super) fn outcome(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
     let guard::Finding { reason, advice, about, origin, matched, .. } = found;
     let finding = Finding::new(code, clean(&reason), clean(&advice.claude)).by(Some(origin), matched);
-    Outcome::of_guard(verdict, Finding { user_fix: advice.user.map(|fix| clean(&fix)), about, ..finding })
+    let words = GuardWords { user_fix: advice.user.map(|fix| clean(&fix)), about };
+    Outcome::of_guard(verdict, finding.with_words(words))
 }

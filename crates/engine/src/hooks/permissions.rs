@@ -13,7 +13,7 @@ use conclaude_checks::permission::{
 };
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, PermissionRequestConfig};
-use conclaude_core::finding::{Code, Finding};
+use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean;
@@ -130,6 +130,9 @@ fn outcome(verdict: Verdict, code: Code, said: &RuleAnswer) -> Outcome {
             let evidence = Evidence::Finding(finding.warning());
             Outcome { verdict, message: String::new(), evidence }
         }
-        _ => Outcome::of_guard(verdict, Finding { about: said.about.clone(), ..finding }),
+        _ => {
+            let words = GuardWords { user_fix: None, about: said.about.clone() };
+            Outcome::of_guard(verdict, finding.with_words(words))
+        }
     }
 }
