@@ -31,6 +31,15 @@ fn the_keys_of_other_programs_are_answered_with_ours() {
 }
 
 #[test]
+fn a_command_that_has_nobody_to_run_in_parallel_with_is_named() {
+    let config = |more: &str| format!("stop: {{commands: [{{run: a, parallel: true}}, {{run: b{more}}}]}}\n");
+    let shown = validated(&config(""));
+    assert!(shown.contains("stop: `parallel` has no effect") && shown.contains(":1:38"), "{shown}");
+    let shown = validated(&config(", parallel: true"));
+    assert!(!shown.contains("has no effect"), "{shown}");
+}
+
+#[test]
 fn a_pattern_directly_in_a_section_belongs_under_commands() {
     for section in ["subagentStop:\n  coder:\n    - run: npm test\n", "subagentStop:\n  run: npm test\n"] {
         let shown = validated(section);

@@ -1,5 +1,7 @@
 //! `init --import`: hooks of the settings and a config of conclaude 0.2 become rules.
 
+use serde_json::json;
+
 use super::*;
 
 const HOOKS: &str = r#"{
@@ -315,4 +317,17 @@ fn import_adds_to_a_config_that_exists() {
     exit 1
     conclaude: --import takes over hooks of a project, and yours are for all of them: use it without --user, or with --local
     ");
+}
+
+/// Claude Code runs all hooks of an event at the same time, and after the import they ran one after the other.
+#[test]
+fn hooks_that_ran_at_the_same_time_still_do() {
+    let meets = |own: &str, other: &str| {
+        let run = format!("touch {own}; until [ -e {other} ]; do sleep 0.01; done");
+        json!({"hooks": [{"type": "command", "command": run, "timeout": 60}]})
+    };
+    let hooks = json!({"hooks": {"Stop": [meets("one", "two"), meets("two", "one")]}});
+    let test = Test::event("Stop").without("agent_id").file(".claude/settings.json", hooks.to_string());
+    assert_eq!(run_in(&test.root(), &["init", "--import"]).0, Some(0));
+    test.run().silent();
 }

@@ -311,6 +311,7 @@ impl EventConfig {
             let what = format!("{section}: this version of conclaude knows no event {event}");
             found.push(Remark::new([section], what).because("its commands run if Claude Code has it"));
         }
+        let is_alone = self.commands().filter(|command| command.parallel == Some(true)).count() == 1;
         for (pattern, commands) in self.entries() {
             let keys = [section, "commands", pattern.as_str()];
             if event.row().subject == Subject::Nothing && !pattern.matches("", None).unwrap_or(true) {
@@ -332,6 +333,10 @@ impl EventConfig {
                     Remark::new([section, "commands", pattern.as_str(), &index.to_string(), key], title)
                 };
                 command.warnings(event, &of, found);
+                if is_alone && command.parallel == Some(true) {
+                    let remark = of("parallel", format!("{section}: `parallel` has no effect"));
+                    found.push(remark.because("no other command of the section has it"));
+                }
             }
         }
     }

@@ -79,6 +79,20 @@ impl ImportResult {
                 }
             }
         }
+        self.config.values_mut().for_each(run_hooks_in_parallel);
+    }
+}
+
+/// Claude Code runs all hooks of an event at the same time.
+fn run_hooks_in_parallel(section: &mut Value) {
+    let patterns = section.get_mut("commands").and_then(Value::as_object_mut);
+    let commands = patterns.into_iter().flat_map(|patterns| patterns.values_mut());
+    let commands = commands.filter_map(Value::as_array_mut).flatten().filter_map(Value::as_object_mut);
+    let mut hooks: Vec<&mut Map<String, Value>> = commands
+        .filter(|command| command.get("protocol").is_some_and(|protocol| protocol == "hook"))
+        .collect();
+    if hooks.len() > 1 {
+        hooks.iter_mut().for_each(|hook| drop(hook.insert("parallel".into(), true.into())));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Windows: a process in a job object, so that its whole tree can be terminated. Threads read its streams.
 
 use std::io::{self, Read, Write};
+use std::marker::PhantomData;
 use std::os::windows::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -32,14 +33,16 @@ pub(super) fn stop_signal() -> Option<&'static str> {
     None
 }
 
-pub(super) struct ChildProcess {
+pub(super) struct ChildProcess<'a> {
     child: Box<dyn ChildWrapper>,
     status: Option<Status>,
     chunks: Receiver<(Stream, Vec<u8>)>,
+    /// As on Unix, where what the process reads is not copied.
+    input: PhantomData<&'a [u8]>,
 }
 
-impl ChildProcess {
-    pub(super) fn start(start: Start<'_>) -> io::Result<Self> {
+impl<'a> ChildProcess<'a> {
+    pub(super) fn start(start: Start<'a>) -> io::Result<Self> {
         let Start { mut command, kind: _, stdin } = start;
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -59,7 +62,7 @@ impl ChildProcess {
         if let Some(pipe) = child.stderr().take() {
             read_in_background(pipe, Stream::Stderr, sender);
         }
-        Ok(ChildProcess { child, status: None, chunks })
+        Ok(ChildProcess { child, status: None, chunks, input: PhantomData })
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -77,7 +80,7 @@ impl ChildProcess {
     }
 }
 
-impl WatchedProcess for ChildProcess {
+impl WatchedProcess for ChildProcess<'_> {
     fn exit_status(&mut self) -> Option<Status> {
         if self.status.is_none() {
             // The inner child is the process alone; the job would be waited for as a whole.

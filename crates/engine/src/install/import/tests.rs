@@ -32,8 +32,10 @@ fn a_hook_becomes_a_command_for_the_same_agents() {
           - run: "npm run lint"
             protocol: "hook"
             timeout: 60
+            parallel: true
           - run: "test -e x || exit 2"
             protocol: "hook"
+            parallel: true
     subagentStart:
       commands:
         "*":
