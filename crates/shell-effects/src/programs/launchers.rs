@@ -5,6 +5,7 @@ use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
 use crate::programs::arguments::{self, Call};
+use crate::programs::network;
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 
 /// The command of a subcommand, if that runs one.
@@ -18,6 +19,9 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
+    }
+    if launch.place == Place::RemoteShell {
+        network::ssh_options(analyzer, &options);
     }
     let command = command_of(&launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
