@@ -201,6 +201,8 @@ fn compare(
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
+    let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
+    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, file)));
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
     effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
     let call = ToolCall {
