@@ -402,3 +402,13 @@ fn git_does_not_remove_our_own_files_unseen() {
     let main = done.again().without("agent_id").without("agent_type");
     run(main, "git clean -fdx").tool("ask");
 }
+
+/// In a replay the file may be gone since.
+#[test]
+fn an_edit_that_replaces_text_adds_no_file() {
+    let test = Test::event("PreToolUse").config("preToolUse: {preventRootAdditions: true}\n");
+    let test = test.payload("tool_name", "Edit");
+    let input = |old: &str| json!({"file_path": "gone.md", "old_string": old, "new_string": "b"});
+    let test = test.payload("tool_input", input("a")).run().silent().again();
+    test.payload("tool_input", input("")).run().tool("deny");
+}

@@ -189,7 +189,11 @@ fn compare(
         {
             return (Effects::default(), Vec::new());
         }
-        ToolUse::File { access, path } => (Effects::of(ground.touch(access, path)), None),
+        ToolUse::File { access, path } => {
+            let touch = ground.touch(access, path);
+            let exists = touch.exists || tools::replaces_text(&tool.tool_input);
+            (Effects::of(Touch { exists, ..touch }), None)
+        }
         ToolUse::Shell(command) => {
             let script = guard::read_shell(command, home.as_deref(), cwd);
             (ground.of_script(script), Some(command))

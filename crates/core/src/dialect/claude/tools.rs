@@ -281,6 +281,11 @@ pub fn searched(tool: &str, input: &Map<String, Value>) -> Option<String> {
     Some(folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/'))))
 }
 
+/// Whether an edit replaces text, so that its file exists. In a past session it may be gone since.
+pub fn replaces_text(input: &Map<String, Value>) -> bool {
+    input.get("old_string").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+}
+
 /// The files that a call sends to the user.
 pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Vec<&'a str> {
     if tool == SEND { mcp::named_files(input) } else { Vec::new() }
