@@ -199,7 +199,8 @@ impl Analyzer<'_> {
     fn unassigned(&self, name: &str, assigning: bool) -> ParameterValue {
         match (name, self.home()) {
             // By `env HOME=x bash -c …`.
-            ("HOME" | "TMPDIR", _) if self.state.exports.has(name) => ParameterValue::Unknown,
+            _ if self.state.exports.has(name) => ParameterValue::Unknown,
+            ("BASH", _) => ParameterValue::Fields(vec![Field::literal("bash")]),
             ("HOME", Some(home)) => ParameterValue::Fields(vec![Field::literal(home)]),
             ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.
