@@ -9,6 +9,7 @@ use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
+use crate::programs::program::Stdin;
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
 use crate::{CodeLanguage, Doubt};
@@ -30,12 +31,12 @@ pub(crate) enum Language {
 impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
-        let text = self.with_given_values(text);
+        let text = self.with_given_values(interpreter, text);
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }
 
     /// Code with the values that it is given: those of exported variables that it names, and its input.
-    fn with_given_values(&self, mut text: String) -> String {
+    fn with_given_values(&self, interpreter: &str, mut text: String) -> String {
         let mut given = String::new();
         for variable in self.state.exports.variables().iter() {
             if let Some((name, value)) = variable.split_once('=')
@@ -45,7 +46,10 @@ impl Analyzer<'_> {
                 given.push_str(value);
             }
         }
-        if let Stream::Text(printed) = &self.scope.input
+        let is_interpreter = self.program(interpreter).is_some_and(|program| program.stdin == Stdin::Code);
+        let reads_names = is_interpreter || text.contains("getline") || text.contains("system(");
+        if reads_names
+            && let Stream::Text(printed) = &self.scope.input
             && !printed.text.text.contains(text.as_str())
         {
             given.push('\n');

@@ -235,6 +235,7 @@ impl Analyzer<'_> {
         self.assign(assignment);
         by.extend(start..self.script.commands.len());
         self.state.variables.set_printed_by(&assignment.name, by);
+        self.evaluate_prompt(&assignment.name);
     }
 
     fn assign(&mut self, assignment: &Assignment) {
@@ -287,7 +288,6 @@ impl Analyzer<'_> {
             None => value,
         };
         self.state.set(&assignment.name, value);
-        self.evaluate_prompt(&assignment.name);
     }
 
     /// A value that is the index of an array with a substitution is there to be evaluated, wherever that happens.
@@ -323,6 +323,8 @@ impl Analyzer<'_> {
                     self.as_part(|analyzer| analyzer.evaluate(&value.text));
                 }
             }
+            // What other variables hold has been set by the user.
+            _ if self.state.variables.printed_by(name).is_empty() => {}
             _ => self.doubt_script(name),
         }
     }
