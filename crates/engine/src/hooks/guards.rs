@@ -20,9 +20,10 @@ use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
-use conclaude_core::finding::{Code, Finding};
+use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
+use conclaude_core::text::clean;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
@@ -254,12 +255,8 @@ pub(super) fn wordless(found: guard::Finding) -> Outcome {
 
 pub(super) fn outcome(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
-    let what = conclaude_core::text::clean(&format!("{}: {}", found.what, found.rule));
-    let finding = Finding::new(code, what, conclaude_core::text::clean(&found.advice))
-        .by(Some(found.origin), found.matched);
-    Outcome {
-        verdict,
-        message: format!("{} {finding}", verdict.mark()),
-        evidence: Evidence::Finding(finding),
-    }
+    let guard::Finding { reason, advice, about, origin, matched, .. } = found;
+    let finding = Finding::new(code, clean(&reason), clean(&advice.claude)).by(Some(origin), matched);
+    let words = GuardWords { user_fix: advice.user.map(|fix| clean(&fix)), about };
+    Outcome::of_guard(verdict, finding.with_words(words))
 }
