@@ -81,6 +81,8 @@ codes! {
     StateMismatch = "STATE_MISMATCH",
     /// A phase lacks the record of a real run.
     EvidenceMissing = "EVIDENCE_MISSING",
+    /// A file of the step was changed after the last proof.
+    StaleEvidence = "STALE_EVIDENCE",
     /// A file was changed that the step may not touch.
     ScopeViolation = "SCOPE_VIOLATION",
     /// A gated agent left nothing to judge it by.
@@ -150,6 +152,7 @@ impl Code {
             Code::TurnLimitExceeded => RuleSource::Step("max_turns"),
             Code::TimeoutExceeded => RuleSource::Step("duration_minutes"),
             Code::EvidenceMissing => RuleSource::Config(&["des", "evidence"]),
+            Code::StaleEvidence => RuleSource::Config(&["des", "staleEvidence"]),
             Code::ScopeViolation => RuleSource::Step("allowed_file_patterns"),
             Code::JudgeRefused | Code::JudgeFailed => RuleSource::Config(&["des", "judge"]),
             Code::PromptNotFound => {
