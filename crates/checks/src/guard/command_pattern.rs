@@ -21,6 +21,8 @@ pub struct CommandPattern {
     ignores_case: bool,
     /// The command must have one of these as well.
     options: Option<OptionNames>,
+    /// The command must have none of these.
+    without: Option<OptionNames>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,8 @@ impl<'a> CommandForms<'a> {
 
 impl CommandPattern {
     pub fn new(glob: Glob, is_prefix: bool) -> CommandPattern {
-        CommandPattern { glob, is_prefix, longer: OnceLock::new(), ignores_case: false, options: None }
+        let longer = OnceLock::new();
+        CommandPattern { glob, is_prefix, longer, ignores_case: false, options: None, without: None }
     }
 
     /// The pattern with further words. None if it would be too long.
@@ -95,6 +98,10 @@ impl CommandPattern {
 
     pub fn with_options(self, options: Option<OptionNames>) -> CommandPattern {
         CommandPattern { options, ..self }
+    }
+
+    pub fn without(self, without: Option<OptionNames>) -> CommandPattern {
+        CommandPattern { without, ..self }
     }
 
     /// Whether it has a shell operator, and so is about several commands.
@@ -157,8 +164,11 @@ impl CommandPattern {
         }
     }
 
-    /// Whether one of the options is given.
+    /// Whether one of the options is given, and none of those that must not be.
     fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
+        if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice())) {
+            return None;
+        }
         self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))
     }
 

@@ -151,7 +151,9 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
         TargetKind::Call | TargetKind::Joined { .. } => format!("running `{}`", shown(start(subject))),
     };
     // The file is named if the command does not show it.
-    if let Some(file) = target.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str())) {
+    if let Some(file) =
+        target.file(rule, &call.ground).map(clean_line).filter(|file| !what.contains(file.as_str()))
+    {
         what += &format!(" on {file}");
     }
     let mut found = Finding {

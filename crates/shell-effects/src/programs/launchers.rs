@@ -4,7 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
-use crate::programs::arguments::{self, Call};
+use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 
 /// The command of a subcommand, if that runs one.
@@ -18,6 +18,9 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
+    }
+    if launch.place == Place::Elsewhere {
+        mounts(analyzer, &options, call.command);
     }
     let command = command_of(&launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
@@ -38,6 +41,23 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         });
     } else if !command.is_empty() {
         analyzer.inside(call.command, launch.place != Place::Here, |analyzer| analyzer.run_fields(command));
+    }
+}
+
+/// Files of this machine that a container is given: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.
+fn mounts(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
+    let volumes = options
+        .values(&["-v", "--volume"])
+        .filter_map(|volume| Some((volume, volume.text.split(':').next()?)));
+    let sources = options.values(&["--mount"]).filter_map(|mount| {
+        let mut parts = mount.text.split(',').filter_map(|part| part.split_once('='));
+        parts.find(|(key, _)| matches!(*key, "source" | "src")).map(|(_, source)| (mount, source))
+    });
+    for (field, source) in volumes.chain(sources) {
+        // Others are the names of volumes.
+        if field.is_literal() && source.starts_with(['/', '.', '~']) {
+            analyzer.reads(&Field::literal(source), command);
+        }
     }
 }
 
