@@ -1,6 +1,7 @@
 //! Text to syntax tree: the grammar of bash.
 
 pub(crate) mod commands;
+pub(crate) mod continuations;
 pub(crate) mod parser;
 pub mod placeholder;
 pub(crate) mod quotes;

@@ -1,5 +1,6 @@
 //! Searches directories and expands shell globs on the disk, within limits of number and time.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<
             is_search = true;
             continue;
         }
-        let glob = Glob::new(&part.replace('{', "\\{").replace('}', "\\}"), Kind::Path).ok()?;
+        let plain = without_classes(part).replace('{', "\\{").replace('}', "\\}");
+        let glob = Glob::new(&plain, Kind::Path).ok()?;
         let mut next = Vec::new();
         for folder in &found {
             if !part.contains(['*', '?', '[', '\\']) {
@@ -62,6 +64,54 @@ pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<
         found.push(base.join(pattern.replace('\\', "")));
     }
     Some(found)
+}
+
+/// A pattern in which sets with classes of characters, such as `[[:lower:]]`, are any character.
+fn without_classes(pattern: &str) -> Cow<'_, str> {
+    if !["[:", "[.", "[="].iter().any(|class| pattern.contains(class)) {
+        return Cow::Borrowed(pattern);
+    }
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let (first, after) = rest.split_at(c.len_utf8());
+        match set_with_classes(after) {
+            Some(length) if c == '[' => {
+                out.push('?');
+                rest = after.get(length..).unwrap_or_default();
+            }
+            _ if c == '\\' => {
+                let escaped = after.chars().next().map_or(0, char::len_utf8);
+                out.push_str(rest.get(..1 + escaped).unwrap_or(rest));
+                rest = after.get(escaped..).unwrap_or_default();
+            }
+            _ => {
+                out.push_str(first);
+                rest = after;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The length of a set of characters after its `[`, if there is a class in it.
+fn set_with_classes(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = usize::from(matches!(bytes.first(), Some(b'!' | b'^')));
+    at += usize::from(bytes.get(at) == Some(&b']'));
+    let mut has_class = false;
+    loop {
+        match (bytes.get(at)?, bytes.get(at + 1)) {
+            (b']', _) => return if has_class { Some(at + 1) } else { None },
+            (b'[', Some(mark @ (b':' | b'.' | b'='))) => {
+                let end = [*mark, b']'];
+                let inner = bytes.get(at + 2..)?;
+                at += 4 + inner.windows(2).position(|two| two == end)?;
+                has_class = true;
+            }
+            _ => at += 1,
+        }
+    }
 }
 
 /// Folders with all folders below them. None if there are too many.

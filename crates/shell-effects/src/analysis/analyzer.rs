@@ -7,6 +7,7 @@ use crate::analysis::environment::Environment;
 use crate::analysis::field::Field;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
+use crate::analysis::variables::SavedVariable;
 use crate::programs::program::Program;
 use crate::programs::table;
 use crate::{Context, Doubt, MAX_DEPTH, Script};
@@ -14,6 +15,9 @@ use crate::{Context, Doubt, MAX_DEPTH, Script};
 /// Loops, functions and possible values lead to more commands than are written; there is an end to that. The unit is
 /// about a byte that is looked at.
 const MAX_WORK: usize = 1 << 20;
+
+/// Each is looked at with every `git clean`.
+const MAX_UNTRACKED: usize = 64;
 
 pub(crate) struct Analyzer<'a> {
     context: Context<'a>,
@@ -26,6 +30,10 @@ pub(crate) struct Analyzer<'a> {
     pub(super) jumps: Jumps,
     /// What a shell runs when it ends, with the state in which that was set.
     pub(super) traps: Vec<(Field, State)>,
+    /// Files that were taken out of git's index.
+    untracked: Vec<Field>,
+    /// How many files with settings of git are read, one because of the other.
+    pub(crate) git_includes: usize,
     work: usize,
 }
 
@@ -52,6 +60,8 @@ pub(super) struct Streams {
     pub(super) output: Stream,
     /// By the process substitutions of the command at hand.
     pub(super) process: Stream,
+    /// Whether there are any.
+    pub(super) has_process: bool,
     /// By all commands so far, where a command or a file gets it.
     pub(super) prints: Option<Stream>,
 }
@@ -61,6 +71,8 @@ pub(super) struct Streams {
 pub(super) struct FunctionLog {
     pub(super) defined: Vec<(FunctionBody, State)>,
     pub(super) called: Vec<FunctionBody>,
+    /// What variables were before they became local, for each function that runs.
+    pub(super) locals: Vec<Vec<SavedVariable>>,
 }
 
 /// The states in which a part of the script may have been left early. They are joined where the script goes on.
@@ -101,11 +113,18 @@ impl<'a> Analyzer<'a> {
                 start: 0,
                 pipeline: 0,
             },
-            streams: Streams { output: Stream::Nothing, process: Stream::Nothing, prints: None },
+            streams: Streams {
+                output: Stream::Nothing,
+                process: Stream::Nothing,
+                has_process: false,
+                prints: None,
+            },
             combinations: Combinations::default(),
             functions: FunctionLog::default(),
             jumps: Jumps::default(),
             traps: Vec::new(),
+            untracked: Vec::new(),
+            git_includes: 0,
             work: 0,
         }
     }
@@ -127,6 +146,21 @@ impl<'a> Analyzer<'a> {
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
         let own = self.context.programs.iter().find(|program| program.names.contains(&name));
         own.or_else(|| table::by_name(name))
+    }
+}
+
+/// Files that git tracked before this script.
+impl Analyzer<'_> {
+    pub(crate) fn untracked_files(&mut self, files: &[Field]) {
+        if self.untracked.len() < MAX_UNTRACKED {
+            self.untracked.extend(files.iter().cloned());
+        } else {
+            self.doubt(Doubt::TooMany("untracked files"));
+        }
+    }
+
+    pub(crate) fn untracked(&self) -> Vec<Field> {
+        self.untracked.clone()
     }
 }
 
@@ -208,7 +242,7 @@ impl Analyzer<'_> {
 /// Parts of a script that leave something as it was before.
 impl Analyzer<'_> {
     /// Runs something. One part of what is known, or of the scope, is the same afterwards as before.
-    pub(super) fn restoring<P: Clone, T>(
+    pub(crate) fn restoring<P: Clone, T>(
         &mut self,
         part: fn(&mut Self) -> &mut P,
         run: impl FnOnce(&mut Self) -> T,

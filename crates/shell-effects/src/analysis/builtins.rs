@@ -42,6 +42,10 @@ pub(crate) fn popd(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
 
 pub(crate) fn eval(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
+    let words = match words.split_first() {
+        Some((first, rest)) if first.text == "--" => rest,
+        _ => words,
+    };
     if words.iter().any(|field| matches!(field.kind, FieldKind::Unknown | FieldKind::Tree)) {
         analyzer.code(&stream::joined(words, " "), "eval");
     } else {
@@ -52,9 +56,44 @@ pub(crate) fn eval(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// `trap 'commands' EXIT`.
 pub(crate) fn trap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    if let [code, _, ..] = call.arguments.operands.as_slice() {
+    let [code, signals @ ..] = call.arguments.operands.as_slice() else { return };
+    if signals.is_empty() {
+        return;
+    }
+    let at_end = |signal: &Field| matches!(signal.text.as_str(), "EXIT" | "0" | "SIGEXIT");
+    if signals.iter().all(at_end) {
         analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
-        analyzer.traps.push((code.clone(), analyzer.state.clone()));
+    } else {
+        // It may run at any time, and what it sets is set again and again.
+        let before = analyzer.state.variables.clone();
+        analyzer.one_of([true, false], |analyzer, runs| {
+            if runs {
+                analyzer.as_part(|analyzer| analyzer.code(code, "bash"));
+            }
+        });
+        for name in analyzer.state.variables.changed(&before) {
+            analyzer.state.options.make_unsteady(&name);
+        }
+    }
+    analyzer.traps.push((code.clone(), analyzer.state.clone()));
+}
+
+/// `shopt -s NAME`, `shopt -u NAME`.
+pub(crate) fn shopt(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for name in &call.arguments.operands {
+        if call.arguments.has(&["-s"]) {
+            analyzer.state.options.switch_on(&name.text);
+        } else if call.arguments.has(&["-u"]) {
+            analyzer.state.options.switch_off(&name.text);
+        }
+    }
+}
+
+/// `hash -p FILE NAME`: the name stands for the program.
+pub(crate) fn hash(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let Some(file) = call.arguments.value(&["-p"]) else { return };
+    for name in &call.arguments.operands {
+        analyzer.state.aliases.define(&name.text, file.quoted());
     }
 }
 
@@ -126,6 +165,9 @@ pub(crate) fn unset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `let`.
 pub(crate) fn arithmetic(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for field in call.fields.iter().skip(1) {
+        if field.is_literal() {
+            analyzer.evaluate_number(&field.text);
+        }
         analyzer.assign_numbers(&vec![Piece::Quoted(field.text.clone())]);
     }
 }
@@ -172,12 +214,28 @@ pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if call.arguments.has(&["-n"]) && call.name != "export" {
         analyzer.state.variables.make_opaque();
     }
-    // What the parser did not see as an assignment, since it is quoted.
+    let is_local = analyzer.is_local(call.fields);
     for operand in &call.arguments.operands {
-        if let Some((name, value)) = operand.text.split_once('=') {
-            let value = operand.with(value);
-            let is_known = value.kind != FieldKind::Unknown;
-            analyzer.state.set(name, if is_known { Value::one(value) } else { Value::Unknown });
+        let (name, value) = match operand.text.split_once('=') {
+            Some((name, value)) => (name, Some(operand.with(value))),
+            None => (operand.text.as_str(), None),
+        };
+        if is_local {
+            let saved = analyzer.state.variables.saved(name);
+            analyzer.make_local(saved);
+        }
+        match value {
+            // What the parser did not see as an assignment, since it is quoted.
+            Some(value) => {
+                let is_known = value.kind != FieldKind::Unknown;
+                let value = if is_known { Value::one(value) } else { Value::Unknown };
+                if analyzer.state.options.has_integers {
+                    analyzer.evaluate_integers(&value);
+                }
+                analyzer.state.set(name, value);
+            }
+            None if is_local => analyzer.state.set(name, Value::one(Field::literal(""))),
+            None => {}
         }
     }
 }
@@ -187,6 +245,20 @@ fn exports_all(option: &str, next: &str) -> Option<bool> {
     let flags = option.strip_prefix(['-', '+']).filter(|flags| !flags.starts_with('-'))?;
     let is_meant = flags.contains('a') || flags.ends_with('o') && next == "allexport";
     if is_meant { Some(option.starts_with('-')) } else { None }
+}
+
+/// The words after the options of `set`, if it sets the arguments.
+fn set_arguments(words: &[Field]) -> Option<&[Field]> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        match word.text.as_str() {
+            "--" => return words.get(at + 1..),
+            "-" => return words.get(at + 1..).filter(|rest| !rest.is_empty()),
+            option if option.starts_with(['-', '+']) => at += 1 + usize::from(option.ends_with('o')),
+            _ => return words.get(at..),
+        }
+    }
+    None
 }
 
 /// `set -a`, `set -- a b` and `shift`.
@@ -207,9 +279,7 @@ pub(crate) fn set(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             (Some(fields), Some(count)) => Some(Rc::new(fields.iter().skip(count).cloned().collect())),
             _ => None,
         };
-    } else if let Some(at) = words.iter().position(|field| field.text == "--") {
-        analyzer.state.positional = Some(Rc::new(words.iter().skip(at + 1).cloned().collect()));
-    } else if !call.arguments.operands.is_empty() {
-        analyzer.state.positional = None;
+    } else if let Some(arguments) = set_arguments(words) {
+        analyzer.state.positional = Some(Rc::new(arguments.to_vec()));
     }
 }

@@ -1,11 +1,12 @@
 //! Code that a command runs: known, known in part, or not known before it runs.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
-use crate::analysis::stream::Stream;
+use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::syntax::parser::{Parser, is_name};
@@ -14,6 +15,9 @@ use crate::{CodeLanguage, Doubt};
 
 /// The variable that stands for what another command prints.
 const UNKNOWN: &str = "unknown_output";
+
+/// So many variables are followed from one piece of arithmetic.
+const MAX_EVALUATED: usize = 32;
 
 /// What runs a code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -29,7 +33,29 @@ pub(crate) enum Language {
 impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
+        let text = self.with_given_values(text);
         self.doubt_code(interpreter, CodeLanguage::Other, text);
+    }
+
+    /// Code with the values that it is given: those of exported variables that it names, and its input.
+    fn with_given_values(&self, mut text: String) -> String {
+        let mut given = String::new();
+        for variable in self.state.exports.variables().iter() {
+            if let Some((name, value)) = variable.split_once('=')
+                && text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
+            {
+                given.push('\n');
+                given.push_str(value);
+            }
+        }
+        if let Stream::Text(printed) = &self.scope.input
+            && !printed.text.text.contains(text.as_str())
+        {
+            given.push('\n');
+            given.push_str(&printed.text.text);
+        }
+        text.push_str(&given);
+        text
     }
 
     fn doubt_code(&mut self, interpreter: &str, language: CodeLanguage, text: String) {
@@ -74,7 +100,10 @@ impl Analyzer<'_> {
             Some(name) if name.bytes().all(is_name) => {
                 name == UNKNOWN || self.state.get(name).is_some() || self.state.exports.has(name)
             }
-            Some(name) => name.len() > 1,
+            // `$@` and its like, where the arguments are those of this script.
+            Some(name) => {
+                name.len() > 1 || self.state.positional.as_ref().is_some_and(|fields| !fields.is_empty())
+            }
             None => true,
         };
         let mut parts = word.holes.iter().filter_map(|(part, _)| word.text.get(part.clone()));
@@ -106,7 +135,7 @@ impl Analyzer<'_> {
 
     /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
     pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
-        let mut texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();
+        let texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();
         let used = word.iter().filter_map(|piece| match piece {
             Piece::Parameter { name, .. } => Some(name.as_str()),
             _ => None,
@@ -115,16 +144,63 @@ impl Analyzer<'_> {
         if is_arithmetic {
             used.extend(side_effects::names(word));
         }
-        for name in used {
-            if let Some(Value::Options(values)) = self.state.get(name) {
-                let values =
-                    values.as_slice().iter().filter(|value| value.is_literal() && is_evaluated(&value.text));
-                texts.extend(values.map(|value| value.text.clone()));
-            }
-        }
+        let used = used.into_iter().map(str::to_owned).collect();
         for text in texts {
             self.evaluate(&text);
         }
+        self.evaluate_values(used);
+    }
+
+    /// Arithmetic in an index, an offset or a value: what is in quotes there, and the values of the variables that it names.
+    pub(crate) fn evaluate_index(&mut self, word: &Word) {
+        let texts: Vec<String> = side_effects::substituted(word).map(str::to_owned).collect();
+        for text in texts {
+            self.evaluate(&text);
+        }
+        self.evaluate_hidden(word, true);
+    }
+
+    /// A text that is arithmetic.
+    pub(crate) fn evaluate_number(&mut self, text: &str) {
+        if is_evaluated(text) {
+            self.evaluate(text);
+        } else {
+            self.evaluate_values(side_effects::names_in(text).map(str::to_owned).collect());
+        }
+    }
+
+    /// The values of variables in arithmetic are arithmetic themselves, in which other variables are named.
+    fn evaluate_values(&mut self, names: Vec<String>) {
+        let (mut open, mut seen) = (names, Vec::new());
+        while let Some(name) = open.pop() {
+            if seen.len() >= MAX_EVALUATED || seen.contains(&name) {
+                continue;
+            }
+            for text in self.literal_values(&name) {
+                if is_evaluated(&text) {
+                    self.evaluate(&text);
+                } else {
+                    open.extend(side_effects::names_in(&text).map(str::to_owned));
+                }
+            }
+            seen.push(name);
+        }
+    }
+
+    /// What is known of the values of a variable, or of an argument.
+    fn literal_values(&self, name: &str) -> Vec<String> {
+        let values: &[Field] = match self.state.get(name) {
+            Some(Value::Options(values)) => values.as_slice(),
+            Some(Value::Array(values)) => values,
+            Some(Value::Unknown) => &[],
+            None => match (&self.state.positional, name.parse::<usize>()) {
+                (Some(fields), Ok(index)) => {
+                    index.checked_sub(1).and_then(|at| fields.get(at)).map_or(&[], std::slice::from_ref)
+                }
+                _ => &[],
+            },
+        };
+        values.iter().filter(|value| value.is_literal()).map(|value| value.text.clone()).collect()
     }
 
     /// Whether arithmetic sets harmless variables only, and evaluates nothing that a command of this script printed.
@@ -149,7 +225,8 @@ impl Analyzer<'_> {
 
     /// Code from the last process substitution.
     pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language) {
-        let input = self.streams.process.clone();
+        // Other descriptors are not followed.
+        let input = if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
         self.code_of(input, interpreter, language);
     }
 
@@ -160,6 +237,7 @@ impl Analyzer<'_> {
                 if printed.and_more {
                     self.nothing_known(interpreter, language);
                 }
+                let printed = without_last_backslash(printed);
                 match language {
                     Language::NewShell => self.scoped(|analyzer| {
                         analyzer.scope.input = Stream::Inherited;
@@ -189,6 +267,26 @@ impl Analyzer<'_> {
     pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, language: Language) {
         self.reads(file, call.command);
         self.written_code(file, call.command, call.name, language);
+    }
+
+    /// A file that a shell runs when it starts, if this command wrote it.
+    pub(crate) fn start_up_file(&mut self, file: &Field, command: usize) {
+        self.as_part(|analyzer| {
+            analyzer.written_code(file, command, "bash", Language::NewShell);
+        });
+    }
+
+    /// A program that is called by its name alone, if this command wrote a file of that name and changed where programs are.
+    pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
+        let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
+        if !has_path || name.contains('/') || self.state.disk.is_untouched() {
+            return;
+        }
+        for path in self.state.disk.named(name) {
+            self.as_part(|analyzer| {
+                analyzer.written_code(&Field::literal(path), command, name, Language::NewShell);
+            });
+        }
     }
 
     /// A program in a file, such as `./x`.
@@ -254,6 +352,16 @@ impl Analyzer<'_> {
             self.doubt_script(&first.text);
         }
     }
+}
+
+/// At the end of a file, a shell drops a backslash that escapes nothing.
+fn without_last_backslash(mut printed: Rc<PrintedText>) -> Rc<PrintedText> {
+    let text = &printed.text.text;
+    let backslashes = text.len() - text.trim_end_matches('\\').len();
+    if backslashes % 2 == 1 && printed.text.is_literal() {
+        Rc::make_mut(&mut printed).text.text.pop();
+    }
+    printed
 }
 
 /// Whether nothing of a text is known.

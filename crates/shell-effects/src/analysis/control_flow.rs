@@ -97,6 +97,11 @@ impl Analyzer<'_> {
             self.scope.input =
                 self.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)));
         }
+        if self.state.options.lastpipe {
+            let before = self.state.clone();
+            self.command(last);
+            return self.state.join(&before);
+        }
         self.subshell(|analyzer| analyzer.command(last));
     }
 
@@ -135,6 +140,8 @@ impl Analyzer<'_> {
         let Some(function) = self.state.functions.get(name).cloned() else { return false };
         let bodies = function.bodies.as_slice().iter().map(Some);
         let none = if function.is_certain { None } else { Some(None) };
+        let outer = std::mem::take(&mut self.state.locals);
+        self.functions.locals.push(Vec::new());
         self.returning(Some(arguments), |analyzer| {
             analyzer.one_of(bodies.chain(none), |analyzer, body| {
                 let Some(body) = body else { return };
@@ -144,7 +151,23 @@ impl Analyzer<'_> {
                 analyzer.deeper(|analyzer| analyzer.command(&body.0));
             });
         });
+        self.end_locals();
+        self.state.locals = outer;
         function.is_certain
+    }
+
+    /// Variables that were local are what they were before.
+    fn end_locals(&mut self) {
+        for saved in self.functions.locals.pop().unwrap_or_default().iter().rev() {
+            if self.state.locals.contains(&saved.name) {
+                self.state.variables.put_back(saved);
+                continue;
+            }
+            // It may have been another variable to the end.
+            let mut without = self.state.clone();
+            without.variables.put_back(saved);
+            self.state.join(&without);
+        }
     }
 
     /// Runs what `return` leaves, with its own arguments where it has some.
@@ -225,9 +248,10 @@ impl Analyzer<'_> {
     }
 
     fn expression(&mut self, words: &[Word], is_arithmetic: bool) {
+        let compares = !is_arithmetic && words.iter().any(side_effects::compares_numbers);
         for word in words {
             self.substitutions(word);
-            self.evaluate_hidden(word, is_arithmetic);
+            self.evaluate_hidden(word, is_arithmetic || compares);
             if is_arithmetic {
                 self.assign_numbers(word);
             }

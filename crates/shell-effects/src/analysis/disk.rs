@@ -107,6 +107,13 @@ impl Disk {
         self.files.is_empty() && !self.is_full
     }
 
+    /// The files of this name that were written, in any directory.
+    pub(crate) fn named(&self, name: &str) -> Vec<String> {
+        let is_named = |path: &str| path.rsplit('/').next() == Some(name);
+        let files = self.files.iter().filter(|file| is_named(&file.path));
+        files.map(|file| file.path.as_ref().to_owned()).collect()
+    }
+
     /// Writes to a file, or appends to it.
     pub(crate) fn write(&mut self, path: &str, content: Stream, appends: bool, by: Vec<usize>) {
         let mut file = match self.written(path) {

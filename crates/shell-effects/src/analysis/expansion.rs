@@ -25,7 +25,7 @@ impl Analyzer<'_> {
             }
         };
         self.work(fields.iter().map(|field| field.text.len()).sum());
-        fields
+        self.with_glob_options(fields)
     }
 
     /// A word that is neither split nor expanded by globs, as in an assignment.
@@ -206,6 +206,7 @@ impl Analyzer<'_> {
             process.blur();
         }
         self.streams.process = process;
+        self.streams.has_process = true;
     }
 
     /// What a substitution prints, where that is known.

@@ -5,12 +5,14 @@ use std::rc::Rc;
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
+use crate::analysis::parameters::PROMPTS;
 use crate::syntax::tree::Assignment;
 
 /// Their value is code for a shell, which some program runs.
-const CODE: [&str; 17] = [
+const CODE: [&str; 18] = [
     "BROWSER",
     "EDITOR",
+    "FCEDIT",
     "GIT_ASKPASS",
     "GIT_EDITOR",
     "GIT_EXTERNAL_DIFF",
@@ -29,6 +31,10 @@ const CODE: [&str; 17] = [
 ];
 /// A shell runs the file that they name.
 const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
+
+/// A program takes their value for options of its own.
+const OPTIONS: [(&str, &str); 4] =
+    [("GREP_OPTIONS", "grep"), ("TAR_OPTIONS", "tar"), ("UNZIP", "unzip"), ("ZIPOPT", "zip")];
 
 /// The variables that programs are given.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +91,12 @@ impl Exports {
         positions(&self.variables, name).next().is_some()
     }
 
+    /// The values that a variable may have.
+    pub(crate) fn values<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e str> {
+        positions(&self.variables, name)
+            .filter_map(|at| self.variables.get(at)?.split_once('=').map(|(_, value)| value))
+    }
+
     /// Either these or others.
     pub(crate) fn join(&self, other: &Exports) -> Exports {
         let all = self.all || other.all;
@@ -116,14 +128,26 @@ impl Analyzer<'_> {
             let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
                 continue;
             };
-            let is_prompt = name == "PS4";
+            let options = OPTIONS.iter().find(|(known, _)| *known == name);
             if CODE.contains(&name) {
                 let code = Field::literal(value.trim_start_matches(['|', '-', '@']));
                 self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
             } else if SCRIPTS.contains(&name) {
-                self.touch(Access::Read, &Field::literal(value), command);
-            } else if is_prompt {
+                let file = Field::literal(value);
+                self.touch(Access::Read, &file, command);
                 self.as_part(|analyzer| analyzer.evaluate(value));
+                self.start_up_file(&file, command);
+            } else if PROMPTS.contains(&name) {
+                self.as_part(|analyzer| analyzer.evaluate(value));
+            } else if name == "HISTFILE" {
+                self.touch(Access::Write, &Field::literal(value), command);
+            } else if let Some((_, program)) = options {
+                let code = Field::literal(format!("{program} {value}"));
+                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            } else if let Some(function) = name.strip_prefix("BASH_FUNC_") {
+                // A shell defines it. It runs as one that was defined and not called.
+                let code = Field::literal(format!("{} {value}", function.trim_end_matches("%%")));
+                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "bash")));
             }
         }
     }

@@ -10,6 +10,9 @@ use crate::syntax::tree::{AssignedValue, Assignment, Operation, Piece, Word};
 /// Longer values are not trimmed: each length is compared with the pattern.
 const MAX_TRIMMED: usize = 256;
 
+/// Variables that a shell expands once more.
+pub(crate) const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS4"];
+
 /// What a parameter stands for.
 pub(crate) enum ParameterValue {
     Fields(Vec<Field>),
@@ -65,14 +68,66 @@ impl Analyzer<'_> {
                     other => other,
                 }
             }
+            Some(Operation::Index(word)) => {
+                self.substitutions(word);
+                self.evaluate_index(word);
+                // The first element has the index 0 or 1, as the shell has it.
+                ParameterValue::Unknown
+            }
+            Some(Operation::Indirect(word)) => {
+                self.substitutions(word);
+                if word.is_empty() { self.indirect(name, &found) } else { ParameterValue::Unknown }
+            }
             Some(Operation::Other(word)) => {
                 self.substitutions(word);
+                self.evaluate_hidden(word, true);
+                if let Some(fields) = self.slice(name, word) {
+                    return ParameterValue::Fields(fields);
+                }
                 if matches!(word.first(), Some(Piece::Plain(text)) if text == "@P") {
                     self.expand_prompt(name, &found);
                 }
                 ParameterValue::Unknown
             }
         }
+    }
+
+    /// `${!name}`: the value is the name of another variable. `${!#}` is the last argument.
+    fn indirect(&mut self, name: &str, value: &ParameterValue) -> ParameterValue {
+        if name == "#" {
+            let last = self.state.positional.as_ref().map(|fields| fields.last().cloned());
+            return match (last, &self.state.zero) {
+                (Some(Some(last)), _) => ParameterValue::Fields(vec![last]),
+                (Some(None), Some(zero)) => ParameterValue::Fields(vec![(**zero).clone()]),
+                _ => ParameterValue::Unknown,
+            };
+        }
+        let ParameterValue::Fields(fields) = value else { return ParameterValue::Unknown };
+        match fields.as_slice() {
+            [field] if field.is_literal() && field.text.contains('[') => {
+                self.evaluate_number(&field.text.clone());
+                ParameterValue::Unknown
+            }
+            [field] if field.is_literal() => self.value(&field.text.clone(), false, true),
+            _ => ParameterValue::Unknown,
+        }
+    }
+
+    /// `${@:2}` and `${@: -1}`, where the arguments are known.
+    fn slice(&self, name: &str, word: &Word) -> Option<Vec<Field>> {
+        let ([Piece::Plain(text)], "@" | "*") = (word.as_slice(), name) else { return None };
+        let mut parts = text.strip_prefix(':')?.split(':').map(|part| part.trim().parse::<isize>());
+        let (start, length) = (parts.next()?.ok()?, parts.next());
+        let fields = self.state.positional.as_ref()?;
+        let skipped = match usize::try_from(start) {
+            Ok(start) => start.checked_sub(1)?,
+            Err(_) => fields.len().checked_add_signed(start)?,
+        };
+        let length = match length {
+            Some(length) => usize::try_from(length.ok()?).ok()?,
+            None => fields.len(),
+        };
+        Some(fields.iter().skip(skipped).take(length).cloned().collect())
     }
 
     /// `${name:=word}` where the variable may be unset or empty.
@@ -104,6 +159,9 @@ impl Analyzer<'_> {
     }
 
     fn value(&mut self, name: &str, all: bool, assigning: bool) -> ParameterValue {
+        if let ("0", Some(zero)) = (name, &self.state.zero) {
+            return ParameterValue::Fields(vec![(**zero).clone()]);
+        }
         if let Ok(index) = name.parse::<usize>() {
             return match (&self.state.positional, index.checked_sub(1)) {
                 (Some(fields), Some(index)) => {
@@ -179,6 +237,17 @@ impl Analyzer<'_> {
     }
 
     fn assign(&mut self, assignment: &Assignment) {
+        // Their elements are commands.
+        if matches!(assignment.name.as_str(), "BASH_ALIASES" | "BASH_CMDS") {
+            self.doubt_script(&assignment.name);
+        }
+        if assignment.name == "GLOBIGNORE" {
+            self.state.options.switch_on("dotglob");
+        }
+        if let Some(index) = &assignment.index {
+            self.substitutions(index);
+            self.evaluate_index(index);
+        }
         let mut options: Vec<Field> = Vec::new();
         let value = match &assignment.value {
             AssignedValue::Word(word) => {
@@ -195,6 +264,7 @@ impl Analyzer<'_> {
                 Value::Options(options.into_iter().collect())
             }
             AssignedValue::Array(words) => {
+                words.iter().filter(|word| has_index(word)).for_each(|word| self.evaluate_index(word));
                 self.each_choice(|analyzer| {
                     options.extend(words.iter().flat_map(|word| analyzer.fields(word)))
                 });
@@ -206,8 +276,54 @@ impl Analyzer<'_> {
             Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
             value => value,
         };
-        let value = if assignment.partial { self.appended(&assignment.name, value) } else { value };
+        self.evaluate_hidden_values(&value);
+        if self.state.options.has_integers {
+            self.evaluate_integers(&value);
+        }
+        let value = match &assignment.index {
+            Some(_) => Value::Unknown,
+            None if assignment.appends => self.appended(&assignment.name, value),
+            None => value,
+        };
         self.state.set(&assignment.name, value);
+        self.evaluate_prompt(&assignment.name);
+    }
+
+    /// A value that is the index of an array with a substitution is there to be evaluated, wherever that happens.
+    fn evaluate_hidden_values(&mut self, value: &Value) {
+        let fields = match value {
+            Value::Options(fields) => fields.as_slice(),
+            Value::Array(fields) => fields,
+            Value::Unknown => return,
+        };
+        let hidden =
+            fields.iter().filter(|field| field.is_literal() && side_effects::is_evaluated(&field.text));
+        let texts: Vec<String> = hidden.map(|field| field.text.clone()).collect();
+        for text in texts {
+            self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.evaluate(&text)));
+        }
+    }
+
+    /// A variable may have been declared as a number.
+    pub(crate) fn evaluate_integers(&mut self, value: &Value) {
+        let Value::Options(fields) = value else { return };
+        let texts: Vec<String> = fields.as_slice().iter().map(|field| field.text.clone()).collect();
+        texts.iter().for_each(|text| self.evaluate_number(text));
+    }
+
+    /// A shell expands its prompts, one of them with `set -x` before each command.
+    fn evaluate_prompt(&mut self, name: &str) {
+        if !PROMPTS.contains(&name) {
+            return;
+        }
+        match self.state.get(name).cloned() {
+            Some(Value::Options(values)) => {
+                for value in values.as_slice() {
+                    self.as_part(|analyzer| analyzer.evaluate(&value.text));
+                }
+            }
+            _ => self.doubt_script(name),
+        }
     }
 
     /// The variables that arithmetic sets hold numbers from now on.
@@ -234,6 +350,11 @@ impl Analyzer<'_> {
             _ => Value::Unknown,
         }
     }
+}
+
+/// Whether an element of an array has an index of its own: `[x]=1`.
+fn has_index(word: &Word) -> bool {
+    matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with('['))
 }
 
 /// Whether there are too many fields to follow, or unknown ones.

@@ -4,7 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::directories::moved;
 use crate::analysis::disk::WrittenFile;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream::{RedirectionEffects, Stream};
+use crate::analysis::stream::{self, RedirectionEffects, Stream};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::Output;
 use crate::programs::table;
@@ -103,7 +103,7 @@ impl Analyzer<'_> {
             return self.scope.input.clone();
         }
         if is_descriptor(file) {
-            return self.streams.process.clone();
+            return if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
         }
         match self.written(file) {
             Some(written) => written.content(),
@@ -115,6 +115,7 @@ impl Analyzer<'_> {
     pub(crate) fn redirects_of_compound(&mut self, redirects: &[Redirect]) -> RedirectionEffects {
         let mut all = Vec::new();
         self.streams.process = Stream::Nothing;
+        self.streams.has_process = false;
         self.each_choice(|analyzer| all.push(analyzer.redirected(redirects)));
         let mut last = RedirectionEffects::default();
         for mut redirected in all {
@@ -203,10 +204,38 @@ impl Analyzer<'_> {
         found.reduce(|one, other| one.join(&other))
     }
 
+    /// The files that another file lists, or the standard input: by lines, or with NUL between them.
+    pub(crate) fn listed_in(&self, list: &Field) -> Vec<Field> {
+        let content = if list.text == "-" { self.scope.input.clone() } else { self.content(list) };
+        match content {
+            Stream::Text(printed) => {
+                let mut files = stream::split(&printed.text, |c| matches!(c, '\n' | '\0'));
+                if printed.and_more {
+                    files.push(Field::unknown(format!("the files of {}", list.shown())));
+                }
+                files
+            }
+            Stream::Files(files) => files.iter().map(stream::found).collect(),
+            _ => vec![Field::unknown(format!("the files of {}", list.shown()))],
+        }
+    }
+
+    /// An absolute path from the directory in which the command starts, if it is below that.
+    fn relative_to_start(&self, path: String) -> String {
+        if !path.starts_with('/') {
+            return path;
+        }
+        let Some(start) = self.environment().directory("") else { return path };
+        let below = path.strip_prefix(start.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+        below.map_or_else(|| path.clone(), str::to_owned)
+    }
+
     /// A file, however it is named from the directories that may be the current one.
     fn paths_of(&self, file: &Field) -> Vec<String> {
         let path = |base: &Base| match moved(base, file) {
-            Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => at,
+            Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => {
+                self.relative_to_start(at)
+            }
             _ => file.text.clone(),
         };
         let mut paths: Vec<String> = self.state.bases().iter().map(path).collect();

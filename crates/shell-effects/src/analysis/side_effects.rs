@@ -24,6 +24,12 @@ pub(crate) fn assigns(word: &Word) -> bool {
     })
 }
 
+/// Whether a word of a condition compares numbers, each of which is arithmetic.
+pub(crate) fn compares_numbers(word: &Word) -> bool {
+    matches!(word.as_slice(), [Piece::Plain(text)]
+        if matches!(text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
+}
+
 /// Whether a literal part holds a substitution: as the index of an array, the shell evaluates it.
 pub(crate) fn hides_code(word: &Word) -> bool {
     literal(word).any(|text| text.contains("$(") || text.contains("${") || text.contains('`'))
@@ -39,9 +45,19 @@ pub(crate) fn hidden(word: &Word) -> impl Iterator<Item = &str> {
     literal(word).filter(|text| is_evaluated(text))
 }
 
+/// The literal parts with a substitution anywhere in them, as the index of an array.
+pub(crate) fn substituted(word: &Word) -> impl Iterator<Item = &str> {
+    literal(word).filter(|text| text.contains("$(") || text.contains('`'))
+}
+
 /// The names in the literal parts, which arithmetic takes for variables.
 pub(crate) fn names(word: &Word) -> impl Iterator<Item = &str> {
-    let parts = literal(word).flat_map(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    literal(word).flat_map(names_in)
+}
+
+/// The same for a text.
+pub(crate) fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     parts.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
 }
 

@@ -1,18 +1,19 @@
 //! Simple commands: which program it is, and what follows from that.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
 use crate::analysis::redirections;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
-use crate::analysis::variables::Value;
+use crate::analysis::variables::SavedVariable;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Action, Output, Stdin};
 use crate::programs::tools::prints_settings;
 use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
+use crate::{Access, Quoting};
 
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -43,6 +44,7 @@ impl Analyzer<'_> {
         self.scope.start = start;
         if !self.combinations.is_repeated {
             self.streams.process = Stream::Nothing;
+            self.streams.has_process = false;
         }
         let mut fields = Vec::with_capacity(words.len());
         for word in words {
@@ -52,13 +54,24 @@ impl Analyzer<'_> {
         if let Some(input) = redirected.input.take() {
             self.scope.input = input;
         }
-        let saved: Vec<_> = assignments.iter().map(|assignment| self.assign_for(assignment)).collect();
+        let declares = self.declares(&fields);
+        if declares {
+            self.declared_attributes(&fields);
+        }
+        let saved: Vec<SavedVariable> =
+            assignments.iter().map(|assignment| self.state.variables.saved(&assignment.name)).collect();
+        self.assign_all(assignments, declares);
         let assigned: Vec<String> = assignments.iter().map(|assignment| self.assigned(assignment)).collect();
         let index = self.script.commands.len();
         let count: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.redirected;
-        let declares = self.restoring(count, |analyzer| {
+        if declares && self.is_local(&fields) {
+            saved.iter().for_each(|saved| self.make_local(saved.clone()));
+        }
+        self.restoring(count, |analyzer| {
             analyzer.scope.redirected += usize::from(redirected.to_file);
-            analyzer.with_own_combinations(|analyzer| analyzer.run_assigned(&fields, &assigned, &redirected))
+            analyzer.with_own_combinations(|analyzer| {
+                analyzer.run_assigned(&fields, &assigned, declares, &redirected);
+            });
         });
         // A command of no words redirects as well.
         if self.script.commands.len() == index && !redirected.touched.is_empty() {
@@ -67,23 +80,20 @@ impl Analyzer<'_> {
         self.described(index, assigned, &redirected.touched);
         self.ran(start, index);
         if !declares {
-            for (name, value) in saved {
-                self.state.set(&name, value);
-            }
+            saved.iter().for_each(|saved| self.state.variables.put_back(saved));
         }
         // `exec > FILE`.
         redirected.to_file && fields.len() == 1 && fields.first().is_some_and(|field| field.text == "exec")
     }
 
-    /// Runs a command with the variables that are written before it; whether it declares them.
+    /// Runs a command with the variables that are written before it, or that it declares.
     fn run_assigned(
         &mut self,
         fields: &[Field],
         assigned: &[String],
+        declares: bool,
         redirected: &RedirectionEffects,
-    ) -> bool {
-        let program = fields.first().and_then(|field| self.program(&field.text));
-        let declares = program.is_some_and(|program| program.builtin.declares);
+    ) {
         if declares {
             self.run_command(fields, redirected);
             self.export(fields, assigned);
@@ -96,7 +106,6 @@ impl Analyzer<'_> {
                 analyzer.run_variables(assigned, command);
             });
         }
-        declares
     }
 
     /// Runs a command, and hands over what it prints.
@@ -142,13 +151,6 @@ impl Analyzer<'_> {
         self.each_choice(|analyzer| analyzer.bare_redirects(redirects));
     }
 
-    /// Assigns for the time of one command; what it was before.
-    fn assign_for(&mut self, assignment: &Assignment) -> (String, Value) {
-        let before = self.state.get(&assignment.name).cloned().unwrap_or(Value::Unknown);
-        self.assign_printed(assignment);
-        (assignment.name.clone(), before)
-    }
-
     fn bare_redirects(&mut self, redirects: &[Redirect]) {
         let mut redirected = self.redirected(redirects);
         if redirected.touched.is_empty() {
@@ -175,6 +177,7 @@ impl Analyzer<'_> {
         if !first.is_literal() {
             self.printed_command(fields);
             self.unknown_program(fields);
+            self.after_empty_words(fields, command);
             return;
         }
         match self.state.aliases.get(&first.text).cloned() {
@@ -190,6 +193,26 @@ impl Analyzer<'_> {
         }
     }
 
+    /// Words without quotes that are not known may be empty: the command is what follows them then.
+    fn after_empty_words(&mut self, fields: &[Field], command: usize) {
+        let may_be_empty = |field: &&Field| {
+            is_wholly_unknown(field)
+                && !field.holes.is_empty()
+                && field.holes.iter().all(|(_, quoting)| *quoting == Quoting::Bare)
+        };
+        let count = fields.iter().take_while(may_be_empty).count();
+        let rest = fields.get(count..).unwrap_or_default();
+        if count > 0 && rest.first().is_some_and(Field::is_literal) {
+            let output = std::mem::take(&mut self.streams.output);
+            self.one_of([true, false], |analyzer, is_empty| {
+                if is_empty {
+                    analyzer.wrap(command, |analyzer| analyzer.run_fields(rest));
+                }
+            });
+            self.streams.output = output;
+        }
+    }
+
     fn run_program(&mut self, first: &Field, fields: &[Field], command: usize) {
         let called = table::called_name(&first.text);
         let entry = self.script.commands.get(command).and_then(|command| command.entry);
@@ -198,6 +221,7 @@ impl Analyzer<'_> {
             let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
             words.for_each(|word| self.evaluate(&word.text));
         }
+        self.program_on_path(&first.text, command);
         let is_function = self.call(&first.text, fields.get(1..).unwrap_or_default());
         let name = called.unwrap_or_default();
         match program {
@@ -243,7 +267,14 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
+        // After an alias of no words, the next word may be an assignment.
+        let quoted = |field: &Field| match field.text.split_once('=') {
+            Some((name, value)) if field.is_literal() && is_identifier(name) => {
+                format!("{name}={}", crate::quoted(value))
+            }
+            _ => field.quoted(),
+        };
+        let rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
         self.restoring(
             |analyzer| &mut analyzer.state.aliases,
             |analyzer| {
@@ -259,7 +290,15 @@ impl Analyzer<'_> {
             let Some(value) = value else { continue };
             match arguments::file_access(flags, name) {
                 Some(b'r') => self.reads(value, command),
-                Some(b'w') => self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command)),
+                Some(b'w') => {
+                    self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command));
+                    self.wrote(value, Stream::Unknown, false, vec![command]);
+                }
+                Some(b'l') => {
+                    self.reads(value, command);
+                    let files = self.listed_in(value);
+                    files.iter().for_each(|file| self.touch_tree(Access::Read, file, command));
+                }
                 _ => {}
             }
         }
@@ -318,4 +357,10 @@ impl Analyzer<'_> {
             Action::Special(run) => run(self, call),
         }
     }
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -11,6 +11,7 @@ use crate::analysis::directories::Directories;
 use crate::analysis::disk::Disk;
 use crate::analysis::exports::Exports;
 use crate::analysis::field::Field;
+use crate::analysis::shell_options::ShellOptions;
 use crate::analysis::variables::{Value, Variables};
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,6 +24,11 @@ pub(crate) struct State {
     pub(crate) directories: Directories,
     pub(crate) exports: Exports,
     pub(crate) disk: Disk,
+    pub(crate) options: ShellOptions,
+    /// `$0`, where it is known.
+    pub(crate) zero: Option<Rc<Field>>,
+    /// Variables that are certainly local to the function that runs.
+    pub(crate) locals: Rc<Vec<String>>,
 }
 
 impl State {
@@ -35,6 +41,9 @@ impl State {
             directories: Directories::at_start(),
             exports: Exports::default(),
             disk: Disk::default(),
+            options: ShellOptions::default(),
+            zero: None,
+            locals: Rc::default(),
         }
     }
 
@@ -56,7 +65,8 @@ impl State {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        self.variables.set(name, value);
+        let is_unsteady = self.options.is_unsteady(name);
+        self.variables.set(name, if is_unsteady { Value::Unknown } else { value });
     }
 
     /// The possible current directories.
@@ -73,12 +83,20 @@ impl State {
         self.directories = self.directories.join(&other.directories);
         self.exports = self.exports.join(&other.exports);
         self.disk = self.disk.join(&other.disk);
+        self.options = self.options.join(&other.options);
+        if self.zero != other.zero {
+            self.zero = None;
+        }
+        if self.locals != other.locals {
+            let both = self.locals.iter().filter(|name| other.locals.contains(name)).cloned();
+            self.locals = Rc::new(both.collect());
+        }
     }
 
     /// What differs from an earlier state, which was joined with this one, becomes unknown. Functions and aliases stay: the
     /// number of their bodies in a script is limited. Exports show the values of variables, which become unknown themselves.
     pub(crate) fn widen(&mut self, other: &State) {
-        let State { variables, functions: _, aliases: _, positional, directories, exports: _, disk } = self;
+        let State { variables, positional, directories, disk, .. } = self;
         variables.widen(&other.variables);
         directories.widen(&other.directories);
         *positional = join_positional(positional, &other.positional);
@@ -110,6 +128,8 @@ impl State {
             && self.directories.covers(&other.directories)
             && self.exports.covers(&other.exports)
             && self.disk.covers(&other.disk)
+            && self.options.covers(&other.options)
+            && (self.zero.is_none() || self.zero == other.zero)
     }
 }
 

@@ -119,6 +119,13 @@ struct Variable {
     printed_by: Vec<usize>,
 }
 
+/// A variable at an earlier point. Without an entry, the script had not set it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct SavedVariable {
+    pub(crate) name: String,
+    entry: Option<Rc<Variable>>,
+}
+
 /// The variables that a script sets. One without an entry has the value that it had before the script.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Variables {
@@ -165,6 +172,36 @@ impl Variables {
             }
             Err(_) => self.is_full = true,
         }
+    }
+
+    /// A variable as it is, to put it back later.
+    pub(crate) fn saved(&self, name: &str) -> SavedVariable {
+        let at = self.position(name).ok();
+        SavedVariable { name: name.to_owned(), entry: at.and_then(|at| self.entries.get(at)).map(Rc::clone) }
+    }
+
+    /// A variable is again what it was.
+    pub(crate) fn put_back(&mut self, saved: &SavedVariable) {
+        match (self.position(&saved.name), &saved.entry) {
+            (Ok(at), Some(entry)) => {
+                if let Some(old) = Rc::make_mut(&mut self.entries).get_mut(at) {
+                    *old = Rc::clone(entry);
+                }
+            }
+            (Ok(at), None) => drop(Rc::make_mut(&mut self.entries).remove(at)),
+            (Err(at), Some(entry)) if self.entries.len() < MAX_VARIABLES => {
+                Rc::make_mut(&mut self.entries).insert(at, Rc::clone(entry));
+            }
+            (Err(_), Some(_)) => self.is_full = true,
+            (Err(_), None) => {}
+        }
+    }
+
+    /// The variables with other values than before.
+    pub(crate) fn changed(&self, before: &Variables) -> Vec<String> {
+        let entries = self.entries.iter();
+        let changed = entries.filter(|entry| before.get(&entry.name) != Some(&entry.value));
+        changed.map(|entry| entry.name.as_ref().to_owned()).collect()
     }
 
     /// From now on any of them may have any value.

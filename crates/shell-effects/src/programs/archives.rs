@@ -14,23 +14,49 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["unzip"], "-d= -x= -P=", unzip),
-    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n=", zip),
+    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n= -TT= -O= --out= --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
 /// The options of tar, which reads its words itself: the first may have no dash.
-const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-from=r \
+const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file= --directory= --files-from= \
     --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --strip-components= \
-    --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w";
+    --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script= --new-volume-script= \
+    --rsh-command= --rmt-command= --tape-length= --label= --newer= --newer-mtime= --after-date= --format= \
+    --starting-file= --suffix= --sort= --blocking-factor= --volno-file=w --index-file=w --owner-map=r --group-map=r";
+
+/// Options of tar with a command for a shell.
+const COMMANDS: &[&str] = &[
+    "-F",
+    "-I",
+    "--info-script",
+    "--new-volume-script",
+    "--rmt-command",
+    "--rsh-command",
+    "--to-command",
+    "--use-compress-program",
+];
 
 fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // The old style: `tar xzf FILE`, whose flags take their values in turn.
     let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
     analyzer.files_of_flags(TAR, &arguments, call.command);
-    let members = std::mem::take(&mut arguments.operands);
+    let mut members = std::mem::take(&mut arguments.operands);
+    for list in arguments.values(&["-T", "--files-from"]) {
+        analyzer.reads(list, call.command);
+        members.extend(analyzer.listed_in(list));
+    }
     let archive = arguments.value(&["-f", "--file"]);
     let directory = arguments.value(&["-C", "--directory"]);
-    for code in arguments.values(&["--to-command", "-I", "--use-compress-program", "--checkpoint-action"]) {
-        analyzer.inline_code("tar", code.shown());
+    for code in arguments.values(COMMANDS) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    }
+    for action in arguments.values(&["--checkpoint-action"]) {
+        if let Some(code) = action.text.strip_prefix("exec=") {
+            let code = action.with(code);
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        } else if !action.is_literal() {
+            analyzer.doubt_script("tar");
+        }
     }
     let creates =
         arguments.has(&["-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"]);
@@ -65,7 +91,7 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     let mut rest = rest.iter();
     for c in first.text.chars() {
         out.push(first.with(format!("-{c}")));
-        if matches!(c, 'f' | 'C' | 'T' | 'X' | 'I') {
+        if matches!(c, 'f' | 'C' | 'T' | 'X' | 'I' | 'b' | 'F' | 'g' | 'H' | 'K' | 'L' | 'N' | 'V') {
             out.extend(rest.next().cloned());
         }
     }
@@ -149,9 +175,17 @@ fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-TT", "--unzip-command"]) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    }
     let Some((archive, files)) = call.arguments.operands.split_first() else { return };
     analyzer.touch(Access::Write, archive, call.command);
-    for file in files {
+    let listed = if call.arguments.has(&["-@", "--names-stdin"]) {
+        batches::lines(analyzer.input())
+    } else {
+        Vec::new()
+    };
+    for file in files.iter().chain(&listed) {
         analyzer.touch_tree(Access::Read, file, call.command);
         if call.arguments.has(&["-m", "--move"]) {
             analyzer.touch_tree(Access::Delete, file, call.command);

@@ -67,7 +67,8 @@ const READING: &[&str] = &[
 ];
 
 fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let Some((database, statements)) = call.arguments.operands.split_first() else { return };
+    let memory = Field::literal(":memory:");
+    let (database, statements) = call.arguments.operands.split_first().unwrap_or((&memory, &[]));
     let mut texts: Vec<Field> = call.arguments.values(&["-cmd"]).chain(statements).cloned().collect();
     if statements.is_empty()
         && let Stream::Text(printed) = analyzer.input()
@@ -100,11 +101,19 @@ fn only_reads(text: &str) -> bool {
     })
 }
 
+/// Commands of `sqlite3` with files.
+const READING_FILES: &[&str] = &["import", "load", "open", "read", "restore"];
+const WRITING_FILES: &[&str] = &["backup", "clone", "log", "once", "output", "save", "trace"];
+
 /// `.read FILE` and others.
 fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    // A backslash before a character means nothing.
+    let name = name.replace('\\', "");
     let rest = rest.trim();
-    if matches!(name, "shell" | "system") {
+    // What is short for a command is that command.
+    let is = |full: &str| !name.is_empty() && full.starts_with(&name);
+    if is("shell") || is("system") {
         analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
         return;
     }
@@ -112,10 +121,12 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
         .split_whitespace()
         .map(|word| word.trim_matches(['\'', '"']))
         .filter(|word| !word.starts_with('-'));
-    let access = match name {
-        "read" | "import" | "restore" | "open" | "load" => Access::Read,
-        "output" | "once" | "backup" | "save" | "clone" | "log" | "trace" => Access::Write,
-        _ => return,
+    let access = if READING_FILES.iter().any(|full| is(full)) {
+        Access::Read
+    } else if WRITING_FILES.iter().any(|full| is(full)) {
+        Access::Write
+    } else {
+        return;
     };
     for file in files {
         // `.read |CODE` and `.once |CODE` run it.
@@ -124,7 +135,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
                 return analyzer
                     .subshell(|analyzer| analyzer.code(&Field::literal(rest.trim_start_matches('|')), "sh"));
             }
-            None => analyzer.touch(access, &Field::literal(file), call.command),
+            None => analyzer.touch(access, &Field::literal(file.replace('\\', "")), call.command),
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
@@ -74,18 +75,37 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = silent.as_ref().unwrap_or(&call.arguments);
     for code in arguments.values(&["-c", "--cmd", "--eval", "--execute", "-e"]) {
         analyzer.inline_code(call.name, code.shown());
+        shell_commands(analyzer, &code.text);
     }
     let (codes, files): (Vec<&Field>, Vec<&Field>) =
         arguments.operands.iter().partition(|field| field.text.starts_with('+'));
     for code in codes {
-        analyzer.inline_code(call.name, code.text.trim_start_matches('+').to_owned());
+        let code = code.text.trim_start_matches('+').to_owned();
+        shell_commands(analyzer, &code);
+        analyzer.inline_code(call.name, code);
     }
     if call.program.stdin == Stdin::Code || silent.is_some() {
+        if let Stream::Text(printed) = analyzer.input().clone() {
+            shell_commands(analyzer, &printed.text.text);
+        }
         analyzer.code_from_input(call.name, Language::Other);
     }
     for file in files {
         analyzer.reads(file, call.command);
         analyzer.touch(Access::Write, file, call.command);
+    }
+}
+
+/// The commands for a shell among those of an editor: `!CODE`, `r !CODE`, `silent !CODE`. After a name, `!` only insists: `q!`.
+fn shell_commands(analyzer: &mut Analyzer<'_>, commands: &str) {
+    for line in commands.replace("\\\n", "").lines() {
+        let starts = |(at, _): &(usize, &str)| {
+            let before = line.get(..*at).unwrap_or_default();
+            !before.ends_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '!' | '=' | '~' | '\\' | '\''))
+        };
+        let Some((at, _)) = line.match_indices('!').find(starts) else { continue };
+        let code = Field::literal(line.get(at + 1..).unwrap_or_default());
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     }
 }
 

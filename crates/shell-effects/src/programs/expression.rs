@@ -37,7 +37,6 @@ const VALUED: &[&str] = &[
     "-perm",
     "-regex",
     "-regextype",
-    "-samefile",
     "-size",
     "-uid",
     "-used",
@@ -205,6 +204,13 @@ impl<'f> Expression<'f> {
                 FindAction::Write(field, file)
             }
             "-files0-from" => return self.roots_from = self.next(),
+            "-samefile" => {
+                let name = self.next().map_or("", |field| field.text.as_str());
+                if self.negated == 0 && self.asked_for.len() < MAX_ALTERNATIVES {
+                    self.asked_for.push(name);
+                }
+                return;
+            }
             "-regex" | "-iregex" => {
                 let name = self.next().map_or("", |field| field.text.as_str());
                 let name = name.rsplit(['/', '\\']).next().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::program::{Deletes, Output, Program, each, special, trees};
 use crate::{Access, Target};
@@ -149,7 +150,9 @@ pub(crate) fn written(
 fn dd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for field in call.fields.iter().skip(1) {
         if let Some(file) = field.text.strip_prefix("of=") {
-            analyzer.touch(Access::Write, &field.with(file), call.command);
+            let file = field.with(file);
+            analyzer.touch(Access::Write, &file, call.command);
+            analyzer.wrote(&file, Stream::Unknown, false, vec![call.command]);
         } else if let Some(file) = field.text.strip_prefix("if=") {
             analyzer.touch(Access::Read, &field.with(file), call.command);
         }

@@ -1,6 +1,7 @@
 //! What git does to files. Switching branches, merging and committing are no effects.
 
 mod changes;
+mod pathspecs;
 mod reads;
 mod settings;
 mod subcommands;
@@ -10,6 +11,7 @@ use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Output, Program, SubcommandAction, special};
 use crate::programs::system::HASH;
+use pathspecs::PathspecRules;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
     .before_subcommand(
@@ -25,6 +27,7 @@ pub(crate) struct GitCall {
     /// The words after the subcommand.
     rest: Vec<Field>,
     command: usize,
+    pathspecs: PathspecRules,
 }
 
 impl GitCall {
@@ -50,10 +53,19 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.git_setting(key, &setting.with(value));
         }
     }
+    for setting in global.values(&["--config-env"]) {
+        if let Some((key, variable)) = setting.text.rsplit_once('=') {
+            analyzer.git_setting_of_variable(key, variable);
+        }
+    }
+    analyzer.git_settings_outside();
     if let Some(alias) = alias(&global, &subcommand.text) {
         return analyzer.git_alias(&alias, rest);
     }
     let known = call.program.subcommand(&subcommand.text);
+    if known.is_none() && analyzer.known_git_alias(&subcommand.text, rest) {
+        return;
+    }
     let Some((options, SubcommandAction::Git(run))) = known.map(|known| (known.options, known.action)) else {
         return analyzer.unknown_program(call.fields);
     };
@@ -62,6 +74,11 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         arguments: arguments::parse(options, rest),
         rest: rest.to_vec(),
         command: call.command,
+        pathspecs: PathspecRules {
+            ignores_case: global.has(&["--icase-pathspecs"])
+                || analyzer.state.exports.has("GIT_ICASE_PATHSPECS"),
+            is_literal: global.has(&["--literal-pathspecs"]),
+        },
     };
     analyzer.in_directory(global.values(&["-C", "--work-tree"]), |analyzer| {
         analyzer.files_of_flags(options, &git.arguments, call.command);

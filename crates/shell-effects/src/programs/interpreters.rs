@@ -1,10 +1,12 @@
 //! Programs that run code: shells, whose code is read, and others, whose code is not.
 
+use std::rc::Rc;
+
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::Field;
-use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::program::{Program, Stdin, special};
 
 const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
@@ -34,7 +36,9 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let rest = without_dash(words.get(length..).unwrap_or_default());
     for file in options.values(&["--rcfile", "--init-file"]) {
         analyzer.reads(file, call.command);
+        analyzer.start_up_file(file, call.command);
     }
+    start_up_files(analyzer, &options, call.command);
     // It only checks the syntax, unless that is switched off again or it is interactive.
     let is_check = options.has(&["-n"]) && !options.has(&["-i"]) && words.len() + 1 == call.fields.len();
     if is_check {
@@ -45,11 +49,19 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     if options.has(&["-c"]) {
         let Some((code, positional)) = rest.split_first() else { return };
+        let zero = positional.first().map(|zero| Rc::new(zero.clone()));
         let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();
+        let switched: Vec<String> = options.values(&["-O"]).map(|option| option.text.clone()).collect();
         let exports_all =
             options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
         analyzer.new_shell(positional, |analyzer| {
             analyzer.state.exports.all = exports_all;
+            analyzer.state.zero = zero;
+            for names in analyzer.state.exports.variables().clone().iter() {
+                let names = names.strip_prefix("BASHOPTS=").unwrap_or_default();
+                names.split(':').for_each(|name| analyzer.state.options.switch_on(name));
+            }
+            switched.iter().for_each(|name| analyzer.state.options.switch_on(name));
             analyzer.code(code, call.name);
         });
         return;
@@ -63,6 +75,21 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.unknown_program(rest);
         }
         _ => analyzer.code_from_input(call.name, Language::NewShell),
+    }
+}
+
+/// The files that a shell runs at its start: one that is interactive, and one of a login.
+fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
+    let Some(home) = analyzer.home().map(|home| home.trim_end_matches('/').to_owned()) else { return };
+    let names: &[&str] = if options.has(&["-l", "--login"]) {
+        &[".bash_profile", ".bash_login", ".profile", ".zprofile", ".zshrc"]
+    } else if options.has(&["-i"]) {
+        &[".bashrc", ".zshrc"]
+    } else {
+        &[]
+    };
+    for name in names {
+        analyzer.start_up_file(&Field::literal(format!("{home}/{name}")), command);
     }
 }
 

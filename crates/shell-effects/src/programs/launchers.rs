@@ -5,6 +5,7 @@ use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
 use crate::programs::arguments::{self, Arguments, Call};
+use crate::programs::network;
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 
 /// The command of a subcommand, if that runs one.
@@ -21,6 +22,9 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     if launch.place == Place::Elsewhere {
         mounts(analyzer, &options, call.command);
+    }
+    if launch.place == Place::RemoteShell {
+        network::ssh_options(analyzer, &options);
     }
     let command = command_of(&launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
-use crate::programs::arguments::{Call, Flags};
+use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 
@@ -17,7 +17,7 @@ const CURL: Flags = "-o= -d= -F= -T=r -K=r -c=w -D=w -b= -H= -X= -u= -A= -e= -x=
     --stderr=w --max-redirs= --proxy-user= --unix-socket= --etag-save=w --etag-compare=r --hsts=w \
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
     --create-file-mode= --variable=";
-const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=r \
+const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
     --log-file=w --filter= --rsync-path= --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
     --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
     --backup-dir=";
@@ -31,7 +31,7 @@ const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e= -D= -R= -A= 
 pub(crate) const NETWORK: &[Program] = &[
     special(&["curl"], CURL, curl),
     special(&["rsync"], RSYNC, synchronise),
-    special(&["scp"], "-i= -P= -o= -l= -c= -F=r -J= -S= -D= -X=", synchronise),
+    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=r -J= -S= -D= -X= -b=r -B= -R= -s=", synchronise),
     special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
     special(&["wget"], WGET, wget),
 ];
@@ -133,6 +133,13 @@ fn inside(directory: &Field, file: &Field) -> Field {
 
 /// `rsync` and `scp`: names with a colon are on another machine.
 fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.program.name() == "scp" {
+        ssh_options(analyzer, &call.arguments);
+        for program in call.arguments.values(&["-S", "-D"]) {
+            let words = [program.clone()];
+            analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+    }
     if call.program.name() == "rsync" {
         for code in call.arguments.values(&["-e", "--rsh"]) {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
@@ -157,6 +164,21 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for source in sources {
         let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
         written(analyzer, call, &source.with(name), &Destination { path: target, is_directory: None });
+    }
+}
+
+/// Settings of ssh with a command that runs here.
+const COMMANDS: [&str; 3] = ["knownhostscommand", "localcommand", "proxycommand"];
+
+/// `ssh -o ProxyCommand=CODE`.
+pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
+    for setting in arguments.values(&["-o"]) {
+        let text = setting.text.trim_start();
+        let Some((name, value)) = text.split_once(|c: char| c == '=' || c.is_whitespace()) else { continue };
+        if COMMANDS.contains(&name.to_ascii_lowercase().as_str()) && value != "none" {
+            let code = setting.with(value.trim_start_matches([' ', '\t', '=']).trim_matches('"'));
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream;
+use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::Call;
 
 pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -20,6 +20,15 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         files = files.get(1..).unwrap_or_default();
     }
     script(analyzer, &stream::joined(scripts, "\n"), call.command);
+    for file in arguments.values(&["-f", "--file"]) {
+        let content = if file.text == "-" { analyzer.input().clone() } else { analyzer.content(file) };
+        match content {
+            Stream::Text(printed) => script(analyzer, &printed.text, call.command),
+            Stream::Unknown | Stream::Files(_) => analyzer.doubt_script("sed"),
+            // A file that was there before is not read, like any script.
+            Stream::Nothing | Stream::Inherited | Stream::File => {}
+        }
+    }
     for file in files {
         if in_place {
             analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
@@ -52,7 +61,8 @@ fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
             SedEffect::Runs(code) if !code.contains(UNKNOWN) => {
                 analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
             }
-            SedEffect::Runs(_) | SedEffect::RunsLines => analyzer.inline_code("sed", script.shown()),
+            // What the lines are is not known, or not before they are changed.
+            SedEffect::Runs(_) | SedEffect::RunsLines => analyzer.doubt_script("sed"),
         }
     }
 }
@@ -153,7 +163,7 @@ impl<'s> Scanner<'s> {
         let mut class: Option<String> = None;
         for (at, c) in self.rest.char_indices().skip(1) {
             match (c, &mut class) {
-                (']', Some(held)) if !matches!(held.as_str(), "" | "^") => class = None,
+                (']', Some(held)) if !matches!(held.as_str(), "" | "^") && !is_in_class(held) => class = None,
                 (c, Some(held)) => held.push(c),
                 _ if is_escaped => is_escaped = false,
                 ('\\', _) => is_escaped = true,
@@ -210,4 +220,12 @@ impl<'s> Scanner<'s> {
         let end = self.rest.find([';', '\n', '}']).unwrap_or(self.rest.len());
         self.rest = self.rest.get(end..).unwrap_or_default();
     }
+}
+
+/// Whether a `]` closes only a class of characters, as in `[[:alpha:]/]`.
+fn is_in_class(held: &str) -> bool {
+    let Some(at) = held.rfind('[') else { return false };
+    let class = held.get(at + 1..).unwrap_or_default();
+    let mark = class.chars().next();
+    matches!(mark, Some(':' | '.' | '=')) && class.len() > 1 && class.chars().next_back() == mark
 }

@@ -41,10 +41,12 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["let"], "", builtins::arithmetic).evaluates(),
     nothing(&[":", "false", "true"], "").output(Output::Nothing).controls(Control::Always),
     nothing(&["[", "test"], "").output(Output::Nothing).evaluates().controls(Control::Test),
-    nothing(&["shopt", "umask"], "").output(Output::Nothing),
+    special(&["shopt"], "", builtins::shopt).output(Output::Nothing),
+    nothing(&["umask"], "").output(Output::Nothing),
+    special(&["hash"], "-p=", builtins::hash),
     nothing(&["wait"], "").output(Output::Nothing).evaluates(),
     nothing(&[
-        "[[", "bg", "dirs", "disown", "fc", "fg", "hash", "help", "jobs", "kill",
+        "[[", "bg", "dirs", "disown", "fc", "fg", "help", "jobs", "kill",
         "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];

@@ -10,6 +10,7 @@ pub(crate) const HASH: &str = "[0-9A-Fa-f]*";
 
 #[rustfmt::skip]
 pub(crate) const SYSTEM: &[Program] = &[
+    nothing(&["file"], "-f=r -m=r -F= -e= -P= --files-from=r --magic-file=r --separator= --exclude= --parameter="),
     nothing(&["date"], "-f=r -d= -r= -s= --file=r --date= --reference= --set=").output(Output::Like(date)),
     nothing(&["dig"], "-f=r -k=r -b= -c= -p= -q= -t= -x= -y="),
     nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
@@ -20,7 +21,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["arch", "whoami"], "").output(Output::Like(name)),
     nothing(&[
-        "basename", "cal", "clear", "curlftpfs", "df", "dir", "dirname", "expr", "factor", "file", "free", "getconf",
+        "basename", "cal", "clear", "curlftpfs", "df", "dir", "dirname", "expr", "factor", "free", "getconf",
         "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "ls", "lsblk", "lscpu", "lsof",
         "man", "mount", "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps", "readlink", "realpath",
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "umount", "uptime", "vdir", "whatis",

@@ -121,7 +121,9 @@ pub fn has_subcommands(name: &str) -> bool {
 /// for a shell, must not depend on a path.
 pub fn name_of(word: &str) -> &str {
     match word.rsplit('/').next() {
-        Some(name) if !name.is_empty() => name,
+        Some(name) if !name.is_empty() => {
+            name.strip_suffix(".exe").filter(|name| !name.is_empty()).unwrap_or(name)
+        }
         _ => word,
     }
 }

@@ -17,7 +17,7 @@ const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
 const OPENSSL: Flags = "-in=r -out=w -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -CAfile=r --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
-    --files0-from=r --compress-program= --parallel=";
+    --files0-from=l --compress-program= --parallel=";
 const AWK: Flags = "-F= -v= -f=r -i= -l= -e= -o? -p? -d? --field-separator= --assign= --file=r --include= \
     --pretty-print? --profile? --dump-variables?";
 
@@ -60,38 +60,49 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["sdiff"], "-o=w -w= -I= --output=w --width="),
     reads(&["shasum"], "-a= --algorithm="),
     reads(&["shuf"], "-n= -o=w --head-count= --output=w --random-source=r -i= --input-range=").output(Output::Lines),
-    reads(&["sort"], SORT).output(Output::Lines),
+    special(&["sort"], SORT, sort).output(Output::Lines),
     reads(&["strings"], "-n= -t= -e= --bytes= --radix="),
     reads(&["tac"], "-s= --separator=").output(Output::Lines),
     reads(&["uudecode"], "-o=w --output-file=w"),
-    reads(&["wc"], "--files0-from=r --total=").output(Output::Like(count)),
+    reads(&["wc"], "--files0-from=l --total=").output(Output::Like(count)),
     reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
     special(&["awk", "mawk", "nawk"], AWK, awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
     special(&["sed"], "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=", sed::sed),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
-    special(&["split"], "-a= -b= -C= -l= -n= --bytes= --lines= --number= --suffix-length=", pieces),
+    special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
     special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
     special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
     special(&["yq"], "-f= --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
 ];
+
+/// Whether an operand of `awk` sets a variable.
+fn is_variable(operand: &Field) -> bool {
+    operand.text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
 
 fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let mut files = arguments.operands.as_slice();
     if !arguments.has(&["-f", "--file"]) {
         if let Some(program) = files.first() {
-            analyzer.inline_code("awk", program.shown());
+            // Values of variables may be the names of files.
+            let given = arguments
+                .values(&["-v", "--assign"])
+                .chain(files.iter().skip(1).filter(|file| is_variable(file)));
+            let values =
+                given.filter_map(|given| given.text.split_once('=').map(|(_, value)| value.to_owned()));
+            let text = std::iter::once(program.shown()).chain(values).collect::<Vec<_>>().join("\n");
+            analyzer.inline_code("awk", text);
         }
         files = files.get(1..).unwrap_or_default();
     }
     let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
     for file in files {
-        let is_variable = file.text.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        });
-        if is_variable {
+        if is_variable(file) {
             continue;
         }
         if in_place {
@@ -99,6 +110,19 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.reads(file, call.command);
     }
+}
+
+/// `sort FILES`, which may run a program for its temporary files.
+fn sort(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for program in call.arguments.values(&["--compress-program"]) {
+        let words = [program.clone()];
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+    }
+    let operands = &call.arguments.operands;
+    if operands.is_empty() && matches!(analyzer.input(), Stream::Files(_)) {
+        analyzer.set_output(analyzer.input().clone());
+    }
+    operands.iter().for_each(|operand| analyzer.reads(operand, call.command));
 }
 
 /// `uniq IN OUT`, `xxd IN OUT`.
@@ -114,6 +138,7 @@ fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     if let Some(output) = call.arguments.operands.get(1) {
         analyzer.touch(Access::Write, output, call.command);
+        analyzer.wrote(output, Stream::Unknown, false, vec![call.command]);
     }
 }
 
@@ -122,6 +147,9 @@ fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let operands = &call.arguments.operands;
     if let Some(file) = operands.first() {
         analyzer.reads(file, call.command);
+    }
+    if let Some(code) = call.arguments.value(&["--filter"]) {
+        return analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
     }
     let default = if call.program.name() == "split" { "x" } else { "xx" };
     let prefix = match call.program.name() {

@@ -1,9 +1,8 @@
 //! Programs that run another command, which is given by their own arguments.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
@@ -11,12 +10,14 @@ use crate::programs::interpreters::without_dash;
 use crate::programs::program::{
     Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
 };
+use crate::{Access, Quoting};
 
 /// Options of programs that take a command as a text.
 const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
 /// Options of `xargs` and `parallel`.
 const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? \
-    --arg-file=r --jobs= -i? -S= --colsep= --joblog= --results= --timeout= --retries= --delay= --tmpdir= --workdir=";
+    --arg-file=r --jobs= -i? -S= --colsep= --joblog= --results= --timeout= --retries= --delay= --tmpdir= --workdir= --process-slot-var= \
+    --max-chars= --eof?";
 
 #[rustfmt::skip]
 pub(crate) const WRAPPERS: &[Program] = &[
@@ -26,13 +27,14 @@ pub(crate) const WRAPPERS: &[Program] = &[
     ], "", 0),
     wraps(&["caffeinate"], "-t= -w=", 0),
     wraps(&["chroot"], "--userspec= --groups=", 1).stdin(Stdin::Shell),
-    wraps(&["chrt", "setarch", "taskset"], "", 1),
+    wraps(&["choom"], "-n= -p= --adjust= --pid=", 0),
+    wraps(&["chrt", "taskset"], "", 1),
     special(&["command"], "", command).ends_at_operand(),
     wraps(&["cpulimit"], "-l= -p= -e= -P= --limit= --pid=", 0),
     wraps(&["dbus-run-session"], "--config-file= --dbus-daemon=", 0),
     wraps(&["doas"], "-u= -C=", 0),
     special(&["entr"], "", entr).ends_at_operand(),
-    special(&["env"], "-u= -C= -S= --unset= --chdir= --split-string=", env).ends_at_operand(),
+    special(&["env"], "-u= -C= -P= -S= -a= --unset= --chdir= --split-string= --argv0=", env).ends_at_operand(),
     wraps(&["exec"], "-a=", 0),
     wraps(&["fakeroot"], "-l= -s= -i= -b=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
@@ -52,6 +54,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     command_text(&["runuser", "su"], SU, CommandText { option: TextOption::Anywhere, ..CommandText::NEW }).stdin(Stdin::Shell),
     command_text(&["script"], SU, CommandText { operands: 1, writes_operands: true, option: TextOption::Anywhere, takes_words: true, ..CommandText::NEW }).stdin(Stdin::Shell),
     command_text(&["sg"], SU, CommandText { operands: 1, takes_text: true, ..CommandText::NEW }).stdin(Stdin::Shell),
+    special(&["setarch"], "", architecture).ends_at_operand(),
     wraps(&["setpriv"], "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
     special(&["ssh-agent"], "-a= -t= -E= -P= -O=", ssh_agent).ends_at_operand().output(Output::Settings(&[])),
     wraps(&["sshpass"], "-p= -f=r -d=", 0),
@@ -103,6 +106,14 @@ fn sudo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
+/// `setarch ARCHITECTURE OPTIONS COMMAND`, where the first may be left out.
+fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let skipped = if call.fields.get(1).is_some_and(|first| first.text.starts_with('-')) { 0 } else { 1 };
+    let rest = call.rest.get(skipped..).unwrap_or_default();
+    let (_, length) = arguments::parse_up_to("", rest, true);
+    wrapped(analyzer, call, &[], rest.get(length..).unwrap_or_default());
+}
+
 /// `command`: with `-v` it only says where a program is.
 fn command(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if !call.arguments.has(&["-v", "-V"]) {
@@ -130,7 +141,19 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     // `-` alone is `-i`.
     let rest = without_dash(call.rest);
-    let assigned = rest.iter().take_while(|field| is_assignment(field)).count();
+    if let Some(text) = arguments.value(&["-S", "--split-string"])
+        && text.is_literal()
+    {
+        // What it is split into takes its place, options as well.
+        let mut words: Vec<Field> = call.fields.first().cloned().into_iter().collect();
+        words.extend(split_string(&text.text));
+        words.extend(rest.iter().cloned());
+        return analyzer.in_directory(arguments.value(&["-C", "--chdir"]), |analyzer| {
+            analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&words));
+        });
+    }
+    // Any name may be set, such as that of a function.
+    let assigned = rest.iter().take_while(|field| field.text.find('=').is_some_and(|at| at > 0)).count();
     let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
     // What it sets is not followed into the command, so nothing is known of variables there.
     analyzer.new_shell(Vec::new(), |analyzer| {
@@ -140,14 +163,70 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.state.directories.enter(directory);
         }
         match arguments.value(&["-S", "--split-string"]) {
-            Some(code) => {
-                let rest: Vec<String> = rest.iter().map(Field::shown).collect();
-                analyzer.code(&code.with(format!("{} {}", code.text, rest.join(" "))), "env");
-            }
+            Some(code) => analyzer.code(code, "env"),
             None => analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest)),
         }
         analyzer.run_variables(&assigned, call.command);
     });
+}
+
+/// The words of `env -S TEXT`.
+fn split_string(text: &str) -> Vec<Field> {
+    let mut words = Vec::new();
+    let mut word: Option<FieldBuilder> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let next = chars.as_str().chars().next();
+        match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+                continue;
+            }
+            (Some(open), c) if open == c => {
+                quote = None;
+                continue;
+            }
+            (None, '#') if word.is_none() => break,
+            (None, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c') => {
+                words.extend(word.take().map(|word| word.finish(false)));
+                continue;
+            }
+            (Some('\''), '\\') if !matches!(next, Some('\\' | '\'')) => {}
+            (_, '\\') => {
+                chars.next();
+                match (quote, next) {
+                    (_, Some('c')) => break,
+                    (None, Some('_')) => words.extend(word.take().map(|word| word.finish(false))),
+                    (_, next) => {
+                        let escaped = match next.unwrap_or('\\') {
+                            '_' => ' ',
+                            'f' => '\x0c',
+                            'n' => '\n',
+                            'r' => '\r',
+                            't' => '\t',
+                            'v' => '\x0b',
+                            other => other,
+                        };
+                        word.get_or_insert_default().quoted(escaped.encode_utf8(&mut [0; 4]));
+                    }
+                }
+                continue;
+            }
+            (None | Some('"'), '$') => {
+                let name = chars.as_str().strip_prefix('{').and_then(|rest| rest.split_once('}'));
+                let (name, rest) = name.unwrap_or(("", chars.as_str()));
+                word.get_or_insert_default().unknown(&format!("${name}"), Quoting::Bare);
+                chars = rest.chars();
+                continue;
+            }
+            _ => {}
+        }
+        word.get_or_insert_default().quoted(c.encode_utf8(&mut [0; 4]));
+    }
+    words.extend(word.map(|word| word.finish(false)));
+    words
 }
 
 const fn command_text(names: &'static [&'static str], options: Flags, text: CommandText) -> Program {

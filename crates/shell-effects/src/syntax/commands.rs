@@ -96,20 +96,17 @@ impl Parser<'_> {
             return Ok(None);
         }
         let value = if self.eat("(") {
-            AssignedValue::Array(self.array()?)
+            let mut words = self.array()?;
+            // What follows directly belongs to the same word, a `#` as well.
+            let rest = self.word()?;
+            if !rest.is_empty() {
+                words.push(rest);
+            }
+            AssignedValue::Array(words)
         } else {
             AssignedValue::Word(self.word()?)
         };
-        let value = match (index, value) {
-            // What is in the brackets runs as well.
-            (Some(mut index), AssignedValue::Word(word)) => {
-                index.extend(word);
-                AssignedValue::Word(index)
-            }
-            (_, value) => value,
-        };
-        let partial = appends || rest.as_bytes().get(name.len()) == Some(&b'[');
-        Ok(Some(Assignment { name: name.to_owned(), partial, value }))
+        Ok(Some(Assignment { name: name.to_owned(), index, appends, value }))
     }
 
     /// The index of `name[index]=`; nothing where no assignment follows.

@@ -5,11 +5,12 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::MAX_DEPTH;
+use crate::syntax::continuations;
 use crate::syntax::tree::{Command, CommandKind, Item, Join, List, ParseError, Pipeline, Word};
 
 /// Parses a whole script, which is itself nested at this depth.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
-    Parser::new(text, depth)?.whole()
+    Parser::new(&continuations::joined(text), depth)?.whole()
 }
 
 /// Words that end a list.
@@ -222,7 +223,10 @@ impl Parser<'_> {
             self.skip_blanks();
             if self.eat_reserved("time") {
                 self.skip_blanks();
-                self.eat_reserved("-p");
+                if self.eat_reserved("-p") {
+                    self.skip_blanks();
+                }
+                self.eat_reserved("--");
             } else if self.eat_reserved("coproc") {
                 self.coprocess_name();
             } else if !self.eat_reserved("!") {

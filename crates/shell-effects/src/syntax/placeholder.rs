@@ -109,6 +109,7 @@ impl Visitor<'_> {
 
     fn simple(&mut self, assignments: &[Assignment], words: &[Word]) {
         for assignment in assignments {
+            assignment.index.iter().for_each(|word| self.word(word, false));
             match &assignment.value {
                 AssignedValue::Word(word) => self.word(word, false),
                 AssignedValue::Array(words) => {
@@ -150,6 +151,8 @@ impl Visitor<'_> {
                     | Operation::Assign(word)
                     | Operation::Alternative(word)
                     | Operation::Trim { pattern: word, .. }
+                    | Operation::Index(word)
+                    | Operation::Indirect(word)
                     | Operation::Other(word) => self.word(word, false),
                     Operation::All => {
                         self.bash.get_or_insert("an array");

@@ -82,11 +82,16 @@ impl Parser<'_> {
             let start = self.at;
             let mut end = self.text.len();
             while self.at < self.text.len() {
-                let line = self.rest().split('\n').next().unwrap_or_default();
+                let line =
+                    if heredoc.is_quoted { first_line(self.rest()) } else { continued_line(self.rest()) };
                 let plain = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { line };
                 let line_start = self.at;
                 self.at = (self.at + line.len() + 1).min(self.text.len());
-                if plain == heredoc.delimiter {
+                let is_end = plain == heredoc.delimiter
+                    || !heredoc.is_quoted
+                        && plain.contains("\\\n")
+                        && plain.replace("\\\n", "") == heredoc.delimiter;
+                if is_end {
                     end = line_start;
                     break;
                 }
@@ -101,6 +106,24 @@ impl Parser<'_> {
             let _ = heredoc.body.set(word);
         }
         Ok(())
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.split('\n').next().unwrap_or_default()
+}
+
+/// The first line with those that it goes on in: a backslash before a line break removes both.
+fn continued_line(text: &str) -> &str {
+    let mut length = 0;
+    loop {
+        let line = first_line(text.get(length..).unwrap_or_default());
+        length += line.len();
+        let backslashes = line.len() - line.trim_end_matches('\\').len();
+        if backslashes.is_multiple_of(2) || length >= text.len() {
+            return text.get(..length).unwrap_or(text);
+        }
+        length += 1;
     }
 }
 

@@ -68,8 +68,10 @@ pub(crate) enum CommandKind {
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
-    /// `+=`, or one element of an array.
-    pub(crate) partial: bool,
+    /// Which element of an array it is.
+    pub(crate) index: Option<Word>,
+    /// `+=`.
+    pub(crate) appends: bool,
     pub(crate) value: AssignedValue,
 }
 
@@ -147,6 +149,10 @@ pub(crate) enum Operation {
     Length,
     /// `${name[@]}`, `${name[*]}`.
     All,
+    /// `${name[index]}`, with what follows that.
+    Index(Word),
+    /// `${!name}`, with what follows that.
+    Indirect(Word),
     /// Not evaluated; substitutions in it run.
     Other(Word),
 }

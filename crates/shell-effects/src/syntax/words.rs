@@ -40,8 +40,18 @@ impl<'a> Parser<'a> {
     pub(crate) fn pieces(&mut self, until: WordEnd) -> Result<Word, ParseError> {
         let mut word = Word::new();
         let quoted = until.is_quoted();
+        // Brackets inside of a subscript.
+        let mut open = 0usize;
         while let Some(byte) = self.peek() {
             match byte {
+                b'[' if until == WordEnd::Bracket => {
+                    open += 1;
+                    self.plain(&mut word, quoted);
+                }
+                b']' if until == WordEnd::Bracket && open > 0 => {
+                    open -= 1;
+                    self.plain(&mut word, quoted);
+                }
                 b'"' if until == WordEnd::Quote => break,
                 b'}' if matches!(until, WordEnd::Brace { .. }) => break,
                 b']' if until == WordEnd::Bracket => break,
@@ -80,6 +90,7 @@ impl<'a> Parser<'a> {
                     | '('
                     | ')'
                     | '}'
+                    | '['
                     | ']'
                     | ' '
                     | '\t'
@@ -301,7 +312,9 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let is_length = self.peek() == Some(b'#') && !matches!(self.peek_at(1), Some(b'}'));
-        let is_indirect = self.peek() == Some(b'!') && self.peek_at(1).is_some_and(is_name);
+        let is_special = matches!(self.peek_at(1), Some(b'#' | b'@' | b'*' | b'?' | b'-' | b'$' | b'!'))
+            && self.peek_at(2) == Some(b'}');
+        let is_indirect = self.peek() == Some(b'!') && (self.peek_at(1).is_some_and(is_name) || is_special);
         if is_length || is_indirect {
             self.at += 1;
         }
@@ -311,9 +324,9 @@ impl<'a> Parser<'a> {
             let rest = self.operation(quoted)?;
             operation = Some(match operation {
                 None => rest,
-                Some(Operation::Other(mut inner)) => {
+                Some(Operation::Index(mut inner)) => {
                     inner.extend(words_of(rest));
-                    Operation::Other(inner)
+                    Operation::Index(inner)
                 }
                 Some(_) => Operation::Other(words_of(rest)),
             });
@@ -324,7 +337,7 @@ impl<'a> Parser<'a> {
         if is_length {
             operation = Some(Operation::Length);
         } else if is_indirect {
-            operation = Some(Operation::Other(operation.map(words_of).unwrap_or_default()));
+            operation = Some(Operation::Indirect(operation.map(words_of).unwrap_or_default()));
         }
         word.push(Piece::Parameter { name, quoted, operation });
         Ok(())
@@ -349,7 +362,7 @@ impl<'a> Parser<'a> {
         }
         self.at += 1;
         let inner = self.nested(|parser| parser.pieces(WordEnd::Bracket))?;
-        if self.eat("]") { Ok(Some(Operation::Other(inner))) } else { self.error("`]` is missing") }
+        if self.eat("]") { Ok(Some(Operation::Index(inner))) } else { self.error("`]` is missing") }
     }
 
     fn operation(&mut self, quoted: bool) -> Result<Operation, ParseError> {
@@ -395,6 +408,8 @@ fn words_of(operation: Operation) -> Word {
         Operation::Default(word)
         | Operation::Assign(word)
         | Operation::Alternative(word)
+        | Operation::Index(word)
+        | Operation::Indirect(word)
         | Operation::Other(word)
         | Operation::Trim { pattern: word, .. } => word,
         Operation::Length | Operation::All => Word::new(),

@@ -129,6 +129,7 @@ fn states(bodies: Vec<FunctionBody>) -> impl Strategy<Value = State> {
         directories,
         exports,
         disk,
+        ..State::new()
     })
 }
 

@@ -26,6 +26,11 @@ fn count_command(command: &Command) -> usize {
                 usize::from(!words.is_empty())
                     + words.iter().map(count_word).sum::<usize>()
                     + assigned.sum::<usize>()
+                    + assignments
+                        .iter()
+                        .filter_map(|assignment| assignment.index.as_ref())
+                        .map(count_word)
+                        .sum::<usize>()
             }
             CommandKind::Group(list) | CommandKind::Subshell(list) => count(list),
             CommandKind::If(branches) => branches

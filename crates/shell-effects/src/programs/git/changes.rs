@@ -1,6 +1,6 @@
 //! Subcommands of git that change files of the work tree.
 
-use super::GitCall;
+use super::{GitCall, pathspecs};
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call};
@@ -82,18 +82,31 @@ impl GitCall {
         for path in paths {
             if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
                 self.work_tree(analyzer, Access::Write);
+            }
+        }
+        let named =
+            paths.iter().filter(|path| !matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*"));
+        let named: Vec<Field> = named.cloned().collect();
+        for path in pathspecs::files(analyzer, &named, self.pathspecs) {
+            if path.text == "." {
+                self.work_tree(analyzer, Access::Write);
             } else {
-                analyzer.touch_tree(access, path, self.command);
+                analyzer.touch_tree(access, &path, self.command);
             }
         }
     }
 
     pub(super) fn remove(&self, analyzer: &mut Analyzer<'_>) {
-        if self.arguments.has(&["--cached", "-n", "--dry-run"]) {
+        if self.arguments.has(&["-n", "--dry-run"]) {
             return;
         }
-        for path in &self.arguments.operands {
-            if self.arguments.has(&["-r"]) {
+        let files = pathspecs::files(analyzer, &self.arguments.operands, self.pathspecs);
+        if self.arguments.has_long("--cached") {
+            analyzer.untracked_files(&files);
+            return;
+        }
+        for path in &files {
+            if self.arguments.has(&["-r"]) || path.text == "." {
                 analyzer.touch_tree(Access::Delete, path, self.command);
             } else {
                 analyzer.touch(Access::Delete, path, self.command);
@@ -117,9 +130,29 @@ impl GitCall {
         if self.arguments.operands.is_empty() {
             self.work_tree(analyzer, Access::Delete);
         }
-        for path in &self.arguments.operands {
-            analyzer.touch_tree(Access::Delete, path, self.command);
+        for path in pathspecs::files(analyzer, &self.arguments.operands, self.pathspecs) {
+            analyzer.touch_tree(Access::Delete, &path, self.command);
         }
+        // What this script took out of the index is untracked by now.
+        for path in analyzer.untracked() {
+            analyzer.touch_tree(Access::Delete, &path, self.command);
+        }
+    }
+
+    /// `update-index`: files that are no longer tracked, or other content for them.
+    pub(super) fn index(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["--force-remove", "--remove"]) {
+            analyzer.untracked_files(&self.arguments.operands);
+        }
+        if self.arguments.has(&["--cacheinfo", "--index-info"]) {
+            self.make_objects(analyzer);
+        }
+    }
+
+    /// Trees and commits that are made of anything but files. What is checked out or merged later is not known.
+    pub(super) fn make_objects(&self, analyzer: &mut Analyzer<'_>) {
+        let files = Field::unknown(format!("the files that git {} makes", self.subcommand));
+        analyzer.touch(Access::Write, &files, self.command);
     }
 
     pub(super) fn stash(&self, analyzer: &mut Analyzer<'_>) {

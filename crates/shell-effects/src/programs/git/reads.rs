@@ -4,6 +4,7 @@ use super::GitCall;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
+use crate::programs::batches;
 use crate::{Access, Target};
 
 impl GitCall {
@@ -42,6 +43,27 @@ impl GitCall {
             if let Some((_, path)) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty()) {
                 analyzer.reads(&operand.with(path), self.command);
             }
+        }
+    }
+
+    /// `cat-file`, which takes names from its input as well.
+    pub(super) fn objects(&self, analyzer: &mut Analyzer<'_>) {
+        self.shown(analyzer);
+        if !self.arguments.flags.iter().any(|(flag, _)| flag.starts_with("--batch")) {
+            return;
+        }
+        for name in batches::lines(analyzer.input()) {
+            // A hash names no file.
+            if let Some((_, path)) = name.text.split_once(':') {
+                analyzer.reads(&name.with(path), self.command);
+            }
+        }
+    }
+
+    /// `add`: with `-f` files that git ignores are copied as well.
+    pub(super) fn add(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["-f", "--force"]) {
+            self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
         }
     }
 
@@ -85,6 +107,7 @@ impl GitCall {
 
     pub(super) fn archive(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
+        self.connects(analyzer);
         for path in self.arguments.operands.iter().skip(1) {
             analyzer.touch_tree(Access::Read, path, self.command);
         }
@@ -102,6 +125,9 @@ impl GitCall {
     }
 
     pub(super) fn grepped(&self, analyzer: &mut Analyzer<'_>) {
+        for pager in self.arguments.values(&["-O", "--open-files-in-pager"]) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(pager, "sh")));
+        }
         let skipped = usize::from(!self.arguments.has(&["-e", "-f"]));
         let paths = match self.paths() {
             Some(paths) => paths,

@@ -5,6 +5,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
+use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Arguments};
 
 /// Settings with a program that a shell runs: section, and name after any subsection.
@@ -76,6 +77,26 @@ impl GitCall {
         }
     }
 
+    /// `git remote add --mirror=push NAME URL`: each push to it mirrors.
+    pub(super) fn remote(&self, analyzer: &mut Analyzer<'_>) {
+        self.connects(analyzer);
+        let mirrors = self.arguments.values(&["--mirror"]).any(|kind| kind.text == "push");
+        if mirrors && let [_, name, ..] = self.arguments.operands.as_slice() {
+            analyzer.git_setting(&format!("remote.{}.mirror", name.text), &Field::literal("true"));
+        }
+    }
+
+    /// `filter-branch`: each filter is code for a shell.
+    pub(super) fn filters(&self, analyzer: &mut Analyzer<'_>) {
+        for (option, code) in &self.arguments.flags {
+            if let Some(code) = code
+                && (option.ends_with("-filter") || option == "--setup")
+            {
+                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+            }
+        }
+    }
+
     /// `git clone -c KEY=VALUE`.
     pub(super) fn settings(&self, analyzer: &mut Analyzer<'_>) {
         let options = arguments::parse("-c= --config=", &self.rest);
@@ -89,6 +110,14 @@ impl GitCall {
     /// `ext::COMMAND` as the address of a repository: a command talks to it. A blank in one of its words is `% `.
     pub(super) fn connects(&self, analyzer: &mut Analyzer<'_>) {
         const BLANK: char = '\u{1}';
+        let is_clone = self.subcommand == "clone";
+        for program in self
+            .arguments
+            .values(&["--upload-pack", "--receive-pack", "--exec"])
+            .chain(self.arguments.values(if is_clone { &["-u"] } else { &[] }))
+        {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(program, "sh")));
+        }
         for operand in &self.rest {
             let Some((_, command)) =
                 operand.text.split_once("ext::").filter(|(option, _)| is_address(option))
@@ -108,7 +137,87 @@ fn is_address(before: &str) -> bool {
     before.is_empty() || before.starts_with("--") && before.ends_with('=')
 }
 
+/// Files with settings are included in each other. Deeper ones are not read.
+const MAX_INCLUDED: usize = 4;
+
 impl Analyzer<'_> {
+    /// The settings that variables hold: `GIT_CONFIG_COUNT` with keys and values, `GIT_CONFIG_PARAMETERS`; and those in the files of
+    /// the user and the repository, if this script wrote them.
+    pub(super) fn git_settings_outside(&mut self) {
+        let variables = std::rc::Rc::clone(self.state.exports.variables());
+        for variable in variables.iter() {
+            let Some((name, value)) = variable.split_once('=') else { continue };
+            if let Some(number) = name.strip_prefix("GIT_CONFIG_KEY_") {
+                self.git_setting_of_variable(value, &format!("GIT_CONFIG_VALUE_{number}"));
+            } else if name == "GIT_CONFIG_PARAMETERS" {
+                for (key, value) in parameters(value) {
+                    self.git_setting(&key, &Field::literal(value));
+                }
+            } else if matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG") {
+                self.git_settings_in(&Field::literal(value));
+            }
+        }
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        let home = self.home().unwrap_or("~").trim_end_matches('/');
+        for file in
+            [format!("{home}/.gitconfig"), format!("{home}/.config/git/config"), ".git/config".to_owned()]
+        {
+            self.git_settings_in(&Field::literal(file));
+        }
+    }
+
+    /// A setting whose value a variable holds.
+    pub(super) fn git_setting_of_variable(&mut self, key: &str, variable: &str) {
+        let values: Vec<String> = self.state.exports.values(variable).map(str::to_owned).collect();
+        for value in values {
+            let value = if value == "…" { Field::unknown("") } else { Field::literal(value) };
+            self.git_setting(key, &value);
+        }
+    }
+
+    /// The settings in a file that this script wrote.
+    fn git_settings_in(&mut self, file: &Field) {
+        let Some(written) = self.written(file) else { return };
+        let depth = self.git_includes;
+        if depth >= MAX_INCLUDED {
+            return self.doubt_script("git");
+        }
+        self.git_includes += 1;
+        for part in written.parts() {
+            match part {
+                Stream::Text(printed) if printed.text.is_literal() && !printed.and_more => {
+                    for (key, value) in settings_of(&printed.text.text) {
+                        self.git_setting(&key, &Field::literal(value));
+                    }
+                }
+                Stream::File | Stream::Nothing | Stream::Inherited => {}
+                _ => self.doubt_script("git"),
+            }
+        }
+        self.git_includes = depth;
+    }
+
+    /// Runs an alias that this script defined; whether there is one.
+    pub(super) fn known_git_alias(&mut self, name: &str, rest: &[Field]) -> bool {
+        let Some(alias) = self.state.aliases.get(&format!("git {}", name.to_ascii_lowercase())).cloned()
+        else {
+            return false;
+        };
+        // An alias does not stand for itself.
+        self.restoring(
+            |analyzer| &mut analyzer.state.aliases,
+            |analyzer| {
+                analyzer.state.aliases.remove(&format!("git {}", name.to_ascii_lowercase()));
+                for text in alias.bodies.as_slice() {
+                    analyzer.git_alias(text, rest);
+                }
+            },
+        );
+        true
+    }
+
     /// An alias with the words after it.
     pub(super) fn git_alias(&mut self, alias: &str, rest: &[Field]) {
         match alias.strip_prefix('!') {
@@ -127,15 +236,23 @@ impl Analyzer<'_> {
 
     /// What a setting lets git run: a program, or an alias, which is run now as far as we know.
     pub(super) fn git_setting(&mut self, key: &str, value: &Field) {
+        let written = key;
         let key = key.to_ascii_lowercase();
         let (section, name) =
             (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+        if section == "remote"
+            && let Some(words) = pushed(written, name, &value.text)
+        {
+            return self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
         let names_program = section == "pager"
             || PROGRAMS.iter().any(|(known, names)| *known == section && names.contains(&name));
         self.as_part(|analyzer| match section {
             "alias" if value.is_literal() => {
-                analyzer.subshell(|analyzer| analyzer.git_alias(&value.text, &[]))
+                analyzer.subshell(|analyzer| analyzer.git_alias(&value.text, &[]));
+                analyzer.state.aliases.define(&format!("git {name}"), value.text.clone());
             }
+            "include" | "includeif" if name == "path" => analyzer.git_settings_in(value),
             "credential" if name == "helper" => {
                 if let Some(code) = value.text.strip_prefix('!') {
                     analyzer.subshell(|analyzer| analyzer.code(&value.with(code), "sh"));
@@ -208,4 +325,51 @@ fn changed(arguments: &Arguments) -> Option<&[Field]> {
     let changes =
         action? || arguments.has(CHANGING) || operands.len() > 1 || operands.iter().any(may_be_several);
     if changes && !arguments.has(LOOKING) { Some(operands) } else { None }
+}
+
+/// The settings of `GIT_CONFIG_PARAMETERS`: `'KEY'='VALUE'` or `'KEY=VALUE'`, each in quotes.
+fn parameters(text: &str) -> Vec<(String, String)> {
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
+    for c in text.chars() {
+        match c {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words.push(word);
+    let pair = |word: String| word.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
+    words.into_iter().filter_map(pair).collect()
+}
+
+/// The settings in the text of a file.
+fn settings_of(text: &str) -> Vec<(String, String)> {
+    let mut settings = Vec::new();
+    let mut section = String::new();
+    for line in text.lines() {
+        let mut line = line.trim();
+        if let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            let (name, subsection) = name.split_once(' ').unwrap_or((name, ""));
+            let subsection = subsection.trim().trim_matches('"');
+            section = if subsection.is_empty() { name.to_owned() } else { format!("{name}.{subsection}") };
+            line = rest.trim();
+        }
+        if let Some((name, value)) = line.split_once('=') {
+            let value = value.trim().replace("\\\"", "\u{1}").replace('"', "").replace('\u{1}', "\"");
+            settings.push((format!("{section}.{}", name.trim()), value));
+        }
+    }
+    settings
+}
+
+/// What `git push` does because of a setting of a remote, as its own words.
+fn pushed(key: &str, name: &str, value: &str) -> Option<Vec<Field>> {
+    let remote =
+        key.split_once('.').and_then(|(_, rest)| rest.rsplit_once('.')).map_or("", |(remote, _)| remote);
+    let words = match name {
+        "push" => ["git", "push", remote, value],
+        "mirror" if !matches!(value, "false" | "no" | "off" | "0") => ["git", "push", "--mirror", remote],
+        _ => return None,
+    };
+    Some(words.into_iter().map(Field::literal).collect())
 }

@@ -1,0 +1,98 @@
+//! Assignments to several variables, and the attributes and scope that `declare`, `local` and `export` give them.
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::Field;
+use crate::analysis::variables::SavedVariable;
+use crate::syntax::tree::{AssignedValue, Assignment, Piece};
+
+impl Analyzer<'_> {
+    /// Whether the arguments of a command are assignments.
+    pub(super) fn declares(&self, fields: &[Field]) -> bool {
+        let program = fields.first().and_then(|field| self.program(&field.text));
+        program.is_some_and(|program| program.builtin.declares)
+    }
+
+    /// The attributes that a declaration gives: `-i` makes values arithmetic, `-l`, `-u` and `-c` change their case.
+    pub(super) fn declared_attributes(&mut self, fields: &[Field]) {
+        let options = fields.iter().skip(1).take_while(|field| field.text.starts_with(['-', '+']));
+        let has = |wanted: &[char]| options.clone().any(|field| field.text.contains(wanted));
+        let is_export =
+            fields.first().is_some_and(|field| matches!(field.text.as_str(), "export" | "readonly"));
+        if is_export {
+            return;
+        }
+        self.state.options.has_integers |= has(&['i']);
+        if !has(&['l', 'u', 'c']) {
+            return;
+        }
+        // Assignments of the same command follow: they are not among the words.
+        self.state.options.changes_case = true;
+        for name in fields.iter().skip(1).filter(|field| !field.text.starts_with('-')) {
+            let name = name.text.split('=').next().unwrap_or_default();
+            self.state.options.make_unsteady(name);
+        }
+    }
+
+    /// Makes the assignments of one command. Before a declaration all values are expanded, so that one does not see another; other
+    /// shells expand them in turn.
+    pub(super) fn assign_all(&mut self, assignments: &[Assignment], declares: bool) {
+        let before =
+            if declares && assignments.len() > 1 { Some(self.state.variables.clone()) } else { None };
+        for (at, assignment) in assignments.iter().enumerate() {
+            if declares && self.state.options.changes_case {
+                self.state.options.make_unsteady(&assignment.name);
+            }
+            self.assign_printed(assignment);
+            let earlier = assignments.get(..at).unwrap_or_default();
+            let Some(before) = &before else { continue };
+            if !earlier.iter().any(|earlier| uses(assignment, &earlier.name)) {
+                continue;
+            }
+            let in_turn = std::mem::replace(&mut self.state.variables, before.clone());
+            self.assign_printed(assignment);
+            let at_once = std::mem::replace(&mut self.state.variables, in_turn);
+            if let (Some(one), Some(other)) =
+                (self.state.get(&assignment.name), at_once.get(&assignment.name))
+            {
+                let either = one.join(other);
+                self.state.set(&assignment.name, either);
+            }
+        }
+        if declares {
+            self.state.options.changes_case = false;
+        }
+    }
+
+    /// Whether a declaration is for the function that runs.
+    pub(super) fn is_local(&self, fields: &[Field]) -> bool {
+        let is_global = || fields.iter().any(|field| field.text.starts_with('-') && field.text.contains('g'));
+        let is_in_function = !self.functions.locals.is_empty();
+        let name = fields.first().map_or("", |field| field.text.as_str());
+        match name {
+            "local" => is_in_function,
+            "declare" | "typeset" => is_in_function && !is_global(),
+            _ => false,
+        }
+    }
+
+    /// A variable is another one until the function ends.
+    pub(super) fn make_local(&mut self, saved: SavedVariable) {
+        if self.state.locals.contains(&saved.name) {
+            return;
+        }
+        let locals = std::rc::Rc::make_mut(&mut self.state.locals);
+        locals.push(saved.name.clone());
+        if let Some(frame) = self.functions.locals.last_mut() {
+            frame.push(saved);
+        }
+    }
+}
+
+/// Whether the value of an assignment uses a variable.
+fn uses(assignment: &Assignment, name: &str) -> bool {
+    let is_used = |piece: &Piece| matches!(piece, Piece::Parameter { name: used, .. } if used == name);
+    match &assignment.value {
+        AssignedValue::Word(word) => word.iter().any(is_used),
+        AssignedValue::Array(words) => words.iter().flatten().any(is_used),
+    }
+}

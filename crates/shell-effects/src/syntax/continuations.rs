@@ -1,0 +1,208 @@
+//! Lines that go on: a backslash and a line break are removed before anything else is read, also in the middle of a name or an
+//! operator.
+
+use std::borrow::Cow;
+
+/// The text as the shell reads it, if a line goes on in the middle of something. Elsewhere the parser skips the two as blanks.
+pub(crate) fn joined(text: &str) -> Cow<'_, str> {
+    let is_inside = |(at, _): (usize, &str)| {
+        let before = text.get(..at).and_then(|before| before.bytes().next_back());
+        let after = text.as_bytes().get(at + 2);
+        let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+        !is_blank(before.as_ref()) && !is_blank(after)
+    };
+    if text.match_indices("\\\n").any(is_inside) {
+        Cow::Owned(Joiner { text, at: 0, out: String::with_capacity(text.len()), ..Joiner::default() }.run())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// What a part of a text is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Part {
+    /// Up to this character; up to the end at the outermost level.
+    Code(Option<u8>),
+    /// `((…))`, in which `<<` is an operator.
+    Arithmetic,
+    DoubleQuotes,
+}
+
+#[derive(Default)]
+struct Joiner<'t> {
+    text: &'t str,
+    at: usize,
+    out: String,
+    parts: Vec<Part>,
+    /// The ends of here-documents whose bodies start after the line, and whether tabs before them count.
+    heredocs: Vec<(String, bool)>,
+}
+
+impl Joiner<'_> {
+    fn run(mut self) -> String {
+        while let Some(byte) = self.peek(0) {
+            if byte == b'\\' && self.peek(1) == Some(b'\n') {
+                self.at += 2;
+                continue;
+            }
+            match (self.parts.last().copied().unwrap_or(Part::Code(None)), byte) {
+                (_, b'\\') => {
+                    self.copy(1);
+                    self.copy(1);
+                }
+                (Part::DoubleQuotes, b'"') => self.close(),
+                (_, b'"') => self.open(Part::DoubleQuotes),
+                (Part::Code(Some(b'`')), b'`') => self.close(),
+                (_, b'`') => self.open(Part::Code(Some(b'`'))),
+                (_, b'$') if matches!(self.peek(1), Some(b'(' | b'{')) => {
+                    self.copy(1);
+                    self.bracket();
+                }
+                (Part::DoubleQuotes, _) => self.copy(1),
+                (_, b'\'') => self.single_quotes(),
+                (_, b'(') => self.bracket(),
+                (Part::Code(Some(end)), byte) if byte == end => self.close(),
+                (Part::Arithmetic, b')') => self.close(),
+                (Part::Code(_), b'#') if self.is_at_word() => self.copy_line(),
+                (Part::Code(_), b'<') if self.rest().starts_with("<<<") => self.copy(3),
+                (Part::Code(_), b'<') if self.rest().starts_with("<<") => self.heredoc(),
+                (_, b'\n') => {
+                    self.copy(1);
+                    self.bodies();
+                }
+                _ => self.copy(1),
+            }
+        }
+        self.out
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    /// Copies characters as they are.
+    fn copy(&mut self, count: usize) {
+        let length = self.rest().chars().take(count).map(char::len_utf8).sum::<usize>();
+        let part = self.text.get(self.at..self.at + length).unwrap_or_default();
+        self.out.push_str(part);
+        self.at += length;
+    }
+
+    fn open(&mut self, part: Part) {
+        self.parts.push(part);
+        self.copy(1);
+    }
+
+    fn close(&mut self) {
+        self.parts.pop();
+        self.copy(1);
+    }
+
+    /// At a `(` or `{` that opens something.
+    fn bracket(&mut self) {
+        match (self.peek(0), self.peek(1)) {
+            (Some(b'('), Some(b'(')) => self.open(Part::Arithmetic),
+            (Some(b'('), _) if self.parts.last() == Some(&Part::Arithmetic) => self.open(Part::Arithmetic),
+            (Some(b'('), _) => self.open(Part::Code(Some(b')'))),
+            _ => self.open(Part::Code(Some(b'}'))),
+        }
+    }
+
+    fn single_quotes(&mut self) {
+        let has_escapes = self.out.ends_with('$');
+        self.copy(1);
+        while let Some(byte) = self.peek(0) {
+            if byte == b'\\' && has_escapes {
+                self.copy(1);
+            }
+            self.copy(1);
+            if byte == b'\'' {
+                return;
+            }
+        }
+    }
+
+    fn is_at_word(&self) -> bool {
+        let before = self.out.bytes().next_back();
+        before
+            .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'(' | b')'))
+    }
+
+    fn copy_line(&mut self) {
+        let length = self.rest().find('\n').unwrap_or(self.rest().len());
+        let count = self.rest().get(..length).unwrap_or_default().chars().count();
+        self.copy(count);
+    }
+
+    /// At `<<`: the word that ends the body.
+    fn heredoc(&mut self) {
+        self.copy(2);
+        let strips_tabs = self.peek(0) == Some(b'-');
+        if strips_tabs {
+            self.copy(1);
+        }
+        let mut end = String::new();
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\\' if self.peek(1) == Some(b'\n') => self.at += 2,
+                b' ' | b'\t' if end.is_empty() => self.copy(1),
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
+                b'\'' | b'"' | b'\\' => self.copy(1),
+                _ => {
+                    let start = self.out.len();
+                    self.copy(1);
+                    end.push_str(self.out.get(start..).unwrap_or_default());
+                }
+            }
+        }
+        self.heredocs.push((end, strips_tabs));
+    }
+
+    /// The bodies of the here-documents of the line that ended. The parser itself knows which of their lines go on.
+    fn bodies(&mut self) {
+        for (end, strips_tabs) in std::mem::take(&mut self.heredocs) {
+            while self.at < self.text.len() {
+                let line = self.rest().split('\n').next().unwrap_or_default();
+                let is_end = if strips_tabs { line.trim_start_matches('\t') == end } else { line == end };
+                self.copy_line();
+                self.copy(1);
+                if is_end {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        Part::Code(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_on_everywhere_but_in_single_quotes_comments_and_here_documents() {
+        for (text, expected) in [
+            ("x\\\n=1; ca\\\nt $\\\nx", "x=1; cat $x"),
+            ("a \\\n  b", "a \\\n  b"),
+            ("true &\\\n& 'a\\\nb' \"c\\\nd\"", "true && 'a\\\nb' \"cd\""),
+            ("x # a\\\nb\\\nc", "x # a\\\nbc"),
+            ("cat <<'E'\na\\\nb\nE\nc\\\nd", "cat <<'E'\na\\\nb\nE\ncd"),
+            ("m \"$(cat <<'E'\nit's a\\\nb\nE\n)\"\nc\\\nd", "m \"$(cat <<'E'\nit's a\\\nb\nE\n)\"\ncd"),
+            ("echo \"$(echo 'a\\\nb')\" c\\\nd", "echo \"$(echo 'a\\\nb')\" cd"),
+            ("echo $((1 << 2)) c\\\nd", "echo $((1 << 2)) cd"),
+            ("echo $'a\\'\\\nb' c\\\nd", "echo $'a\\'\\\nb' cd"),
+            ("e\\\\\nx y\\\nz", "e\\\\\nx yz"),
+        ] {
+            assert_eq!(joined(text), expected, "{text:?}");
+        }
+    }
+}
