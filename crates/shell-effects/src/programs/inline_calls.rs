@@ -183,6 +183,9 @@ impl Arguments {
                 }
             }
         }
+        if !is_named {
+            arguments.words.extend(word.map(|word| word.finish(false)));
+        }
         // What follows the texts is a callback, or options.
         while arguments.words.len() > 1 && arguments.words.last().is_some_and(is_wholly_unknown) {
             arguments.words.pop();
