@@ -49,7 +49,7 @@ fn unknown_subcommand(typed: &str, mut command: clap::Command) -> String {
         Some(near) if is_nested => format!("did you mean `{path} {near}`?"),
         Some(near) => format!("did you mean `{near}`?"),
         None if is_nested => format!("`{path} --help` lists its subcommands"),
-        None => "`conclaude --help` lists the commands and events".into(),
+        None => "`conclaude --help` lists the commands, `conclaude events` the events".into(),
     };
     format!("unknown {what} `{typed}`; {hint}")
 }

@@ -8,10 +8,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
+use conclaude_core::decide::Word;
 use conclaude_core::finding::Code;
 use conclaude_core::text::{count, printable_line};
 use conclaude_store::audit::fields::text_or_empty as text;
-use conclaude_store::audit::reasons;
+use conclaude_store::audit::{reasons, words};
 
 /// Longer tables are cut, and say so.
 const MAX_ROWS: usize = 50;
@@ -97,7 +98,8 @@ fn name_of(lane: Option<&Lane>) -> String {
 
 fn summary(out: &mut String, report: &Report) {
     let agents = report.lanes.iter().filter(|lane| lane.id.is_some()).count();
-    let of = |word: &str| report.records.iter().filter(|record| record.decision == word).count() as u64;
+    let of =
+        |word: Word| report.records.iter().filter(|record| record.decision == word.as_str()).count() as u64;
     let cost: Vec<f64> = report.lanes.iter().filter_map(|lane| lane.cost).collect();
     let cost = if cost.is_empty() { String::new() } else { format!(", ${:.2}", cost.iter().sum::<f64>()) };
     let chain = match &report.chain.problem {
@@ -111,9 +113,9 @@ fn summary(out: &mut String, report: &Report) {
         count(report.sessions.len() as u64, "session"),
         count(agents as u64, "subagent"),
         count(report.records.len() as u64, "record"),
-        of("blocked"),
-        of("denied"),
-        of("asked"),
+        of(Word::Blocked),
+        of(Word::Denied),
+        of(Word::Asked),
     );
 }
 
@@ -142,8 +144,11 @@ fn agents(out: &mut String, report: &Report) {
     let skipped = usize::from(!has_sessions);
     heading(out, "Agents", columns.get(skipped..).unwrap_or_default());
     rows(out, &lanes, |lane| {
-        let decisions: Vec<String> =
-            lane.decisions.iter().map(|(word, n)| format!("{n} {}", code(word))).collect();
+        let decisions: Vec<String> = lane
+            .decisions
+            .iter()
+            .map(|(word, n)| format!("{n} {}", code(reasons::decision_in_words(word))))
+            .collect();
         let state = match lane.state {
             State::Main | State::Unknown => "",
             State::Stopped => "stopped",
@@ -189,11 +194,11 @@ fn files(lane: &Lane, project: &str) -> String {
 }
 
 fn decisions(out: &mut String, report: &Report) {
-    let bad = |record: &&Record| {
-        matches!(
-            record.decision.as_str(),
-            "blocked" | "denied" | "asked" | "allowed_despite_failure" | "unfinished"
-        )
+    let bad = |record: &&Record| match Word::of(&record.decision) {
+        Some(word) => {
+            matches!(word, Word::Blocked | Word::Denied | Word::Asked | Word::AllowedDespiteFailure)
+        }
+        None => record.decision == words::UNFINISHED,
     };
     let records: Vec<&Record> = report.records.iter().filter(bad).collect();
     if records.is_empty() {
@@ -211,7 +216,7 @@ fn decisions(out: &mut String, report: &Report) {
             record.seq.to_string(),
             time(record.time),
             code(&record.event),
-            code(&record.decision),
+            code(reasons::decision_in_words(&record.decision)),
             name_of(report.lanes.get(record.lane)),
             code_within(&why.join("; "), MAX_REASON),
         ]
@@ -238,7 +243,7 @@ fn changed(out: &mut String, report: &Report) {
             record.seq.to_string(),
             time(record.time),
             code(&record.event),
-            code(&record.decision),
+            code(reasons::decision_in_words(&record.decision)),
             name_of(report.lanes.get(record.lane)),
             code_within(doubt, MAX_REASON),
         ]

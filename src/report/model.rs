@@ -8,6 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use conclaude_core::decide::Word;
+use conclaude_store::audit::reasons;
+
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) version: &'static str,
@@ -133,10 +136,10 @@ impl Lane {
     /// What became of it in the end, in words.
     pub(super) fn in_words(&self) -> Option<String> {
         let verdict = self.verdict.as_deref()?;
-        if verdict != "allowed" {
-            return Some(verdict.replace('_', " "));
+        if verdict != Word::Allowed.as_str() {
+            return Some(reasons::decision_in_words(verdict).to_owned());
         }
-        let after = match self.decisions.get("blocked") {
+        let after = match self.decisions.get(Word::Blocked.as_str()) {
             Some(blocks) => format!(" after {}", conclaude_core::text::count(*blocks, "block")),
             None => String::new(),
         };

@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::line::{ActivityLine, Detail, Details, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
+use conclaude_core::decide::Word;
 use conclaude_store::audit::fields::{list, text_or_empty as text};
+use conclaude_store::audit::words::Meaning;
 use conclaude_store::audit::{MAX_OUTPUT_BYTES, reasons};
 
 /// Findings, commands and skips of one record beyond this are only counted.
@@ -65,14 +67,14 @@ fn read(record: &str) -> Value {
 
 /// What a decision means to the user.
 fn mark_of(record: &Value) -> Mark {
-    match text(record, "decision") {
-        "allowed" if list(record, "findings").chain(list(record, "commands")).any(reasons::warns) => {
-            Mark::Warning
-        }
-        "allowed" | "PASS" | "DONE" => Mark::Good,
-        "blocked" | "denied" | "unfinished" | "FAIL" | "FAILED" | "allowed_despite_failure" => Mark::Bad,
-        "warned" | "asked" | "allowed_failed" | "interrupted" | "PARTIAL" => Mark::Warning,
-        _ => Mark::None,
+    let decision = text(record, "decision");
+    let warns = || list(record, "findings").chain(list(record, "commands")).any(reasons::warns);
+    match Meaning::of(decision) {
+        Meaning::Good if decision == Word::Allowed.as_str() && warns() => Mark::Warning,
+        Meaning::Good => Mark::Good,
+        Meaning::Warning => Mark::Warning,
+        Meaning::Bad => Mark::Bad,
+        Meaning::Neutral => Mark::None,
     }
 }
 
@@ -104,7 +106,7 @@ fn summary(record: &Value, doubt: Option<&str>) -> String {
     } else if !is_own && !step.is_empty() {
         what = format!("{what} step {}", step_name(step));
     }
-    let mut line = format!("{what} {}", in_words(text(record, "decision")));
+    let mut line = format!("{what} {}", reasons::decision_in_words(text(record, "decision")));
     if let Some((count, max)) = blocks(record) {
         line = format!("{line} ({count} of {max})");
     }
@@ -114,16 +116,6 @@ fn summary(record: &Value, doubt: Option<&str>) -> String {
     match why(record) {
         Some(why) => format!("{line}: {why}"),
         None => line,
-    }
-}
-
-fn in_words(decision: &str) -> &str {
-    match decision {
-        "allowed_failed" => "allowed with an admitted failure",
-        "allowed_despite_failure" => "allowed after the last block",
-        "unfinished" => "never stopped",
-        "IN_PROGRESS" => "in progress",
-        other => other,
     }
 }
 
@@ -170,7 +162,7 @@ fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {
     let mut details = Vec::new();
     push(&mut details, "tampered with", doubt.unwrap_or_default());
     push(&mut details, "event", text(record, "event"));
-    push(&mut details, "decision", text(record, "decision"));
+    push(&mut details, "decision", reasons::decision_in_words(text(record, "decision")));
     if let Some((count, max)) = blocks(record) {
         push(&mut details, "blocks", &format!("{count} of {max}"));
     }

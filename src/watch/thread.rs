@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::line::{ActivityLine, MAX_TEXT, cut};
+use conclaude_core::decide::Word;
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
@@ -77,8 +78,8 @@ impl AgentThread {
         reason: Option<&str>,
         time: Timestamp,
     ) {
-        self.blocks += u64::from(decision == "blocked");
-        self.denials += u64::from(decision == "denied");
+        self.blocks += u64::from(decision == Word::Blocked.as_str());
+        self.denials += u64::from(decision == Word::Denied.as_str());
         if let Some(sign) = Sign::of_record(event, decision, reason) {
             self.change(sign, time);
         }

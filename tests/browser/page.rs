@@ -386,3 +386,27 @@ fn a_warning_is_marked_and_printed_tables_have_their_heads() {
     std::fs::write(browser.pictures().join("gated.pdf"), base64(pdf["data"].as_str().unwrap())).unwrap();
     assert_eq!(browser.complaints(), [""; 0]);
 }
+
+#[test]
+fn one_transcript_and_one_record_are_not_plural_and_a_denial_shows_its_reason() {
+    let test = Test::stop().config(CONFIG);
+    let mut all = Transcripts::of(&test.root(), "session-1");
+    all.at(jiff::Timestamp::now());
+    all.prompt(None, "Write it.");
+    let write = json!({"file_path": test.root().join("Cargo.lock"), "content": "x"});
+    let test = test.then("PreToolUse").without("agent_id").without("agent_type");
+    let test = test.payload("tool_name", "Write").payload("tool_input", write).run().status(2).again();
+    let mut browser = Browser::open(&page(&test));
+    let read = browser.text("#read-section");
+    assert!(read.contains("1 transcript with 1 line ("), "{read}");
+    let chain = browser.text("#chain-section");
+    assert!(chain.contains("✓ 1 record in order"), "{chain}");
+    let row = browser.text("#records .row");
+    assert!(
+        row.contains(
+            "Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. (.conclaude.yaml:3)"
+        ),
+        "{row}"
+    );
+    assert!(!row.contains("GUARD_DENIED"), "{row}");
+}

@@ -160,10 +160,10 @@ fn an_unknown_event_is_exit_1_with_the_nearest_name() {
     conclaude: unknown event or command `valdate`; did you mean `validate`?
     exit 1
     ----- stderr
-    conclaude: unknown event or command `frobnicate`; `conclaude --help` lists the commands and events
+    conclaude: unknown event or command `frobnicate`; `conclaude --help` lists the commands, `conclaude events` the events
     exit 1
     ----- stderr
-    conclaude: unknown event or command `frobnicate`; `conclaude --help` lists the commands and events
+    conclaude: unknown event or command `frobnicate`; `conclaude --help` lists the commands, `conclaude events` the events
     ");
 }
 

@@ -83,7 +83,7 @@ fn filters_choose_records() {
     assert_snapshot!(audit(&Test::stop(), &["show"]), @"
     exit 0
     ----- stdout
-    no records in [ROOT]/.conclaude/audit: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here
+    Nothing is recorded yet in [ROOT]/.conclaude/audit. Records are written when commands run, when guards, permission rules or gates decide, and by `conclaude des`. `conclaude doctor` shows whether Claude Code calls conclaude here.
     ");
 }
 
@@ -310,10 +310,10 @@ fn records_of_a_step_name_the_agent_and_the_reasons() {
     assert_snapshot!(audit(&test, &["show", "--step", "01-01"]), @"
     exit 0
     ----- stdout
-        1 [TIME] PreToolUse allowed agent=coder step=steps/01-01.json
+        1 [TIME] PreToolUse Agent allowed agent=coder step=steps/01-01.json
         2 [TIME] des skip SKIPPED agent=coder step=steps/01-01.json phase=PREPARE
             NOT_APPLICABLE: nothing to prepare
-        3 [TIME] des start IN_PROGRESS agent=coder step=steps/01-01.json phase=RED
+        3 [TIME] des start in progress agent=coder step=steps/01-01.json phase=RED
         4 [TIME] des run PASS agent=coder step=steps/01-01.json phase=RED
             `true` exited with code 0
         5 [TIME] des fail FAILED step=steps/01-01.json

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::common::des::{STEP, ok, phase, shows};
 use crate::common::snapshot::{pretty, steady};
 use crate::common::workflow::MARKERS;
-use crate::common::{Test, run_in};
+use crate::common::{Test, conclaude_in, run_in};
 
 /// The tests of this project fail until the greeting is there.
 const CONFIG: &str = "des:\n  scope: off\n  phases: tdd-3\n  evidence:\n    RED: grep -q hello greeting\n    GREEN: grep -q hello greeting\n";
@@ -348,4 +348,63 @@ fn a_step_is_addressed_by_the_start_of_its_name() {
     steps/02-01.json  02-01  TODO         0/3     -           0
     steps/02.json     02     IN_PROGRESS  0/3     -           0
     ");
+}
+
+/// A step of three phases in a repository, of which the first two are proved.
+fn proved(config: &str) -> Test {
+    let test = Test::stop().config(config).file("greeting", "");
+    ok(&test, &["new", STEP, "--project-id", "greeting"]);
+    let test = test.committed().call_agent(MARKERS).run().again().agent_files(MARKERS);
+    assert_eq!(des(&test, &["run", "01", "RED"]), Some(1));
+    let test = test.file("greeting", "hello");
+    assert_eq!(des(&test, &["run", "01", "GREEN"]), Some(0));
+    ok(&test, &["start", "01", "COMMIT"]);
+    ok(&test, &["finish", "01", "COMMIT", "--pass"]);
+    test
+}
+
+#[test]
+fn a_change_after_the_last_proof_is_reported() {
+    let config = CONFIG.replace("  scope: off\n", "");
+    proved(&config).stops().run().silent();
+    // Times have milliseconds.
+    let late = |config: &str| {
+        let test = proved(config);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        test.file("greeting", "hello, changed").stops().run()
+    };
+    assert_snapshot!(late(&config).message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ STALE_EVIDENCE GREEN: greeting was changed after the last run that proves anything → run it again: conclaude des run steps/01-01.json GREEN
+    ");
+    let reason = late(&config.replace("des:\n", "des:\n  staleEvidence: block\n")).blocked();
+    assert_snapshot!(reason, @"
+    Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ STALE_EVIDENCE GREEN: greeting was changed after the last run that proves anything → run it again: conclaude des run steps/01-01.json GREEN
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_only_the_agents_path_finds_is_recorded_and_said() {
+    let test = called(CONFIG).file("fake/grep", "#!/bin/sh\nexit 1\n");
+    let root = test.root();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(root.join("fake/grep"), mode).unwrap();
+    let path = format!("{}:{}", root.join("fake").display(), std::env::var("PATH").unwrap());
+    let mut run = conclaude_in(&root);
+    let output = run
+        .args(["des", "run", "01", "RED"])
+        .env("HOME", root.join(".home"))
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let in_hook = phase(&test, "RED")["evidence"]["hook_program"].as_str().unwrap().to_owned();
+    assert_snapshot!(steady(&stderr, &root).replace(&in_hook, "[GREP]"), @"
+    conclaude: warning: `grep` is [ROOT]/fake/grep here, and [GREP] for the hook: that is recorded
+    conclaude: RED is EXECUTED: PASS (exit code 1)
+    ");
+    assert_snapshot!(steady(phase(&test, "RED")["evidence"]["program"].as_str().unwrap(), &root), @"[ROOT]/fake/grep");
 }

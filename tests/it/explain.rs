@@ -53,10 +53,10 @@ fn the_decision_and_the_rules_that_made_it_come_first() {
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
-          it may not be changed; do it another way, or ask the user
+          Do it another way, or ask the user.
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
         origin, and asks
-          do it another way, or ask the user
+          Do it another way, or ask the user.
       ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
         .conclaude.yaml:13)
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -113,10 +113,10 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
     PreToolUse: Bash on the main thread → denied
       command: cd build && rm -rf nested; git push origin
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers build/nested/Cargo.lock
-          it may not be changed; do it another way, or ask the user
+          Do it another way, or ask the user.
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11 matches git push
         origin, and asks
-          do it another way, or ask the user
+          Do it another way, or ask the user.
       ▸ runs `./audit-shell`: a failure warns (preToolUse.commands "Bash" in
         .conclaude.yaml:13)
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -172,12 +172,11 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: deleting build/nested, which contains
-        build/nested/Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:4
-        → it may not be changed; do it another way, or ask the user
-        ? GUARD_ASKS: running `git push origin`: `toolUsageValidation` has `Bash git
-        *` in .conclaude.yaml:11 → do it another way, or ask the user
+        ✗ Deleting build/nested with build/nested/Cargo.lock in it is not allowed:
+        `uneditableFiles` has `*.lock`. Do it another way, or ask the user.
+        (.conclaude.yaml:4)
+        ? Running `git push origin` needs a confirmation: `toolUsageValidation` has
+        `Bash git *`. Do it another way, or ask the user. (.conclaude.yaml:11)
     "#);
 }
 
@@ -224,9 +223,7 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: writing src/gen/a.rs: `uneditableFiles` has `src/gen/` in
-        .conclaude.yaml:5 → run make gen instead
+        run make gen instead (.conclaude.yaml:5)
     "#);
 }
 

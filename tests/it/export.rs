@@ -305,7 +305,7 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
     exit 0
     ----- stdout
     seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,tool_file,tool_command,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
-    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,echo x > Cargo.lock; rm src/a.rs,,,,,GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3; GUARD_DENIED: deleting src/a.rs: `uneditableFiles` has `/src/` in .conclaude.yaml:4,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,"it may not be changed; do it another way, or ask the user; Ask Ada",,0,,
+    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,echo x > Cargo.lock; rm src/a.rs,,,,,GUARD_DENIED: Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.; GUARD_DENIED: Ask Ada,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,"Do it another way, or ask the user.; Ask Ada",,0,,
     "#);
     let collector = Collector::new();
     export(&test, &["--otlp", &collector.url]);
@@ -334,7 +334,7 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
                 "conclaude.rule.file: .conclaude.yaml, .conclaude.yaml",
                 "conclaude.rule.line: 3, 4",
                 "conclaude.matched: Cargo.lock, src/a.rs",
-                "conclaude.message: it may not be changed; do it another way, or ask the user, Ask Ada",
+                "conclaude.message: Do it another way, or ask the user., Ask Ada",
             ]
         );
     }

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::common::workflow::{MARKERS, codes, done, remembered_calls, todo};
-use crate::common::{Outcome, Test};
+use crate::common::{Outcome, Test, run_in};
 
 /// A repository in which `coder` was called for a step that allows `src/**`, and has started.
 fn at_work(config: &str) -> Test {
@@ -335,4 +335,41 @@ fn what_is_remembered_of_calls_is_for_the_user_alone() {
     assert_eq!(mode(&folder), 0o700);
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     assert_eq!(mode(&file), 0o600);
+}
+
+const OTHER: &str = ".claude/worktrees/agent-other";
+
+/// A folder that only has the name of a worktree was one: a step that was finished there counted.
+#[test]
+fn a_folder_that_git_does_not_know_is_no_worktree() {
+    let own = ".claude/worktrees/agent-a1b2c3";
+    let test = at_work("").file(&format!("{own}/steps/01-01.json"), done().to_string());
+    let fake = test.root().join(own).display().to_string();
+    let reason = test.stops().payload("cwd", fake).run().blocked();
+    // The folder is one of the project, too.
+    assert_eq!(codes(&reason), ["SILENT_COMPLETION", "SCOPE_VIOLATION"], "{reason}");
+}
+
+#[test]
+fn an_agent_is_not_judged_in_the_worktree_of_another_one() {
+    let test = at_work("").git(&["worktree", "add", "-q", OTHER, "-b", "other"]);
+    let test = test.file(&format!("{OTHER}/steps/01-01.json"), done().to_string());
+    let worktree = test.root().join(OTHER).display().to_string();
+    let reason = test.stops().payload("cwd", worktree).run().blocked();
+    assert_eq!(codes(&reason), ["SILENT_COMPLETION"], "{reason}");
+}
+
+#[test]
+fn a_proof_that_was_made_in_another_work_tree_does_not_count() {
+    let config = "des: {scope: off, evidence: [GREEN_UNIT]}\n";
+    let test = at_work(config).git(&["worktree", "add", "-q", OTHER, "-b", "other"]);
+    let worktree = test.root().join(OTHER);
+    for phase in ["PREPARE", "RED_ACCEPTANCE", "RED_UNIT"] {
+        run_in(&worktree, &["des", "start", "steps/01-01.json", phase]);
+        run_in(&worktree, &["des", "finish", "steps/01-01.json", phase, "--pass"]);
+    }
+    let run = ["des", "run", "steps/01-01.json", "GREEN_UNIT", "--", "true"];
+    assert_eq!(run_in(&worktree, &run).0, Some(0));
+    let reason = test.step(&done()).stops().run().blocked();
+    assert_eq!(codes(&reason), ["EVIDENCE_MISSING"], "{reason}");
 }

@@ -37,31 +37,24 @@ fn rules_that_are_anchored_at_the_root_hold_in_the_worktree_of_an_agent() {
     let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
     let answer = bash(test.payload("cwd", worktree.clone()), COMMAND).run();
     insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
-    ✗ GUARD_DENIED: reading .claude/worktrees/agent-a1b2c3/conf/secret.yml: `unreadableFiles` has `conf/secret.yml` in .conclaude.yaml:3 → it may not be read; do it another way, or ask the user
-    ✗ GUARD_DENIED: creating the directory .claude/worktrees/agent-a1b2c3/newer/x: `preventRootAdditions` in .conclaude.yaml:4 → new files belong in a directory below the project's root
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/new: `preventRootAdditions` in .conclaude.yaml:4 → new files belong in a directory below the project's root
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:5 → change a file that exists instead
-    ✗ GUARD_DENIED: running `touch infra/x` on .claude/worktrees/agent-a1b2c3/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:8 → do it another way, or ask the user
-    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free` on .claude/worktrees/agent-a1b2c3/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:7 → do it another way, or ask the user
+    ✗ Writing .claude/worktrees/agent-a1b2c3/src/gen/a is not allowed: `uneditableFiles` has `src/gen/**`. Do it another way, or ask the user. (.conclaude.yaml:2)
+    ✗ Reading .claude/worktrees/agent-a1b2c3/conf/secret.yml is not allowed: `unreadableFiles` has `conf/secret.yml`. Do it another way, or ask the user. (.conclaude.yaml:3)
+    ✗ .claude/worktrees/agent-a1b2c3/newer/x would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:4)
+    ✗ .claude/worktrees/agent-a1b2c3/new would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:4)
+    ✗ Adding .claude/worktrees/agent-a1b2c3/docs/api/new is not allowed: `preventAdditions` has `docs/api/`. Change a file that exists instead. (.conclaude.yaml:5)
+    ✗ Running `touch infra/x` on .claude/worktrees/agent-a1b2c3/infra/x is not allowed: `toolUsageValidation` has `Edit(./infra/**)`. Do it another way, or ask the user. (.conclaude.yaml:8)
+    ✗ Running `touch new docs/api/new deploy/x src/free` on .claude/worktrees/agent-a1b2c3/deploy/x is not allowed: `toolUsageValidation` has `* /deploy/`. Do it another way, or ask the user. (.conclaude.yaml:7)
     ");
     let write = |test: Test, file: &str| {
         tool(test, "Write", json!({"file_path": format!("{worktree}/{file}"), "content": ""})).run()
     };
     let answer = write(answer.again(), "src/gen/new");
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/new: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Writing .claude/worktrees/agent-a1b2c3/src/gen/new is not allowed: `uneditableFiles` has `src/gen/**`. Do it another way, or ask the user. (.conclaude.yaml:2)");
     let answer = write(answer.again(), "src/free").silent();
     // From outside of the worktree, its files are the same.
     let root = answer.root().display().to_string();
     let main = answer.again().payload("cwd", root).without("agent_id").without("agent_type");
-    insta::assert_snapshot!(write(main, "src/gen/a").tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(write(main, "src/gen/a").tool("deny"), @"Writing .claude/worktrees/agent-a1b2c3/src/gen/a is not allowed: `uneditableFiles` has `src/gen/**`. Do it another way, or ask the user. (.conclaude.yaml:2)");
 }
 
 #[test]
@@ -78,15 +71,14 @@ fn rules_that_are_anchored_at_the_root_hold_in_a_worktree_elsewhere() {
     let test = test.payload("cwd", linked.display().to_string());
     let answer = bash(test, &format!("cd .. && {COMMAND} out/x")).run();
     insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing [ROOT]/linked/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
-    ✗ GUARD_DENIED: reading [ROOT]/linked/conf/secret.yml: `unreadableFiles` has `conf/secret.yml` in .conclaude.yaml:4 → it may not be read; do it another way, or ask the user
-    ✗ GUARD_DENIED: creating the directory [ROOT]/linked/newer/x: `preventRootAdditions` in .conclaude.yaml:5 → new files belong in a directory below the project's root
-    ✗ GUARD_DENIED: writing [ROOT]/linked/new: `preventRootAdditions` in .conclaude.yaml:5 → new files belong in a directory below the project's root
-    ✗ GUARD_DENIED: writing [ROOT]/linked/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:6 → change a file that exists instead
-    ✗ GUARD_DENIED: writing [ROOT]/linked/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:2 → this file is ignored by git and probably generated: change its source instead
-    ✗ GUARD_DENIED: running `touch infra/x` on [ROOT]/linked/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:9 → do it another way, or ask the user
-    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free out/x` on [ROOT]/linked/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:8 → do it another way, or ask the user
+    ✗ Writing [ROOT]/linked/src/gen/a is not allowed: `uneditableFiles` has `src/gen/**`. Do it another way, or ask the user. (.conclaude.yaml:3)
+    ✗ Reading [ROOT]/linked/conf/secret.yml is not allowed: `unreadableFiles` has `conf/secret.yml`. Do it another way, or ask the user. (.conclaude.yaml:4)
+    ✗ [ROOT]/linked/newer/x would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:5)
+    ✗ [ROOT]/linked/new would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:5)
+    ✗ Adding [ROOT]/linked/docs/api/new is not allowed: `preventAdditions` has `docs/api/`. Change a file that exists instead. (.conclaude.yaml:6)
+    ✗ [ROOT]/linked/out/x is ignored by git and probably generated. Change its source instead. (.conclaude.yaml:2)
+    ✗ Running `touch infra/x` on [ROOT]/linked/infra/x is not allowed: `toolUsageValidation` has `Edit(./infra/**)`. Do it another way, or ask the user. (.conclaude.yaml:9)
+    ✗ Running `touch new docs/api/new deploy/x src/free out/x` on [ROOT]/linked/deploy/x is not allowed: `toolUsageValidation` has `* /deploy/`. Do it another way, or ask the user. (.conclaude.yaml:8)
     ");
     // A repository of somebody else is not one of them.
     let test = answer.again().git(&["init", "-q", "other"]).file("other/src/gen/a", "");
@@ -122,10 +114,7 @@ fn what_a_submodule_ignores_is_ignored() {
     let test = project("preToolUse: {preventUpdateGitIgnored: true}\n");
     let test = test.git(&["init", "-q", "lib"]).file("lib/.gitignore", "out/\n").file("lib/a", "");
     let answer = bash(test, "touch lib/out/x lib/a lib/b").run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing lib/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:1 → this file is ignored by git and probably generated: change its source instead
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"lib/out/x is ignored by git and probably generated. Change its source instead. (.conclaude.yaml:1)");
 }
 
 #[test]
@@ -134,10 +123,7 @@ fn a_pattern_of_the_shell_does_not_delete_what_our_config_extends() {
         .config("extends: [shared/g.yaml]\n")
         .file("shared/g.yaml", "preToolUse: {}\n");
     let answer = bash(test.file("docs/a", ""), "rm -rf *").run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: deleting shared: files of conclaude's own config, state or registration are in it → leave it as it is, and report what you would have changed
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"shared contains files of conclaude's own config, state or registration. Leave it as it is, and report what you would have changed. (built-in: conclaude's own files)");
     bash(answer.again(), "rm -rf d*").run().silent();
 }
 
@@ -162,16 +148,10 @@ fn our_own_folder_is_not_what_patterns_of_the_user_are_about() {
     let test = test.file(".conclaude/audit.lock", "").file(".conclaude/audit/1.jsonl", "");
     let answer = bash(test, "cat .conclaude/audit/1.jsonl").run().silent();
     let answer = bash(answer.again(), "rm -rf .conclaude").run();
-    insta::assert_snapshot!(answer.tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: deleting .conclaude: it belongs to conclaude's own config, state or registration → the user decides whether the rules change
-    ");
+    insta::assert_snapshot!(answer.tool("ask"), @".conclaude belongs to conclaude's own config, state or registration. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
     let config = config.replace("*.jsonl", ".conclaude/audit/");
     let answer = bash(answer.again().config(&config), "cat .conclaude/audit/1.jsonl").run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: reading .conclaude/audit/1.jsonl: `unreadableFiles` has `.conclaude/audit/` in .conclaude.yaml:1 → it may not be read; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Reading .conclaude/audit/1.jsonl is not allowed: `unreadableFiles` has `.conclaude/audit/`. Do it another way, or ask the user. (.conclaude.yaml:1)");
 }
 
 #[test]
@@ -187,22 +167,18 @@ fn commands_for_the_whole_work_tree_are_about_what_git_touches() {
     let answer =
         bash(test, &format!("git stash; git reset --hard; git checkout .; git restore .; {asked}")).run();
     insta::assert_snapshot!(answer.tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `git stash -u`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
-    ? GUARD_ASKS: running `git stash -a`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
-    ? GUARD_ASKS: running `git clean -fd`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
-    ? GUARD_ASKS: running `git clean -fdx`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
-    ? GUARD_ASKS: running `git stash -u`: it may change protected files of the work tree, such as new.key → name the files that it should change
-    ? GUARD_ASKS: running `git stash -a`: it may change protected files of the work tree, such as new.key → name the files that it should change
-    ? GUARD_ASKS: running `git clean -fd`: it may change protected files of the work tree, such as new.key → name the files that it should change
-    ? GUARD_ASKS: running `git clean -fdx`: it may change protected files of the work tree, such as new.key → name the files that it should change
-    ? GUARD_ASKS: running `git clean -fX`: it may change protected files of the work tree, such as .env → name the files that it should change
+    ? `git stash -u` removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)
+    ? `git stash -a` removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)
+    ? `git clean -fd` removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)
+    ? `git clean -fdx` removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)
+    ? `git stash -u` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)
+    ? `git stash -a` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)
+    ? `git clean -fd` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)
+    ? `git clean -fdx` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)
+    ? `git clean -fX` may change protected files of the work tree, such as .env. Allow it if these files may change. (built-in: what cannot be decided is asked)
     ");
     let test = answer.again().git(&["add", "-f", "new.key"]).git(&["commit", "-qm", "z"]);
-    insta::assert_snapshot!(bash(test, "git stash; git clean -fd").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `git stash`: it may change protected files of the work tree, such as new.key → name the files that it should change
-    ");
+    insta::assert_snapshot!(bash(test, "git stash; git clean -fd").run().tool("ask"), @"`git stash` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)");
 }
 
 #[test]
@@ -211,14 +187,10 @@ fn what_cannot_be_named_is_not_asked_for() {
     let test = Test::event("PreToolUse").config(config);
     let answer = bash(test, "tar xzf a.tgz; git apply x.patch; echo > $X").run();
     insta::assert_snapshot!(answer.tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: writing `the files in a.tgz`: which file that is cannot be known before it runs → extract into a directory of its own (`-C`, `-d`), or let the user confirm it
-    ? GUARD_ASKS: writing `the files of the patch`: which file that is cannot be known before it runs → change the files one by one, or let the user confirm it
-    ? GUARD_ASKS: writing `$X`: which file that is cannot be known before it runs → write the path itself
+    ? Writing `the files in a.tgz`: which file that is cannot be known before it runs. Allow it if it has no protected files. (built-in: what cannot be decided is asked)
+    ? Writing `the files of the patch`: which file that is cannot be known before it runs. Allow it if none of them is protected. (built-in: what cannot be decided is asked)
+    ? Writing `$X`: which file that is cannot be known before it runs. Allow it if that is no protected file. (built-in: what cannot be decided is asked)
     ");
     let answer = bash(answer.again(), "npm publish\r\n").run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `npm publish`: `toolUsageValidation` has `Bash npm publish*` in .conclaude.yaml:1 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Running `npm publish` is not allowed: `toolUsageValidation` has `Bash npm publish*`. Do it another way, or ask the user. (.conclaude.yaml:1)");
 }

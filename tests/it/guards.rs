@@ -26,22 +26,13 @@ fn bash(command: &str) -> Test {
 #[test]
 fn a_write_of_a_protected_file_is_denied_with_the_rule_and_its_line() {
     let answer = tool(CONFIG, "Write", json!({"file_path": "sub/../Cargo.lock", "content": ""})).run();
-    insta::assert_snapshot!(answer.tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(answer.tool("deny"), @"Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Do it another way, or ask the user. (.conclaude.yaml:3)");
 }
 
 #[test]
 fn a_shell_command_is_denied_for_what_it_does() {
-    insta::assert_snapshot!(bash("cd sub && cat ../.env | head").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
-    ");
-    insta::assert_snapshot!(bash("true; git push  --force origin").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `git push --force origin`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
-    ");
+    insta::assert_snapshot!(bash("cd sub && cat ../.env | head").run().tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
+    insta::assert_snapshot!(bash("true; git push  --force origin").run().tool("deny"), @"push normally (.conclaude.yaml:7, about `git push --force origin`)");
     bash("git commit -m 'cat .env > Cargo.lock'").run().silent();
 }
 
@@ -50,23 +41,11 @@ fn a_protected_file_is_not_hidden_by_more_than_is_remembered() {
     let many = |count: usize, text: &str| -> String {
         (0..count).map(|number| text.replace('#', &number.to_string())).collect()
     };
-    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(63, "v#=1; "))).run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
-    ");
-    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: reading `x:.env`: which file that is cannot be known before it runs → write the path itself
-    ");
-    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running this command: it defines too many aliases → write it more simply, in several commands
-    ");
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(63, "v#=1; "))).run().tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"Reading `x:.env`: which file that is cannot be known before it runs. Allow it if that is no protected file. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"What this command does is not known: it defines too many aliases. Allow it if you know what it does. (built-in: what cannot be decided is asked)");
     let files = format!("{}echo 'cat .env' > x; sh x", many(64, "echo a > f#; "));
-    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running code in sh: which commands that are is not known before they run → write the commands themselves
-    ");
+    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"Which commands sh runs is not known before they run. Allow it if you know what they do. (built-in: what cannot be decided is asked)");
 }
 
 #[test]
@@ -80,31 +59,25 @@ fn a_branch_does_not_hide_what_another_one_does() {
         "false && mkdir x; cd x; cat .env",
     ] {
         let denied = bash(command).run().tool("deny");
-        assert!(denied.contains("reading .env: `unreadableFiles` has `.env*`"), "{command}: {denied}");
+        assert!(
+            denied.contains("Reading .env is not allowed: `unreadableFiles` has `.env*`."),
+            "{command}: {denied}"
+        );
     }
 }
 
 #[test]
 fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() {
     let asked = bash("git ls-files | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run();
-    insta::assert_snapshot!(asked.tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `git ls-files | xargs sed -i s/a/b/`: it may change protected files of the work tree, such as Cargo.lock → name the files that it should change
-    ");
+    insta::assert_snapshot!(asked.tool("ask"), @"`git ls-files | xargs sed -i s/a/b/` may change protected files of the work tree, such as Cargo.lock. Allow it if these files may change. (built-in: what cannot be decided is asked)");
     bash("git ls-files | grep '\\.rs$' | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run().silent();
     bash("cd \"$(git rev-parse --show-toplevel)\" && cat README.md").file(".git/HEAD", "x\n").run().silent();
 }
 
 #[test]
 fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
-    insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `/usr/bin/git -C . -c a=b push --force`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
-    ");
-    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `git push $FLAGS`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7, which could match: what `$FLAGS` stands for is not known before it runs → write it out; one name or path in quotes is not an option
-    ");
+    insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"push normally (.conclaude.yaml:7)");
+    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"What `$FLAGS` stands for is not known before it runs, and a rule could be against it: push normally. Allow it if you know what it stands for. (.conclaude.yaml:7)");
     bash("git push origin \"$BRANCH\" && git commit -m \"$MESSAGE\"").run().silent();
 }
 
@@ -116,10 +89,7 @@ fn a_rule_for_options_knows_how_they_are_written() {
     - {tool: Bash, commandPattern: "psql *drop table*", caseInsensitive: true, action: block}
 "#;
     let bash = |command: &str| tool(config, "Bash", json!({ "command": command }));
-    insta::assert_snapshot!(bash("git -C . push -uf origin x").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `git -C . push -uf origin x`: `toolUsageValidation` has `Bash git push -f,--force` in .conclaude.yaml:3 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(bash("git -C . push -uf origin x").run().tool("deny"), @"Running `git -C . push -uf origin x` is not allowed: `toolUsageValidation` has `Bash git push -f,--force`. Do it another way, or ask the user. (.conclaude.yaml:3)");
     bash("git push origin fix -o -f -- --force").run().silent();
     bash("echo 'Drop Table x' | psql").run().tool("deny");
     let broken = config.replace("\"-f\"", "\"f\"");
@@ -141,18 +111,12 @@ fn a_long_command_is_compared_like_a_short_one() {
     let text = "echo some text of a file\n".repeat(2_000);
     bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF")).run().silent();
     let reason = bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF\ngit push --force")).run().tool("deny");
-    insta::assert_snapshot!(reason, @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `git push --force`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
-    ");
+    insta::assert_snapshot!(reason, @"push normally (.conclaude.yaml:7, about `git push --force`)");
 }
 
 #[test]
 fn what_only_the_user_can_decide_is_asked() {
-    insta::assert_snapshot!(bash("terraform apply -auto-approve").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `terraform apply -auto-approve`: `toolUsageValidation` has `Bash terraform apply` in .conclaude.yaml:8 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(bash("terraform apply -auto-approve").run().tool("ask"), @"Running `terraform apply -auto-approve` needs a confirmation: `toolUsageValidation` has `Bash terraform apply`. (.conclaude.yaml:8)");
 }
 
 #[test]
@@ -172,10 +136,7 @@ fn a_rule_for_one_agent_leaves_the_others_alone() {
     write().run().silent();
     write().payload("agent_id", "a1").payload("agent_type", "tester").run().silent();
     let reason = write().payload("agent_id", "a1").payload("agent_type", "coder").run().tool("deny");
-    insta::assert_snapshot!(reason, @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing src/gen/a.rs: `uneditableFiles` has `src/gen/` in .conclaude.yaml:4 → run make gen instead
-    ");
+    insta::assert_snapshot!(reason, @"run make gen instead (.conclaude.yaml:4)");
 }
 
 #[test]
@@ -198,14 +159,8 @@ fn additions_are_prevented_and_changes_are_not() {
     write("README.md").run().silent();
     write("docs/a.md").run().silent();
     write("src/new.rs").run().silent();
-    insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong in a directory below the project's root
-    ");
-    insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing docs/b.md: `preventAdditions` has `docs/` in .conclaude.yaml:1 → change a file that exists instead
-    ");
+    insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"new.txt would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:1)");
+    insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"Adding docs/b.md is not allowed: `preventAdditions` has `docs/`. Change a file that exists instead. (.conclaude.yaml:1)");
 }
 
 #[test]
@@ -243,8 +198,8 @@ fn a_decision_of_a_guard_is_recorded() {
     insta::assert_snapshot!(shown, @"
     exit 0
     ----- stdout
-        1 [TIME] PreToolUse denied
-            GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5
+        1 [TIME] PreToolUse Bash `cat .env` denied
+            GUARD_DENIED: Reading .env is not allowed: `unreadableFiles` has `.env*`. (.conclaude.yaml:5)
     ");
 }
 
@@ -255,10 +210,7 @@ fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
         let json: Value = serde_json::from_str(&stdout).unwrap_or_default();
         json["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
     };
-    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: using Write: its `file_path` is missing or cannot be read, so what it does is not known → give it as one text, without NUL
-    ");
+    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"The `file_path` of Write is missing or cannot be read, so what it does is not known. Allow it only if you know what it does. (built-in: what cannot be decided is asked)");
     for (name, input) in [
         ("Bash", json!({"command": 7})),
         ("Bash", json!({"command": ["cat", ".env"]})),
@@ -283,10 +235,7 @@ fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
 fn a_file_in_a_new_directory_is_not_in_the_root_but_making_the_directory_adds_it() {
     let config = "preToolUse: {preventRootAdditions: true}\n";
     let run = |name: &str, input: Value| tool(config, name, input).file("src/a.rs", "x").run();
-    insta::assert_snapshot!(run("Bash", json!({"command": "mkdir -p newdir/x"})).tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: creating the directory newdir/x: `preventRootAdditions` in .conclaude.yaml:1 → new files belong in a directory below the project's root
-    ");
+    insta::assert_snapshot!(run("Bash", json!({"command": "mkdir -p newdir/x"})).tool("deny"), @"newdir/x would be new in the project's root. Create it in a directory below the root. (.conclaude.yaml:1)");
     run("Bash", json!({"command": "mkdir newdir"})).tool("deny");
     run("Bash", json!({"command": "echo x > new.txt"})).tool("deny");
     run("Write", json!({"file_path": "newdir/new.txt"})).silent();
@@ -305,20 +254,14 @@ fn a_formatter_with_a_directory_is_free_and_with_a_file_writes_it() {
     };
     run("{}\n", "black . && npx eslint . --fix && ruff format . && gofmt -w .").silent();
     run(config, "prettier --write src && isort .").silent();
-    insta::assert_snapshot!(run(config, "prettier --write src/gen/a.js").tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing src/gen/a.js: `uneditableFiles` has `src/gen/` in .conclaude.yaml:1 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(run(config, "prettier --write src/gen/a.js").tool("deny"), @"Writing src/gen/a.js is not allowed: `uneditableFiles` has `src/gen/`. Do it another way, or ask the user. (.conclaude.yaml:1)");
     run("{}\n", "prettier --write .conclaude.yaml").tool("deny");
 }
 
 #[test]
 fn a_search_in_one_file_by_its_glob_reads_it() {
     let run = |input: Value| tool(CONFIG, "Grep", input).file("sub/.env", "x").run();
-    insta::assert_snapshot!(run(json!({"pattern": "x", "glob": ".env"})).tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(run(json!({"pattern": "x", "glob": ".env"})).tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
     run(json!({"pattern": "x", "path": "sub", "glob": ".env"})).tool("deny");
     run(json!({"pattern": "x", "glob": "*.rs"})).silent();
     run(json!({"pattern": "x", "path": "sub", "glob": "a.rs"})).silent();
@@ -328,14 +271,8 @@ fn a_search_in_one_file_by_its_glob_reads_it() {
 fn a_subagent_does_not_switch_conclaude_off_and_the_main_thread_asks() {
     let run = |command: &str| tool("{}\n", "Bash", json!({ "command": command }));
     let by_agent = |command: &str| run(command).payload("agent_id", "a1").payload("agent_type", "coder");
-    insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: running `conclaude uninstall`: it changes conclaude's own registration, trust or records → leave it as it is, and report what you would have changed
-    ");
-    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"
-    conclaude asks about this tool:
-    ? GUARD_ASKS: running `/usr/local/bin/conclaude trust -y`: it changes conclaude's own registration, trust or records → the user decides what is registered and trusted
-    ");
+    insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"`conclaude uninstall` changes conclaude's own registration, trust or records. Leave it as it is, and report what you would have changed. (built-in: conclaude's own files)");
+    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"`/usr/local/bin/conclaude trust -y` changes conclaude's own registration, trust or records. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
     for command in ["bash -c 'conclaude install'", "X=conclaude; $X uninstall", "sudo conclaude init --force"]
     {
         by_agent(command).run().tool("deny");
@@ -356,10 +293,7 @@ fn a_directory_may_be_copied_and_a_protected_file_is_not_read_from_the_copy() {
     ] {
         bash(copying).file(".env", "TOKEN=1").run().silent();
     }
-    insta::assert_snapshot!(bash("cp -r . /tmp/copy && cat /tmp/copy/.env").run().tool("deny"), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: reading /tmp/copy/.env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(bash("cp -r . /tmp/copy && cat /tmp/copy/.env").run().tool("deny"), @"Reading /tmp/copy/.env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
     tool(CONFIG, "Read", json!({"file_path": "/tmp/copy/.env"})).run().tool("deny");
     bash("cp .env /tmp/copy").run().tool("deny");
 }

@@ -114,6 +114,24 @@ fn a_tool_that_is_listed_is_notified_too_and_a_denied_one_is_a_failure() {
 }
 
 #[test]
+fn a_notification_of_a_denied_tool_has_the_reason() {
+    let config = "extends: [\"pack:git-safety\"]\nnotifications: {enabled: true, hooks: [PreToolUse], showErrors: true}";
+    let desktop = Desktop::start();
+    let test = Test::bash(config, "git push --force");
+    let test =
+        test.env("DBUS_SESSION_BUS_ADDRESS", desktop.address()).env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
+    test.run().denied();
+    let arrived = desktop.arrived();
+    let bodies: Vec<&str> = arrived.iter().map(|one| one.body.as_str()).collect();
+    assert_eq!(
+        bodies,
+        [
+            "A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety:4)"
+        ]
+    );
+}
+
+#[test]
 fn a_phantom_stop_notifies_nobody() {
     let config = "notifications: {enabled: true, hooks: ['*']}";
     assert_eq!(titles(Test::stop().config(config).agent("")), Vec::<String>::new());

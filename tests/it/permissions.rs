@@ -50,10 +50,7 @@ fn what_a_rule_allows_is_not_asked_about() {
 
 #[test]
 fn what_a_rule_denies_is_denied_with_the_rule_and_its_line() {
-    insta::assert_snapshot!(denied(&bash(CONFIG, "git status; rm x").run()), @"
-    conclaude denies this permission:
-    ✗ PERMISSION_DENIED: running `rm x`: `permissionRequest.deny` has `Bash(rm *)` in .conclaude.yaml:6 → move it to trash/ instead
-    ");
+    insta::assert_snapshot!(denied(&bash(CONFIG, "git status; rm x").run()), @"move it to trash/ instead (.conclaude.yaml:6, about running `rm x`)");
 }
 
 /// Nobody else would look at the request: a check that cannot run is no reason to allow it.
@@ -91,10 +88,7 @@ fn what_no_rule_allows_is_left_to_the_user() {
 
 #[test]
 fn a_default_answers_what_no_rule_does() {
-    insta::assert_snapshot!(denied(&bash("permissionRequest: {default: deny}", "make").run()), @"
-    conclaude denies this permission:
-    ✗ PERMISSION_DENIED: running `make`: `permissionRequest.default` is `deny` in .conclaude.yaml:1 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(denied(&bash("permissionRequest: {default: deny}", "make").run()), @"Running `make` is not allowed by any rule, and `permissionRequest.default` is `deny`. Do it another way, or ask the user. (.conclaude.yaml:1)");
     allowed(&bash("permissionRequest: {default: allow}", "make").run());
 }
 
@@ -109,10 +103,7 @@ preToolUse:
     bash(config, "terraform apply").run().silent();
     bash(config, "echo > $file").run().silent();
     request(config, "Write", json!({"file_path": ".conclaude.yaml"})).run().silent();
-    insta::assert_snapshot!(denied(&bash(config, "echo > Cargo.lock").run()), @"
-    conclaude denies this permission:
-    ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(denied(&bash(config, "echo > Cargo.lock").run()), @"Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Do it another way, or ask the user. (.conclaude.yaml:3)");
     allowed(&bash(config, "make").run());
 }
 
@@ -205,10 +196,10 @@ fn a_decision_about_a_permission_is_recorded() {
     insta::assert_snapshot!(shown, @"
     exit 0
     ----- stdout
-        1 [TIME] PermissionRequest allowed
-            PERMISSION_ALLOWED: running `git status`: `permissionRequest.allow` has `Bash(git status*)` in .conclaude.yaml:3
-        2 [TIME] PermissionRequest denied
-            PERMISSION_DENIED: running `rm x`: `permissionRequest.deny` has `Bash(rm *)` in .conclaude.yaml:6
+        1 [TIME] PermissionRequest Bash `git status` allowed
+            PERMISSION_ALLOWED: Running `git status` is allowed: `permissionRequest.allow` has `Bash(git status*)`. (.conclaude.yaml:3)
+        2 [TIME] PermissionRequest Bash `rm x` denied
+            PERMISSION_DENIED: move it to trash/ instead (.conclaude.yaml:6)
     ");
 }
 
@@ -239,10 +230,7 @@ fn an_inner_layer_does_not_allow_what_an_outer_one_denies_unless_that_says_so() 
 "#;
     let project = r#"permissionRequest: {allow: ["Bash(rm *)", "Bash(make *)", "Bash(ls *)"]}"#;
     let ask = |command: &str| bash(project, command).file(USER, user).run();
-    insta::assert_snapshot!(denied(&ask("rm x")), @"
-    conclaude denies this permission:
-    ✗ PERMISSION_DENIED: running `rm x`: `permissionRequest.deny` has `Bash(rm *)` in .home/.config/conclaude/config.yaml:2 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(denied(&ask("rm x")), @"Running `rm x` is denied: `permissionRequest.deny` has `Bash(rm *)`. Do it another way, or ask the user. (.home/.config/conclaude/config.yaml:2)");
     allowed(&ask("make x"));
     allowed(&ask("ls"));
 }
@@ -273,10 +261,7 @@ fn what_an_outer_layer_denies_by_default_no_inner_one_allows() {
     let allow = "permissionRequest: {allow: ['Bash(git *)']}";
     let deny = "permissionRequest: {default: deny}";
     let is_denied = |user: &str, project: &str| denied(&ask(user, project));
-    insta::assert_snapshot!(is_denied(deny, allow), @"
-    conclaude denies this permission:
-    ✗ PERMISSION_DENIED: running `git status`: `permissionRequest.default` is `deny` in .home/.config/conclaude/config.yaml:1 → do it another way, or ask the user
-    ");
+    insta::assert_snapshot!(is_denied(deny, allow), @"Running `git status` is not allowed by any rule, and `permissionRequest.default` is `deny`. Do it another way, or ask the user. (.home/.config/conclaude/config.yaml:1)");
     is_denied(deny, "permissionRequest: {default: allow}");
     // Saying the same again is no way around it.
     is_denied(deny, "permissionRequest: {default: deny, allow: ['Bash(git *)']}");
@@ -347,6 +332,19 @@ fn the_default_does_not_answer_what_the_user_is_asked() {
     }
     let config = "permissionRequest: {default: ask, allow: [ExitPlanMode]}";
     allowed(&request(config, "ExitPlanMode", json!({"plan": "x"})).run());
+}
+
+#[test]
+fn one_question_is_one_record() {
+    let config =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'npm publish*', action: ask}]}";
+    let asked = Test::bash(config, "npm publish").run();
+    asked.tool("ask");
+    let answer = asked.again().then("PermissionRequest").run();
+    assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{}", answer.stderr);
+    let records: Vec<String> =
+        answer.audit().iter().map(|one| format!("{} {}", one["event"], one["decision"])).collect();
+    assert_eq!(records, [r#""PreToolUse" "asked""#]);
 }
 
 #[test]

@@ -223,3 +223,21 @@ fn what_is_pending_for_claude_comes_with_the_context() {
     ⚠ `exit 3` exited with code 3
     ");
 }
+
+#[test]
+fn a_file_that_may_not_be_read_is_not_inserted() {
+    let config = "userPromptSubmit: {contextRules: [{pattern: deploy, prompt: 'See @conf/.env.'}]}\n";
+    let guarded = format!("{config}preToolUse: {{unreadableFiles: [.env]}}\n");
+    let answer = prompt(&guarded, "deploy it").file("conf/.env", "SECRET=1\n").run();
+    assert!(!answer.stdout.contains("SECRET"), "{}", answer.stdout);
+    let said =
+        r#"@conf/.env is not inserted: preToolUse.unreadableFiles \".env\" in .conclaude.yaml:2 protects it"#;
+    assert!(answer.stdout.contains(said), "{}", answer.stdout);
+    let link =
+        prompt(&guarded.replace("conf/.env", "conf/link"), "deploy it").file("conf/.env", "SECRET=1\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(".env", link.root().join("conf/link")).unwrap();
+    assert!(!link.run().stdout.contains("SECRET"));
+    let answer = prompt(config, "deploy it").file("conf/.env", "SECRET=1\n").run();
+    assert!(answer.stdout.contains("SECRET"), "{}", answer.stdout);
+}

@@ -77,14 +77,14 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     STEP              TASK   STATE  PHASES  LAST AGENT  BLOCKS
     steps/01-01.json  01-01  DONE   3/3     -           0
         1 [TIME] des new TODO step=steps/01-01.json
-        2 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=RED
+        2 [TIME] des start in progress step=steps/01-01.json phase=RED
         3 [TIME] des run PASS step=steps/01-01.json phase=RED
             `sh src/test.sh` exited with code 2
               src/test.sh: 1: .: cannot open ./src/greet.sh: No such file
-        4 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=GREEN
+        4 [TIME] des start in progress step=steps/01-01.json phase=GREEN
         5 [TIME] des run PASS step=steps/01-01.json phase=GREEN
             `sh src/test.sh` exited with code 0
-        6 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=COMMIT
+        6 [TIME] des start in progress step=steps/01-01.json phase=COMMIT
         7 [TIME] des run PASS step=steps/01-01.json phase=COMMIT
             `git commit -q -m 'Say hello'` exited with code 0
     ✓ 7 records in order

@@ -42,8 +42,8 @@ fn a_shell_command_that_cannot_be_parsed_is_recorded_by_its_start_and_why() {
         if command.len() < 100 {
             let what = findings.as_array().unwrap().iter().map(|one| one["what"].as_str().unwrap());
             assert_snapshot!(what.collect::<Vec<_>>().join("\n"), @r#"
-            running `git push "origin`: `toolUsageValidation` has `Bash git push*` in .conclaude.yaml:1
-            running this command: it cannot be parsed: a double quote is not closed (line 1)
+            Running `git push "origin` is not allowed: `toolUsageValidation` has `Bash git push*`.
+            What this command does is not known: it cannot be parsed: a double quote is not closed (line 1).
             "#);
         }
         test = answer.again();
@@ -62,8 +62,8 @@ fn a_denied_write_names_the_rule_and_the_path_after_normalising() {
         {
           "code": "GUARD_DENIED",
           "weight": "block",
-          "what": "writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3",
-          "fix": "it may not be changed; do it another way, or ask the user",
+          "what": "Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.",
+          "fix": "Do it another way, or ask the user.",
           "rule": {
             "key": "preToolUse.uneditableFiles",
             "pattern": "*.lock",

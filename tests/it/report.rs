@@ -84,7 +84,7 @@ fn a_session_as_markdown() {
     | record | time | event | decision | agent | why |
     | --- | --- | --- | --- | --- | --- |
     | 1 | [TIME] | `SubagentStop` | `blocked` | `coder` | `Tests failed: 'test -e ok' exited with code 1` |
-    | 3 | [TIME] | `PreToolUse` | `denied` | main thread | `writing Cargo.lock: 'uneditableFiles' has '*.lock' in .conclaude.yaml:3` |
+    | 3 | [TIME] | `PreToolUse` | `denied` | main thread | `Writing Cargo.lock is not allowed: 'uneditableFiles' has '*.lock'. (.conclaude.yaml:3)` |
 
     ### Findings by kind
 

@@ -143,15 +143,13 @@ fn what_differs_is_shown_as_a_diff() {
       ✓ this one holds
       ✗ env files are free (line 5)
           - allows: true
-          + denies: conclaude denies this tool:
-          +         ✗ GUARD_DENIED: writing .env: `uneditableFiles` has `.env*` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+          + denies: Writing .env is not allowed: `uneditableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:2)
       ✗ docs are protected (line 10)
           - denies: docs
           + allows: true
       ✗ other words (line 15)
           - denies: ask Anna
-          + denies: conclaude denies this tool:
-          +         ✗ GUARD_DENIED: writing .env.local: `uneditableFiles` has `.env*` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+          + denies: Writing .env.local is not allowed: `uneditableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:2)
       ✗ another order (line 20)
             runs:
           -   npm run build
@@ -183,8 +181,7 @@ fn tags_are_compared_and_shown_as_they_are_written() {
       ✓ a
       ✗ a (line 3)
           - denies: use <i>
-          + denies: conclaude denies this tool:
-          +         ✗ GUARD_DENIED: writing x.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:1 → use <b>npm</b>
+          + denies: use <b>npm</b> (.conclaude.yaml:1)
     1 of 2 cases failed
     ");
 }

@@ -61,7 +61,7 @@ fn sessions_appear_as_they_happen() {
     say(&test, Some("a1b2c3"), prompt(MARKERS));
     tmux.shows("coder \"Write greeting\" · step 01-01 0/14 PREPARE · at work");
     let test = test.writes("Write", "file_path", "Cargo.lock").run().status(2).again();
-    tmux.shows_all(&["✗ ", "PreToolUse Write Cargo.lock denied: writing Cargo.lock"]);
+    tmux.shows_all(&["✗ ", "PreToolUse Write Cargo.lock denied: Writing Cargo.lock"]);
 
     // A command runs, and is seen to; its end blocks the stop.
     let test = stops(test);
@@ -264,7 +264,7 @@ fn one_frame_for_scripts() {
     ----- stdout
     ● session session-  ([TIME])
       ● coder · at work · 1 block · 1 denial  ([DURATION])
-        ✗ [TIME] PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:7  ([DURATION])
+        ✗ [TIME] PreToolUse Write Cargo.lock denied: Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. (.conclaude.yaml:7)  ([DURATION])
         ✗ [TIME] SubagentStop blocked (1 of 3): Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  ([DURATION])
           ✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  ([DURATION])
     ");
@@ -359,6 +359,6 @@ fn a_file_of_the_project_is_shown_without_the_project() {
     ----- stdout
     ● session session-  ([TIME])
       ● coder · at work · 1 denial  ([DURATION])
-        ✗ [TIME] PreToolUse Write packages/a/Cargo.lock denied: writing packages/a/Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:7  ([DURATION])
+        ✗ [TIME] PreToolUse Write packages/a/Cargo.lock denied: Writing packages/a/Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. (.conclaude.yaml:7)  ([DURATION])
     ");
 }

@@ -28,8 +28,7 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
       tool: Write Cargo.lock
 
     Why
-      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
-        .conclaude.yaml:3
+      ✗ Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.
           preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3 matched
           Cargo.lock
 
@@ -58,8 +57,8 @@ fn without_all_it_is_twelve_lines_at_most_with_what_counts_first() {
     exit 0
     ----- stdout
     1: PreToolUse Write Cargo.lock denied (agent coder)
-      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3
-        it may not be changed; do it another way, or ask the user
+      ✗ Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.
+        Do it another way, or ask the user.
         preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3
     today: the config would decide the same: denied
     `conclaude why 1 --all` shows the rest
@@ -146,8 +145,7 @@ fn a_rule_that_was_changed_since_decides_otherwise() {
       tool: Write Cargo.lock
 
     Why
-      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
-        .conclaude.yaml:3
+      ✗ Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.
           preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3 matched
           Cargo.lock
 
@@ -282,7 +280,7 @@ fn a_record_of_an_older_version_says_what_is_missing() {
       session: s
 
     Why
-      · GUARD_DENIED: writing x: `uneditableFiles` has `x` in .conclaude.yaml:3
+      · writing x: `uneditableFiles` has `x` in .conclaude.yaml:3
           its rule is not recorded: the record is one of an older version
 
     Today

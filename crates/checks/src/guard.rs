@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
+use call::Advice;
 use conclaude_core::rule::Rule;
+use conclaude_core::text::ended;
 use conclaude_os::budget::Budget;
 use open_questions::open_question;
 use own_commands::own_commands;
@@ -28,7 +30,7 @@ pub use call::{Finding, OwnFiles, ToolCall};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::Sources;
-pub use open_questions::{UncheckedCall, unusable_rules};
+pub use open_questions::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
 pub use own_commands::read_shell;
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
 pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
@@ -75,9 +77,13 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
 fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     Finding {
         action: Action::Block,
-        what: format!("using {}", call.tool),
-        rule: format!("the guards could not look at all that it touches: {}", Budget::exceeded()),
-        advice: "do it in smaller steps, or let the user shorten the guards".into(),
+        reason: format!(
+            "The guards could not look at all that {} touches: {}.",
+            call.tool,
+            Budget::exceeded()
+        ),
+        advice: Advice::claude("Do it in smaller steps, or ask the user to shorten the guards."),
+        about: None,
         origin: Rule::built_in("out of time"),
         matched: matched.to_owned(),
     }
@@ -109,8 +115,14 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
         };
         found.extend(against.into_iter().map(|finding| Finding {
             action: Action::Ask,
-            what: format!("using {} with {}", call.tool, touch.shown()),
-            rule: format!("{}, and what the tool does to it is not known", finding.rule),
+            reason: format!(
+                "What {} does to {} is not known. {}",
+                call.tool,
+                touch.shown(),
+                ended(&finding.reason)
+            ),
+            advice: Advice::both(finding.advice.claude, "Allow it if you know what it does."),
+            about: None,
             ..finding
         }));
     }

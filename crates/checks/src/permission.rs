@@ -39,7 +39,7 @@ pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Op
         return Answer::Ask(why);
     }
     match allowing(rules, &examined) {
-        Ok(rule) => Answer::Allow(rule.answer(rule.subject(&examined))),
+        Ok(rule) => Answer::Allow(rule.allowed(rule.subject(&examined))),
         // `default` does not answer questions to the user, such as whether to accept a plan.
         Err(_) if tools::asks_user(request.tool) => {
             Answer::Ask(format!("{} asks the user, and `default` does not answer that", request.tool))
@@ -109,7 +109,7 @@ fn denial(
     if rule.overridable && (rules.allow.iter().any(|other| frees(&other))) {
         return None;
     }
-    Some(rule.answer(subject))
+    Some(rule.denied(subject, examined))
 }
 
 /// Why the user must be asked, whatever `allow` says.
@@ -233,10 +233,13 @@ impl Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleAnswer {
     pub subject: Subject,
-    /// The rule, for messages.
-    pub shown: String,
-    pub rule: record::Rule,
+    /// Why: the message of the rule, or a sentence that names the request and the rule.
+    pub reason: String,
+    /// Empty where the message of the rule says what to do.
     pub advice: String,
+    /// The part of the request that the rule is about, where the reason does not name it.
+    pub about: Option<String>,
+    pub rule: record::Rule,
 }
 
 #[cfg(test)]

@@ -51,6 +51,12 @@ impl Word {
             Word::Asked => "asked",
         }
     }
+
+    /// The decision of a record; none where no hook decided.
+    #[must_use]
+    pub fn of(recorded: &str) -> Option<Word> {
+        Word::ALL.into_iter().find(|word| word.as_str() == recorded)
+    }
 }
 
 /// What was decided, in a word, and what counting it as a block came to.
@@ -94,16 +100,18 @@ fn by_verdicts(
     match plan.event.blocking() {
         Blocking::Tool if wants_block => Ruling::denied(messages::deny_reason(plan, outcomes)),
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
-            let reason = messages::ask_reason(outcomes);
             let is_ours = |outcome: &Outcome| outcome.verdict == Verdict::Ask && outcome.reply().is_none();
             // What becomes of a question of a hook is up to Claude Code.
             if plan.can_ask || !outcomes.iter().any(is_ours) {
                 Ruling::of(
-                    HookResult { decision: Decision::Ask(reason), ..given(plan, outcomes) },
+                    HookResult {
+                        decision: Decision::Ask(messages::ask_reason(outcomes)),
+                        ..given(plan, outcomes)
+                    },
                     Word::Asked,
                 )
             } else {
-                Ruling { is_unasked: true, ..Ruling::denied(messages::unasked(&reason)) }
+                Ruling { is_unasked: true, ..Ruling::denied(messages::unasked(outcomes)) }
             }
         }
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Grant) => {

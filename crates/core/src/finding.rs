@@ -5,6 +5,14 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::rule::{Rule, RuleSource};
+use crate::text::clean_line;
+
+/// Who reads a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    Claude,
+    User,
+}
 
 macro_rules! codes {
     ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
@@ -73,6 +81,8 @@ codes! {
     StateMismatch = "STATE_MISMATCH",
     /// A phase lacks the record of a real run.
     EvidenceMissing = "EVIDENCE_MISSING",
+    /// A file of the step was changed after the last proof.
+    StaleEvidence = "STALE_EVIDENCE",
     /// A file was changed that the step may not touch.
     ScopeViolation = "SCOPE_VIOLATION",
     /// A gated agent left nothing to judge it by.
@@ -103,6 +113,15 @@ codes! {
 }
 
 impl Code {
+    /// Those of guards and of rules for permissions. Records have them; texts say the reason instead.
+    pub const GUARDS: [Code; 4] =
+        [Code::GuardDenied, Code::GuardAsks, Code::PermissionAllowed, Code::PermissionDenied];
+
+    #[must_use]
+    pub fn is_of_guard(self) -> bool {
+        Code::GUARDS.contains(&self)
+    }
+
     /// Where the rule of a finding is written that does not name one.
     #[must_use]
     pub fn written(self) -> RuleSource {
@@ -133,6 +152,7 @@ impl Code {
             Code::TurnLimitExceeded => RuleSource::Step("max_turns"),
             Code::TimeoutExceeded => RuleSource::Step("duration_minutes"),
             Code::EvidenceMissing => RuleSource::Config(&["des", "evidence"]),
+            Code::StaleEvidence => RuleSource::Config(&["des", "staleEvidence"]),
             Code::ScopeViolation => RuleSource::Step("allowed_file_patterns"),
             Code::JudgeRefused | Code::JudgeFailed => RuleSource::Config(&["des", "judge"]),
             Code::PromptNotFound => {
@@ -167,14 +187,29 @@ pub enum Weight {
     Warn,
 }
 
+/// What a guard says besides its reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuardWords {
+    /// What the user should know who is asked, instead of what Claude should do.
+    pub user_fix: Option<String>,
+    /// The part of the call that it is about, where the call alone does not show it.
+    pub about: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub code: Code,
     pub weight: Weight,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
+    /// What was found. Of a guard: the reason, which is the message of its rule where it has one.
     pub what: String,
+    /// What to do. Empty where the message of a rule says it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
+    /// What only guards add.
+    #[serde(skip)]
+    pub guard: Option<Box<GuardWords>>,
     /// What it was found by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Box<Rule>>,
@@ -188,7 +223,16 @@ impl Finding {
     #[must_use]
     pub fn new(code: Code, what: impl Into<String>, fix: impl Into<String>) -> Finding {
         let (what, fix) = (what.into(), fix.into());
-        Finding { code, weight: Weight::Block, phase: None, what, fix, rule: None, matched: None }
+        Finding {
+            code,
+            weight: Weight::Block,
+            phase: None,
+            what,
+            fix,
+            guard: None,
+            rule: None,
+            matched: None,
+        }
     }
 
     /// The same, with the rule that found it and what that matched.
@@ -202,6 +246,13 @@ impl Finding {
     #[must_use]
     pub fn matching(mut self, matched: impl Into<String>) -> Finding {
         self.matched = Some(matched.into()).filter(|matched| !matched.is_empty());
+        self
+    }
+
+    /// The same, with what only guards add.
+    #[must_use]
+    pub fn with_words(mut self, words: GuardWords) -> Finding {
+        self.guard = Some(Box::new(words));
         self
     }
 
@@ -225,11 +276,72 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// The finding on one line and cleaned: step files and configs are data. A guard gives its reason, what to do and where its rule
+    /// is; a gate gives `CODE PHASE: what was found → what to do`.
+    #[must_use]
+    pub fn text_for(&self, audience: Audience) -> String {
+        if self.code.is_of_guard() { self.prose(audience) } else { self.with_code() }
+    }
+
+    fn with_code(&self) -> String {
+        let phase = self.phase.as_deref().map(|phase| format!(" {}", clean_line(phase))).unwrap_or_default();
+        format!("{}{phase}: {} → {}", self.code, clean_line(&self.what), clean_line(&self.fix))
+    }
+
+    fn prose(&self, audience: Audience) -> String {
+        let words = self.guard.as_deref();
+        let fix = match (audience, words.and_then(|words| words.user_fix.as_ref())) {
+            (Audience::User, Some(fix)) => fix,
+            _ => &self.fix,
+        };
+        let about =
+            words.and_then(|words| words.about.as_ref()).map(|about| format!("about {}", clean_line(about)));
+        let place: Vec<String> = self.rule.iter().map(|rule| rule.place()).chain(about).collect();
+        let mut text = clean_line(&self.what);
+        if !fix.is_empty() {
+            text = format!("{text} {}", clean_line(fix));
+        }
+        if place.is_empty() { text } else { format!("{text} ({})", place.join(", ")) }
+    }
+}
+
 impl fmt::Display for Finding {
-    /// `CODE PHASE: what was found → what to do`, on one line and cleaned: step files are data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clean = crate::text::clean_line;
-        let phase = self.phase.as_deref().map(|phase| format!(" {}", clean(phase))).unwrap_or_default();
-        write!(f, "{}{phase}: {} → {}", self.code, clean(&self.what), clean(&self.fix))
+        f.write_str(&self.text_for(Audience::Claude))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_gives_the_reason_before_the_rule_and_no_code() {
+        let rule = Rule::key("preToolUse.toolUsageValidation").at("pack:git-safety", Some(12));
+        let finding =
+            Finding::new(Code::GuardAsks, "Force push rewrites the remote's history.", "Push without it.")
+                .by(Some(rule), "git push -f")
+                .with_words(GuardWords { user_fix: Some("Allow it if you want that.".into()), about: None });
+        assert_eq!(
+            finding.text_for(Audience::Claude),
+            "Force push rewrites the remote's history. Push without it. (pack:git-safety:12)"
+        );
+        assert_eq!(
+            finding.text_for(Audience::User),
+            "Force push rewrites the remote's history. Allow it if you want that. (pack:git-safety:12)"
+        );
+        let words = GuardWords { user_fix: None, about: Some("`git push\n-f`".into()) };
+        let finding = Finding { fix: String::new(), ..finding }.with_words(words);
+        assert_eq!(
+            finding.text_for(Audience::Claude),
+            "Force push rewrites the remote's history. (pack:git-safety:12, about `git push -f`)"
+        );
+    }
+
+    #[test]
+    fn a_gate_keeps_its_code() {
+        let finding = Finding::new(Code::IncompletePhase, "it is NOT_EXECUTED", "do it").in_phase("COMMIT");
+        assert_eq!(finding.to_string(), "INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED → do it");
     }
 }

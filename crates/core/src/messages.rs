@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::blocks::CountError;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
+use crate::finding::{Audience, Finding};
 use crate::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -129,6 +130,9 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     if let Some(reason) = reason_of(outcomes, Verdict::Block) {
         return reason;
     }
+    if let Some(text) = of_guards(outcomes, Audience::Claude) {
+        return text;
+    }
     let what = match plan.gate() {
         Some(Gate::Call { .. } | Gate::Helper { .. }) => "this call of an agent",
         Some(Gate::Write { written: GateSubject::Shell(_), .. }) => "this command",
@@ -143,6 +147,9 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
 pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
     if let Some(reason) = reason_of(outcomes, Verdict::Block) {
         return reason;
+    }
+    if let Some(text) = of_guards(outcomes, Audience::Claude) {
+        return text;
     }
     let what = match plan.event.blocking() {
         Blocking::Action { says, .. } => says,
@@ -160,16 +167,44 @@ pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What the user is shown when a guard leaves a tool to them.
 #[must_use]
 pub fn ask_reason(outcomes: &[Outcome]) -> String {
+    question(outcomes, Audience::User)
+}
+
+/// The same for Claude, where nobody can be asked.
+#[must_use]
+pub fn unasked(outcomes: &[Outcome]) -> String {
+    let reason = question(outcomes, Audience::Claude);
+    format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.")
+}
+
+fn question(outcomes: &[Outcome], audience: Audience) -> String {
     if let Some(reason) = reason_of(outcomes, Verdict::Ask) {
         return reason;
+    }
+    if let Some(text) = of_guards(outcomes, audience) {
+        return text;
     }
     format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
-/// The same where nobody can be asked.
-#[must_use]
-pub fn unasked(reason: &str) -> String {
-    format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.")
+/// The text of guards, where only they have something to say. It starts with a reason: many clients show one line.
+fn of_guards(outcomes: &[Outcome], audience: Audience) -> Option<String> {
+    let mut found: Vec<(Verdict, &Finding)> = Vec::new();
+    let shown = |outcome: &&Outcome| !outcome.message.is_empty() && outcome.evidence != Evidence::Note;
+    for outcome in outcomes.iter().filter(shown) {
+        let finding = outcome.as_finding().filter(|finding| finding.code.is_of_guard())?;
+        found.push((outcome.verdict, finding));
+    }
+    let text = match found.as_slice() {
+        [] => return None,
+        [(_, only)] => only.text_for(audience),
+        all => {
+            let lines =
+                all.iter().map(|(verdict, one)| format!("{} {}", verdict.mark(), one.text_for(audience)));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    };
+    Some(format!("{text}{}", notes(outcomes)))
 }
 
 /// What a blocked agent reads.
@@ -350,6 +385,16 @@ pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
 
 #[must_use]
 pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
+    // What a guard is against says more than who was refused.
+    let refused = outcomes.iter().filter(|outcome| outcome.verdict >= Verdict::Ask);
+    let mut found = refused.filter_map(Outcome::as_finding).filter(|finding| finding.code.is_of_guard());
+    if let Some(finding) = found.next() {
+        let reason = finding.text_for(Audience::User);
+        return match &plan.agent {
+            Some(agent) => format!("{}: {reason}", agent_name(agent)),
+            None => reason,
+        };
+    }
     let Some(agent) = plan.agent.as_ref().map(agent_name) else {
         return format!("session {}", clean_line(session));
     };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Reaction;
 use crate::dialect::claude::HookReply;
-use crate::finding::Finding;
+use crate::finding::{Audience, Finding};
 use crate::plan::Command;
 use crate::rule::Rule;
 
@@ -175,6 +175,14 @@ impl Outcome {
         // The mark is the finding's own: where violations only warn, one still sees what would have blocked.
         let mark = if finding.blocks() { Verdict::Block.mark() } else { Verdict::Warn.mark() };
         Outcome { verdict, message: format!("{mark} {finding}"), evidence: Evidence::Finding(finding) }
+    }
+
+    /// What a guard, or a rule for permissions, is against. A question is one to the user.
+    #[must_use]
+    pub fn of_guard(verdict: Verdict, finding: Finding) -> Outcome {
+        let audience = if verdict == Verdict::Ask { Audience::User } else { Audience::Claude };
+        let message = format!("{} {}", verdict.mark(), finding.text_for(audience));
+        Outcome { verdict, message, evidence: Evidence::Finding(finding) }
     }
 
     #[must_use]

@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use crate::config::Origins;
 
+/// The key of rules that no config has.
+const BUILT_IN: &str = "built-in";
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Rule {
     /// The key in the config (`preToolUse.uneditableFiles`), the marker of a prompt (`DES-AGENT`), the field of a step file
@@ -30,7 +33,7 @@ impl Rule {
     /// A rule that no config can switch off.
     #[must_use]
     pub fn built_in(what: &str) -> Rule {
-        Rule { pattern: Some(what.to_owned()), ..Rule::key("built-in") }
+        Rule { pattern: Some(what.to_owned()), ..Rule::key(BUILT_IN) }
     }
 
     #[must_use]
@@ -61,6 +64,16 @@ impl Rule {
     pub fn position(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(self.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+    }
+
+    /// Where it is for somebody who reads a message: its position, what is built in, or the key whose default counts.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (self.position(), &self.pattern) {
+            (Some(position), _) => position,
+            (None, Some(what)) if self.key == BUILT_IN => format!("{BUILT_IN}: {what}"),
+            (None, _) => self.key.clone(),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Files that other processes may change: opened without blocking and without following links, replaced atomically.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use thiserror::Error;
 
@@ -279,6 +280,27 @@ pub fn expand_home(path: &str) -> PathBuf {
 #[must_use]
 pub fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// The program of that name in the folders of a `PATH`.
+#[must_use]
+pub fn program_on(path: &OsStr, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+/// When a file was last changed. On Unix no program can set that time.
+#[cfg(unix)]
+#[must_use]
+pub fn changed_at(metadata: &fs::Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    let (seconds, nanoseconds) = (metadata.ctime().try_into().ok()?, metadata.ctime_nsec().try_into().ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
+}
+
+#[cfg(not(unix))]
+#[must_use]
+pub fn changed_at(metadata: &fs::Metadata) -> Option<SystemTime> {
+    metadata.modified().ok()
 }
 
 #[cfg(all(test, unix))]

@@ -82,6 +82,23 @@ pub fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
     Some(top.join(own.prefix.trim_end_matches('/')))
 }
 
+/// Whether git knows this folder as a worktree of the project's repository. A folder that is only named like one is not.
+#[must_use]
+pub fn is_worktree_of(folder: &Path, project: &Path) -> bool {
+    let budget = &Budget::unlimited();
+    let (Some(tree), Some(own)) =
+        (Repository::at(folder, String::new(), budget), Repository::find(project, budget))
+    else {
+        return false;
+    };
+    let is_same = |one: &Path, other: &Path| {
+        one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    };
+    let back = repository::read_line(&tree.git_dir.join("gitdir")).map(|path| tree.git_dir.join(path));
+    is_same(&tree.common_dir, &own.common_dir)
+        && back.is_some_and(|back| is_same(&back, &folder.join(".git")))
+}
+
 /// Whether git tracks a file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracking {

@@ -8,6 +8,7 @@ use conclaude_core::dialect::claude::layout;
 pub use conclaude_core::dialect::claude::layout::inside_worktree;
 use conclaude_core::dialect::claude::variables;
 use conclaude_os::files;
+use conclaude_os::git;
 use conclaude_os::log;
 
 /// The names of the config file, in order of preference.
@@ -60,6 +61,19 @@ impl Root {
         let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
         let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
         Root { folder, config, work, untrusted }
+    }
+}
+
+impl Root {
+    /// A gated agent is judged where it works: at the root, or in the worktree that was made for it, which git knows. It may have
+    /// gone into another one, or into a folder of its own with such a name.
+    pub fn leave_other_worktrees(&mut self, agent_id: Option<&str>) {
+        let is_own = |id: &str| {
+            self.work == layout::worktree(&self.folder, id) && git::is_worktree_of(&self.work, &self.folder)
+        };
+        if self.work != self.folder && !agent_id.is_some_and(is_own) {
+            self.work = self.folder.clone();
+        }
     }
 }
 

@@ -120,14 +120,21 @@ fn check_word(
     Err(anyhow!("there is no {what} `{typed}`; {hint}"))
 }
 
+fn are(records: u64) -> String {
+    let are = if records == 1 { "is" } else { "are" };
+    format!("{are} {}", count(records, "record"))
+}
+
 /// Why there is nothing to show.
 pub(super) fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
     match reader.total {
         0 => format!(
-            "no records in {}: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here",
+            "Nothing is recorded yet in {}. Records are written when commands run, when guards, permission rules or gates decide, and by `conclaude des`. `conclaude doctor` shows whether Claude Code calls conclaude here.",
             trail.folder().display()
         ),
-        total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
+        total => {
+            format!("No record matches. There {} in {}.", are(total), trail.folder().display())
+        }
     }
 }
 

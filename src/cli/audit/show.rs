@@ -5,13 +5,15 @@ use std::io;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Unit};
 
 use super::filter::{check_known, nothing_found};
 use crate::cli::out::{Out, Paint};
 use conclaude_core::json::Fields;
+use conclaude_core::messages;
 use conclaude_core::text::{count, indent, on_one_line, printable, printable_line};
+use conclaude_store::audit::words::Meaning;
 use conclaude_store::audit::{Filter, Reader, Trail, reasons};
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
@@ -43,14 +45,14 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
         None => 0,
     };
     let mut reader = Reader::new(trail);
-    let clock = TimeDisplay::of(Out::is_terminal());
+    let zone = TimeZone::system();
     let found = reader.each_record(filter, |record, line, doubt| match before.checked_sub(1) {
         Some(left) => {
             before = left;
             Ok(())
         }
         None if view.json => out.json_text(line),
-        None => print(out, record, doubt, &clock),
+        None => print(out, record, doubt, &zone),
     })?;
     // An unknown word in the filter matches nothing, so nothing was printed.
     check_known(filter, &reader)?;
@@ -76,18 +78,18 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
 
 /// Until the user stops it, or the reader closes the pipe.
 fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &ShowArgs) -> io::Result<()> {
+    let zone = TimeZone::system();
     loop {
         out.flush()?;
         wait_for_more()?;
-        let clock = TimeDisplay::of(Out::is_terminal());
         reader.each_record(filter, |record, line, doubt| {
-            if view.json { out.json_text(line) } else { print(out, record, doubt, &clock) }
+            if view.json { out.json_text(line) } else { print(out, record, doubt, &zone) }
         })?;
     }
 }
 
-fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &TimeDisplay) -> io::Result<()> {
-    heading(out, record, clock)?;
+fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &TimeZone) -> io::Result<()> {
+    heading(out, record, zone)?;
     if let Some(doubt) = doubt {
         writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", printable_line(doubt))?;
     }
@@ -96,7 +98,11 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Ti
     }
     for finding in record.objects("findings") {
         let (code, phase, what) = (text(&finding, "code"), text(&finding, "phase"), text(&finding, "what"));
-        writeln!(out, "        {}", reasons::finding_by(&code, &phase, &what))?;
+        let found = reasons::finding_by(&code, &phase, &what);
+        match place(&finding).filter(|place| !found.contains(place.as_str())) {
+            Some(place) => writeln!(out, "        {found} {FAINT}({place}){FAINT:#}")?,
+            None => writeln!(out, "        {found}")?,
+        }
     }
     for command in record.objects("commands") {
         let duration: u64 = command.number("duration_ms").unwrap_or(0);
@@ -129,15 +135,23 @@ fn print_output(out: &mut Out<'_>, command: &Fields<'_>) -> io::Result<()> {
     }
 }
 
-fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &TimeDisplay) -> io::Result<()> {
+/// Where the rule of a finding is written.
+fn place(finding: &Fields<'_>) -> Option<String> {
+    let rule = finding.object("rule")?;
+    let file = rule.text("file").map(on_one_line)?;
+    Some(reasons::position(&file, rule.number("line")))
+}
+
+fn heading(out: &mut Out<'_>, record: &Fields<'_>, zone: &TimeZone) -> io::Result<()> {
     let seq: u64 = record.number("seq").unwrap_or(0);
     let decision = text(record, "decision");
-    let style = match decision.as_ref() {
-        "blocked" | "denied" | "unfinished" | "FAIL" | "FAILED" | "allowed_despite_failure" => BAD,
-        _ => GOOD,
-    };
-    let time = clock.show(&text(record, "time"));
-    write!(out, "{FAINT}{seq:>5} {time}{FAINT:#} {} {style}{decision}{style:#}", text(record, "event"))?;
+    let style = if Meaning::of(&decision) == Meaning::Bad { BAD } else { GOOD };
+    let time = local_time(&text(record, "time"), zone);
+    write!(out, "{FAINT}{seq:>5} {time}{FAINT:#} {}", text(record, "event"))?;
+    if let Some(tool) = record.object("tool") {
+        write!(out, " {}", tool_use(&tool))?;
+    }
+    write!(out, " {style}{}{style:#}", reasons::decision_in_words(&decision))?;
     for name in ["agent", "agent_id", "step", "phase"] {
         if let Some(value) = record.text(name) {
             write!(out, " {FAINT}{name}={FAINT:#}{}", on_one_line(value))?;
@@ -150,42 +164,21 @@ fn text<'a>(object: &Fields<'a>, name: &str) -> Cow<'a, str> {
     object.text(name).map(on_one_line).unwrap_or_default()
 }
 
-/// How times are shown: for people relative to now and in their own time zone, for programs as they are recorded.
-enum TimeDisplay {
-    Recorded,
-    Local { now: Timestamp, zone: TimeZone },
-}
-
-impl TimeDisplay {
-    fn of(is_terminal: bool) -> TimeDisplay {
-        let zone = TimeZone::system();
-        // Without a known zone a local time would be wrong.
-        if is_terminal && !zone.is_unknown() {
-            TimeDisplay::Local { now: Timestamp::now(), zone }
-        } else {
-            TimeDisplay::Recorded
-        }
-    }
-
-    /// The time of a record. A text that is not a time stays as it is.
-    fn show(&self, recorded: &str) -> String {
-        let TimeDisplay::Local { now, zone } = self else { return recorded.to_owned() };
-        let Ok(time) = recorded.parse::<Timestamp>() else { return recorded.to_owned() };
-        // All of the same width, so that what follows is aligned.
-        format!("{:>16}", relative(time, *now, zone))
+/// The tool, and the file or the start of the command.
+fn tool_use(tool: &Fields<'_>) -> String {
+    let name = text(tool, "name");
+    match (tool.text("file"), tool.text("command")) {
+        (Some(file), _) => format!("{name} {}", on_one_line(file)),
+        (None, Some(command)) => format!("{name} `{}`", messages::short(&command)),
+        (None, None) => name.into_owned(),
     }
 }
 
-fn relative(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let seconds = now.duration_since(time).as_secs();
-    let (local, today) = (time.to_zoned(zone.clone()), now.to_zoned(zone.clone()).date());
-    let days = local.date().until((Unit::Day, today)).map_or(i32::MAX, |span| span.get_days());
-    match (seconds, days) {
-        (0..60, _) => "just now".into(),
-        (60..3_600, _) => format!("{} min ago", seconds / 60),
-        (3_600.., 0) => local.strftime("today %H:%M").to_string(),
-        (3_600.., 1) => local.strftime("yesterday %H:%M").to_string(),
-        _ => local.strftime("%Y-%m-%d %H:%M").to_string(),
+/// The time of a record as the user's clock shows it. A text that is not a time stays as it is.
+fn local_time(recorded: &str, zone: &TimeZone) -> String {
+    match recorded.parse::<Timestamp>() {
+        Ok(time) => time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => recorded.to_owned(),
     }
 }
 
@@ -215,18 +208,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_relative_and_local_for_people() {
+    fn times_are_local_and_have_one_form() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let clock = TimeDisplay::Local { now: "2026-03-10T12:00:00Z".parse().unwrap(), zone };
-        let shown = |time: &str| clock.show(time).trim_start().to_owned();
-        assert_eq!(shown("2026-03-10T11:59:30.123Z"), "just now");
-        assert_eq!(shown("2026-03-10T11:01:00Z"), "59 min ago");
-        assert_eq!(shown("2026-03-10T05:30:00Z"), "today 07:30");
-        assert_eq!(shown("2026-03-09T21:30:00Z"), "yesterday 23:30");
-        assert_eq!(shown("2026-03-09T22:30:00Z"), "today 00:30");
-        assert_eq!(shown("2026-02-28T10:00:00Z"), "2026-02-28 12:00");
-        assert_eq!(shown("2026-03-11T10:00:00Z"), "2026-03-11 12:00", "a clock that was wrong");
-        assert_eq!(shown("whenever"), "whenever");
-        assert_eq!(TimeDisplay::of(false).show("2026-03-10T11:59:30.123Z"), "2026-03-10T11:59:30.123Z");
+        assert_eq!(local_time("2026-03-10T11:59:30.123Z", &zone), "2026-03-10 13:59:30");
+        assert_eq!(local_time("2026-03-09T22:30:00Z", &zone), "2026-03-10 00:30:00");
+        assert_eq!(local_time("whenever", &zone), "whenever");
     }
 }

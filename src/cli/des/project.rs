@@ -217,28 +217,37 @@ impl DesProject {
     /// The agent that works on the step, as Gate 1 remembered its call: Claude Code does not tell a command which
     /// agent runs it. None if several agents could be meant.
     fn agent_at_work(&self, step: &str) -> AgentAtWork {
-        let root = &self.root.folder;
-        let of_step = |call: &GatedCall| call.is_open() && !call.is_helper() && call.step_file == step;
-        if let Ok(session) = std::env::var(variables::SESSION_ID) {
-            let mut agents: Vec<String> = GatedCall::all(&Session::new(root, &session))
-                .into_iter()
-                .filter(of_step)
-                .map(|call| call.subagent_type)
-                .collect();
-            agents.sort_unstable();
-            agents.dedup();
-            let agent = if agents.len() == 1 { agents.pop() } else { None };
-            return AgentAtWork { agent, session: Some(session) };
+        let mut calls = self.open_calls(step);
+        let named = std::env::var(variables::SESSION_ID).ok();
+        if named.is_some() {
+            calls.dedup_by(|one, other| one.subagent_type == other.subagent_type);
         }
-        // Without a session in the environment, the only agent that is at work on the step in any of them.
-        let real_root = paths::real_path(root);
-        let of_project = |call: &GatedCall| of_step(call) && paths::real_path(&call.root) == real_root;
-        let sessions = Session::all(root);
-        let mut calls: Vec<GatedCall> = sessions.iter().flat_map(GatedCall::all).filter(of_project).collect();
         let only = if calls.len() == 1 { calls.pop() } else { None };
-        let Some(call) = only else { return AgentAtWork::default() };
+        let Some(call) = only else { return AgentAtWork { agent: None, session: named } };
         let session = if call.session.is_empty() { None } else { Some(call.session) };
-        AgentAtWork { agent: Some(call.subagent_type), session }
+        AgentAtWork { agent: Some(call.subagent_type), session: named.or(session) }
+    }
+
+    /// The calls of agents that are at work on the step: of this session, or of all where the environment names none.
+    fn open_calls(&self, step: &str) -> Vec<GatedCall> {
+        let root = &self.root.folder;
+        let is_of_step = |call: &GatedCall| call.is_open() && !call.is_helper() && call.step_file == step;
+        let mut calls: Vec<GatedCall> = match std::env::var(variables::SESSION_ID) {
+            Ok(session) => GatedCall::all(&Session::new(root, &session)),
+            Err(_) => {
+                let real_root = paths::real_path(root);
+                let calls = Session::all(root).iter().flat_map(GatedCall::all).collect::<Vec<_>>();
+                calls.into_iter().filter(|call| paths::real_path(&call.root) == real_root).collect()
+            }
+        };
+        calls.retain(is_of_step);
+        calls.sort_unstable_by(|one, other| one.subagent_type.cmp(&other.subagent_type));
+        calls
+    }
+
+    /// The `PATH` with which the hook admitted the agent that is at work on the step.
+    pub(super) fn hook_path(&self, step: &str) -> Option<String> {
+        self.open_calls(step).into_iter().find_map(|call| call.path)
     }
 }
 

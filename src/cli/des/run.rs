@@ -1,22 +1,24 @@
 //! `des run`: a command is run, and the phase is recorded from its exit code.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{anyhow, bail};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::DesProject;
 use crate::cli::out::Out;
 use conclaude_checks::des::evidence::{self, EvidenceRun};
 use conclaude_checks::des::record::{self, PhaseChange};
+use conclaude_checks::des::stop::{WORKTREE, worktree_of};
 use conclaude_checks::des::{phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
+use conclaude_os::files;
 use conclaude_store::audit::{OUTPUT_LIMITS, Trail};
-use shell_effects::quoted_if_needed;
+use shell_effects::{is_builtin, quoted_if_needed};
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -48,6 +50,8 @@ struct Proof {
     command: Command,
     /// As it is recorded.
     line: String,
+    /// The program that it starts, as it is written.
+    program: Option<String>,
     /// It is the config's command, not one that was typed.
     is_configured: bool,
     expect_failure: bool,
@@ -62,7 +66,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     let des = project.config.des.clone().unwrap_or_default();
     let owned = des.evidence_command(phase);
     let before = before(project, step, phase, owned)?;
-    let Proof { command, line, is_configured, expect_failure } = match owned {
+    let Proof { command, line, program, is_configured, expect_failure } = match owned {
         Some(owned) => configured(project, args, owned)?,
         // Otherwise a permission for `conclaude des` would allow any command, for a phase that the map leaves out.
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
@@ -82,8 +86,12 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     let pass = ran.passes(expect_failure);
     let details = format!("`{line}` exited with {}", ran.code);
     let mut evidence = evidence_of(&line, &ran, expect_failure, times);
-    if is_configured && let Some(fields) = evidence.as_object_mut() {
-        fields.insert("configured".to_owned(), true.into());
+    if let Some(fields) = evidence.as_object_mut() {
+        if is_configured {
+            fields.insert("configured".to_owned(), true.into());
+        }
+        add_place(fields, project);
+        add_program(fields, program.as_deref(), project, step)?;
     }
     let change = if before.is_unproved || before.is_proof_lost {
         PhaseChange::Prove { pass, details, evidence, again: before.is_proof_lost }
@@ -117,7 +125,10 @@ fn configured(project: &DesProject, args: &RunArgs, owned: &str) -> anyhow::Resu
         );
     }
     let command = evidence::script(owned, &project.root.work);
-    Ok(Proof { command, line: owned.to_owned(), is_configured: true, expect_failure })
+    let started = shell_effects::read(owned, None).commands.into_iter().next();
+    let program =
+        started.filter(|command| command.is_known).and_then(|command| command.words.into_iter().next());
+    Ok(Proof { command, line: owned.to_owned(), program, is_configured: true, expect_failure })
 }
 
 fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
@@ -136,7 +147,8 @@ fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
             "{phase} counts only with proof (des.evidence), and a command that is expected to fail proves nothing outside of RED phases: leave `--expect fail` out"
         );
     }
-    Ok(Proof { command, line: command_line(words), is_configured: false, expect_failure })
+    let program = Some(program.to_string_lossy().into_owned());
+    Ok(Proof { command, line: command_line(words), program, is_configured: false, expect_failure })
 }
 
 /// With a map in the config, `des run` runs only its commands.
@@ -201,6 +213,45 @@ fn is_proof_lost(project: &DesProject, step: &str, phase: &step::Phase) -> bool 
 fn command_line(command: &[OsString]) -> String {
     let words: Vec<String> = command.iter().map(|word| quoted_if_needed(&word.to_string_lossy())).collect();
     words.join(" ")
+}
+
+/// The worktree that the command ran in.
+fn add_place(fields: &mut Map<String, Value>, project: &DesProject) {
+    if let Some(worktree) = worktree_of(&project.root.work, &project.root.folder) {
+        fields.insert(WORKTREE.to_owned(), worktree.to_string_lossy().into());
+    }
+}
+
+/// The program that ran, if the hook's `PATH` would have led to another one: an agent may have put it there.
+fn add_program(
+    fields: &mut Map<String, Value>,
+    program: Option<&str>,
+    project: &DesProject,
+    step: &Path,
+) -> anyhow::Result<()> {
+    let (_, name) = project.step(step)?;
+    let Some(program) = program.filter(|program| !program.contains('/') && !is_builtin(program)) else {
+        return Ok(());
+    };
+    let Some(hook_path) = project.hook_path(&name) else { return Ok(()) };
+    let here = std::env::var_os("PATH").and_then(|path| files::program_on(&path, program));
+    let in_hook = files::program_on(OsStr::new(&hook_path), program);
+    if here == in_hook {
+        return Ok(());
+    }
+    let shown =
+        |path: Option<PathBuf>| path.map_or("no program".to_owned(), |path| path.display().to_string());
+    let (here, in_hook) = (shown(here), shown(in_hook));
+    writeln!(
+        Out::stderr(),
+        "conclaude: warning: `{}` is {} here, and {} for the hook: that is recorded",
+        clean_line(program),
+        clean_line(&here),
+        clean_line(&in_hook)
+    )?;
+    fields.insert("program".to_owned(), here.into());
+    fields.insert("hook_program".to_owned(), in_hook.into());
+    Ok(())
 }
 
 fn evidence_of(

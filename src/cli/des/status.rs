@@ -13,6 +13,7 @@ use super::DesProject;
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use conclaude_checks::des::step;
+use conclaude_core::decide::Word;
 use conclaude_core::text::clean_line;
 use conclaude_store::audit::fields::text;
 use conclaude_store::audit::{Filter, Reader, Trail};
@@ -104,7 +105,7 @@ fn add_stops(trail: &Trail, rows: &mut [StatusRow]) -> io::Result<()> {
         let record = &entry.record;
         if let Some(row) = text(record, "step").and_then(|step| by_step.get_mut(step)) {
             row.last_agent = text(record, "agent").map(str::to_owned);
-            row.blocks += usize::from(text(record, "decision") == Some("blocked"));
+            row.blocks += usize::from(text(record, "decision") == Some(Word::Blocked.as_str()));
         }
         Ok(())
     })?;

@@ -51,10 +51,12 @@ pub(super) fn deciding_guards(
         if line.mark.1 != "·" {
             print_group(out, &[line])?;
             is_any = true;
-            let own = findings.iter().filter_map(|outcome| outcome.as_finding());
-            let message =
-                own.filter(|finding| finding.rule.as_deref() == Some(rule)).map(|finding| &finding.fix);
-            message.take(1).try_for_each(|fix| paragraph(out, 6, fix))?;
+            let mut own = findings.iter().filter_map(|outcome| outcome.as_finding());
+            if let Some(finding) = own.find(|finding| finding.rule.as_deref() == Some(rule)) {
+                // The message of a rule is all that is said.
+                let message = if finding.fix.is_empty() { &finding.what } else { &finding.fix };
+                paragraph(out, 6, message)?;
+            }
         }
     }
     Ok(built_in(out, rehearsal, &findings)? || is_any)

@@ -94,13 +94,13 @@ function gather() {
 function chainSection() {
   const { chain } = data;
   return section('chain-section', 'The audit trail', undefined,
-    el('p', { class: chain.problem ? 'bad' : 'good' }, chain.problem ? `✗ ${chain.problem} (${number(chain.records)} records before it are in order)` : `✓ ${number(chain.records)} records in order`),
+    el('p', { class: chain.problem ? 'bad' : 'good' }, chain.problem ? `✗ ${chain.problem} (${counted(chain.records, 'record')} before it are in order)` : `✓ ${counted(chain.records, 'record')} in order`),
     el('p', { class: 'note' }, chain.end_compared ? 'Every hash was checked, and the end compared with the copy outside the project.' : 'Every hash was checked.'),
     chain.warnings.map(text => el('p', { class: 'warn' }, `⚠ ${text}`)), chain.notes.map(text => el('p', { class: 'note' }, text)));
 }
 function readSection() {
   const { files, lines, bytes, versions, problems } = data.transcripts;
-  return section('read-section', 'What was read', undefined, el('p', { class: 'note' }, `${number(files)} transcripts with ${number(lines)} lines (${(bytes / 1e6).toFixed(1)} MB)${versions.length ? `, written by Claude Code ${versions.join(', ')}` : ''}.`),
+  return section('read-section', 'What was read', undefined, el('p', { class: 'note' }, `${counted(files, 'transcript')} with ${counted(lines, 'line')} (${(bytes / 1e6).toFixed(1)} MB)${versions.length ? `, written by Claude Code ${versions.join(', ')}` : ''}.`),
     [...problems, ...data.left_out].map(text => el('p', { class: 'warn' }, `⚠ ${text}`)));
 }
 function drawSections() {

@@ -63,6 +63,16 @@ const hasWarning = r => colour(r.decision) === 'good' && (objects(r.commands).so
 const took = command => typeof command.duration_ms === 'number' ? command.duration_ms : 0;
 
 const inkOf = command => hasFailed(command) ? INK[command.verdict] ?? 'bad' : 'good';
+// `1 line`, `2 lines`.
+const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
+// The words of a guard say it all; those of a gate follow their code.
+const GUARDS = new Set(['GUARD_DENIED', 'GUARD_ASKS', 'PERMISSION_ALLOWED', 'PERMISSION_DENIED']);
+const placeOf = rule => rule?.file ? `${rule.file}${rule.line === undefined ? '' : `:${rule.line}`}` : '';
+function found(finding) {
+  if (!GUARDS.has(finding.code)) return `${nameOf(finding)}: ${finding.what}`;
+  const place = placeOf(finding.rule);
+  return place && !clean(finding.what).includes(place) ? `${finding.what} (${place})` : finding.what;
+}
 const nameOf = finding => finding.phase ? `${finding.code} ${finding.phase}` : finding.code;
 const ended = c => `${hasFailed(c) && c.message ? `${c.message}: ` : ''}${c.run} ${c.status}`;
 
@@ -70,7 +80,7 @@ const ended = c => `${hasFailed(c) && c.message ? `${c.message}: ` : ''}${c.run}
 function what(r) {
   if (r.doubt) return `✗ ${r.doubt}`;
   const parts = r.reason ? [r.reason] : [];
-  for (const f of findingsOf(r)) parts.push(`${nameOf(f)}: ${f.what}`);
+  for (const f of findingsOf(r)) parts.push(found(f));
   const ran = commandsOf(r), line = c => `${ended(c)} (${duration(took(c))})`;
   for (const c of ran) if (hasFailed(c)) parts.push(line(c));
   for (const c of ran) if (!hasFailed(c)) parts.push(line(c));

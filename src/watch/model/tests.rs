@@ -86,7 +86,7 @@ pub(in super::super) fn example() -> (Model, Clock) {
     say(&mut model, Some("a1"), 4, call("toolu_2", "Write", json!({"file_path": "Cargo.lock"})));
     let denied = json!({"event": "PreToolUse", "agent": "coder", "agent_id": "a1", "decision": "denied",
         "tool": {"name": "Write", "use_id": "toolu_2", "file": "Cargo.lock"}, "findings": [
-            {"code": "GUARD_DENIED", "what": "writing Cargo.lock: `uneditableFiles` has `*.lock`", "fix": "leave it", "verdict": "block",
+            {"code": "GUARD_DENIED", "what": "Lock files are generated.", "fix": "Leave it.", "verdict": "block",
              "rule": {"key": "preToolUse.uneditableFiles", "pattern": "*.lock", "file": ".conclaude.yaml", "line": 7}, "matched": "Cargo.lock"}]});
     take(&mut model, &record(5, denied), None);
     say(&mut model, Some("a1"), 5, result("toolu_2", "PreToolUse:Write hook error: no", true));
@@ -124,7 +124,7 @@ fn a_session_with_its_threads_steps_commands_blocks_and_denials() {
         · 12:00:00 prompt: Execute step 01-01 of the project greeting.
         ✓ 12:00:02 PreToolUse Agent of coder step 01-01 allowed  (0 ms)
       ● coder "Write greeting" · step 01-01 1/3 GREEN · Bash npm run fix · 1 block · 1 denial  (6 s)
-        ✗ 12:00:05 PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock`
+        ✗ 12:00:05 PreToolUse Write Cargo.lock denied: Lock files are generated. (.conclaude.yaml:7)
         ✓ 12:00:09 des run RED PASS: `npm test` exited with code 1  (2.3 s)
         ✗ 12:00:13 SubagentStop blocked (1 of 3): `npm run lint` exited with code 1  (2.0 s)
           ✗ `npm run lint` exited with code 1  (1.2 s)
@@ -146,8 +146,8 @@ fn a_record_shows_all_that_led_to_it() {
     event: PreToolUse
     decision: denied
     tool: Write Cargo.lock
-    found: GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock`
-    fix: leave it
+    found: Lock files are generated.
+    fix: Leave it.
     rule: preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:7
     matched: Cargo.lock
     agent: coder

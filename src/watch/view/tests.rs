@@ -61,7 +61,7 @@ fn the_screen_at_80_by_24() {
          · 12:00:00 prompt: Execute step 01-01 of the project greeting.
          ✓ 12:00:02 PreToolUse Agent of coder step 01-01 allowed               0 ms
        ● coder "Write g…" · step 01-01 1/3 GREEN · Bash npm run fix · 1 block … 6 s
-         ✗ 12:00:05 PreToolUse Write Cargo.lock denied: writing Cargo.lock: `unedit…
+         ✗ 12:00:05 PreToolUse Write Cargo.lock denied: Lock files are generated. (…
          ✓ 12:00:09 des run RED PASS: `npm test` exited with code 1           2.3 s
     >    ✗ 12:00:13 SubagentStop blocked (1 of 3): `npm run lint` exited wit… 2.0 s
            ✗ `npm run lint` exited with code 1                                1.2 s
@@ -92,7 +92,7 @@ fn the_screen_at_120_by_40_with_details() {
          · 12:00:00 prompt: Execute step 01-01 of the project greeting.
          ✓ 12:00:02 PreToolUse Agent of coder step 01-01 allowed                                                       0 ms
        ● coder "Write greeting" · step 01-01 1/3 GREEN · Bash npm run fix · 1 block · 1 denial                          6 s
-         ✗ 12:00:05 PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock`
+         ✗ 12:00:05 PreToolUse Write Cargo.lock denied: Lock files are generated. (.conclaude.yaml:7)
          ✓ 12:00:09 des run RED PASS: `npm test` exited with code 1                                                   2.3 s
     >    ✗ 12:00:13 SubagentStop blocked (1 of 3): `npm run lint` exited with code 1                                  2.0 s
            ✗ `npm run lint` exited with code 1                                                                        1.2 s

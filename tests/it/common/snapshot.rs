@@ -11,7 +11,7 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let filters = [
         (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
         (r"\b\d{8}T\d{6,9}Z", "[TIME]"),
-        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[TIME]"),
+        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?", "[TIME]"),
         (r"\b[0-9a-f]{64}\b", "[HASH]"),
         (r"\b(crates/[\w-]+/)?src/[\w/]+\.rs:\d+(:\d+)?", "[SOURCE]"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),

@@ -67,15 +67,9 @@ fn a_guard_of_the_user_is_not_weakened_by_a_project_unless_it_says_so() {
         .config("preToolUse: {uneditableFiles: [\"!*.lock\", \"!*.md\", \"*.txt\"]}\n")
         .file(LOCAL, "preToolUse: {uneditableFiles: [\"!*.txt\"]}\n");
     let denied = writes(test, "a.lock");
-    assert_snapshot!(denied.denied(), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing a.lock: `uneditableFiles` has `*.lock` in .home/.config/conclaude/config.yaml:3 → it may not be changed; do it another way, or ask the user
-    ");
+    assert_snapshot!(denied.denied(), @"Writing a.lock is not allowed: `uneditableFiles` has `*.lock`. Do it another way, or ask the user. (.home/.config/conclaude/config.yaml:3)");
     let allowed = writes(denied.again(), "a.md").silent();
-    assert_snapshot!(writes(allowed.again(), "a.txt").denied(), @"
-    conclaude denies this tool:
-    ✗ GUARD_DENIED: writing a.txt: `uneditableFiles` has `*.txt` in .conclaude.yaml:1 → it may not be changed; do it another way, or ask the user
-    ");
+    assert_snapshot!(writes(allowed.again(), "a.txt").denied(), @"Writing a.txt is not allowed: `uneditableFiles` has `*.txt`. Do it another way, or ask the user. (.conclaude.yaml:1)");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn the_gates_own_files_are_protected_whatever_the_scope() {
             .run()
             .denied(), @"
     conclaude denies this write:
-    ✗ GUARD_DENIED: writing .conclaude.yaml: `worktreeFence`: it is outside of this agent's worktree → write below [ROOT]/.claude/worktrees/agent-a1b2c3
+    ✗ .conclaude.yaml is outside of this agent's worktree. Write below [ROOT]/.claude/worktrees/agent-a1b2c3 instead. (preToolUse.worktreeFence)
     ✗ SCOPE_VIOLATION: [ROOT]/.conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
     ");
 }

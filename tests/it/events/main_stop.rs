@@ -68,8 +68,10 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     the config would decide the same: allowed_despite_failure
     ");
     let report = shown(&["report", "--format", "md"]);
-    assert!(report.contains("| main thread |  | `allowed despite failure` |"), "{report}");
+    assert!(report.contains("| main thread |  | `allowed despite a failure` |"), "{report}");
     assert!(!report.contains("passed"), "{report}");
+    let trail = shown(&["audit", "show"]);
+    assert!(trail.contains(" Stop allowed despite a failure\n"), "{trail}");
     assert_snapshot!(lines(&shown(&["explain", "--all", "Stop"]), "times out"), @"
     if `sleep 60` times out: blocked (exit 2)
     if `sleep 60` times out again: allowed_despite_failure (exit 0)

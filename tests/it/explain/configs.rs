@@ -103,7 +103,7 @@ fn layers_are_listed_and_named() {
     PreToolUse: Write on the main thread → denied
       file_path: Cargo.lock
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers Cargo.lock
-          it may not be changed; do it another way, or ask the user
+          Do it another way, or ask the user.
       ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 covers Cargo.lock, but
         cannot free it from `*.lock` of an outer layer
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -142,10 +142,8 @@ fn layers_are_listed_and_named() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
-        .conclaude.yaml:4 → it may not be changed; do it another way, or ask the
-        user
+        Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Do it
+        another way, or ask the user. (.conclaude.yaml:4)
     "#);
 }
 

@@ -143,18 +143,14 @@ fn an_event_happens_in_the_folder_that_is_named() {
     assert_snapshot!(answered(&test, &event), @"  allowed (exit 0)");
     assert_snapshot!(answered(&test, &[&event[..], &["--cwd", "part"]].concat()), @"
     denied (exit 2)
-      conclaude denies this tool:
-      ✗ GUARD_DENIED: writing part/a.lock: `uneditableFiles` has `/part/*.lock` in
-      .conclaude.yaml:1 → it may not be changed; do it another way, or ask the
-      user
+      Writing part/a.lock is not allowed: `uneditableFiles` has `/part/*.lock`. Do
+      it another way, or ask the user. (.conclaude.yaml:1)
     ");
     let test = test.file("payload.json", json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/nowhere", "tool_name": "Write", "tool_input": {"file_path": "a.lock"}}).to_string());
     assert_snapshot!(answered(&test, &["--payload", "payload.json", "--cwd", "part"]), @"
     denied (exit 2)
-      conclaude denies this tool:
-      ✗ GUARD_DENIED: writing part/a.lock: `uneditableFiles` has `/part/*.lock` in
-      .conclaude.yaml:1 → it may not be changed; do it another way, or ask the
-      user
+      Writing part/a.lock is not allowed: `uneditableFiles` has `/part/*.lock`. Do
+      it another way, or ask the user. (.conclaude.yaml:1)
     ");
     let errors = [&["--cwd", "none"], &["--cwd", "text"]]
         .map(|wrong: &[&str; 2]| run_in(&test.root(), &[&["explain"], &event[..], &wrong[..]].concat()).2);
@@ -196,7 +192,7 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
       command: npm publish
       ✗ toolUsageValidation "Bash npm publish*" in .conclaude.yaml:1 matches npm
         publish, and blocks it
-          do it another way, or ask the user
+          Do it another way, or ask the user.
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -220,9 +216,8 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: running `npm publish`: `toolUsageValidation` has `Bash npm
-        publish*` in .conclaude.yaml:1 → do it another way, or ask the user
+        Running `npm publish` is not allowed: `toolUsageValidation` has `Bash npm
+        publish*`. Do it another way, or ask the user. (.conclaude.yaml:1)
     "#);
     let unknown = explained(&test, &["PreToolUse", "--tool", "Frobnicate"]);
     assert_snapshot!(unknown.lines().skip(3).take(2).collect::<Vec<_>>().join("\n"), @"

@@ -11,8 +11,8 @@ fn rules_that_do_not_match_take_few_lines() {
     PreToolUse: Bash on the main thread → denied
       command: cat notes.txt .env
       ✗ unreadableFiles ".env" in pack:secrets:5 covers .env
-          it holds secrets: read .env.example for the names, and ask the user for
-          values
+          This file holds secrets. Read .env.example for the names, and ask the user
+          for values.
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -91,10 +91,8 @@ fn rules_that_do_not_match_take_few_lines() {
 
     Answer
       denied (exit 2)
-        conclaude denies this tool:
-        ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env` in pack:secrets:5
-        → it holds secrets: read .env.example for the names, and ask the user for
-        values
+        This file holds secrets. Read .env.example for the names, and ask the user
+        for values. (pack:secrets:5, about .env)
     "#);
 }
 

@@ -54,12 +54,12 @@ fn every_mistake_on_the_command_line_gets_a_suggestion() {
     $ conclaude audit stats
     exit 0
     ----- stdout
-    no records in [ROOT]/.conclaude/audit: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here
+    Nothing is recorded yet in [ROOT]/.conclaude/audit. Records are written when commands run, when guards, permission rules or gates decide, and by `conclaude des`. `conclaude doctor` shows whether Claude Code calls conclaude here.
 
     $ conclaude audit show --session abc
     exit 0
     ----- stdout
-    no records in [ROOT]/.conclaude/audit: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here
+    Nothing is recorded yet in [ROOT]/.conclaude/audit. Records are written when commands run, when guards, permission rules or gates decide, and by `conclaude des`. `conclaude doctor` shows whether Claude Code calls conclaude here.
     ");
 }
 
@@ -71,9 +71,9 @@ fn a_filter_that_admits_nothing_says_how_many_records_there_are() {
     assert_snapshot!(shown.join("\n"), @"
     exit 0
     ----- stdout
-    no record matches, of 1 record in [ROOT]/.conclaude/audit
+    No record matches. There is 1 record in [ROOT]/.conclaude/audit.
     exit 0
     ----- stdout
-    no record matches, of 1 record in [ROOT]/.conclaude/audit
+    No record matches. There is 1 record in [ROOT]/.conclaude/audit.
     ");
 }

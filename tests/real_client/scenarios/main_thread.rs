@@ -37,7 +37,7 @@ pub(super) fn denied_write(client: &Client) {
         Script::main([uses([write(&project.path(".env.local"), "KEY=1\n")]), says("I could not.")]),
     );
     assert!(!project.has(".env.local"), "it is not written");
-    seen.sent(MAIN, 1).has_once("secrets are not for you").has(".env.local").has("uneditableFiles");
+    seen.sent(MAIN, 1).has_once("secrets are not for you (.conclaude.yaml:1)").lacks("GUARD_DENIED");
 }
 
 pub(super) fn denied_shell_write(client: &Client) {
@@ -46,7 +46,7 @@ pub(super) fn denied_shell_write(client: &Client) {
     let seen = client.play(&project, Script::main([uses([bash(command)]), says("I could not.")]));
     assert_eq!(project.read("Cargo.lock").as_deref(), Some("locked\n"));
     assert!(!project.has("ran"), "nothing of the command runs");
-    seen.sent(MAIN, 1).has_once("✗ GUARD_DENIED").has("Cargo.lock");
+    seen.sent(MAIN, 1).has_once("Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.");
 }
 
 /// Without a terminal nobody can be asked: Claude Code refuses, and Claude reads why.
@@ -77,8 +77,8 @@ pub(super) fn broken_guards(client: &Client) {
     );
     assert_eq!(project.read("Cargo.lock").as_deref(), Some("locked\n"));
     assert!(!project.has("key.pem"), "nobody has agreed");
-    seen.sent(MAIN, 1).has_once("✗ GUARD_DENIED").has("Cargo.lock");
-    seen.sent(MAIN, 2).has("rules in .conclaude.yaml:1 cannot be used").has("unknown key `patern`");
+    seen.sent(MAIN, 1).has_once("Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.");
+    seen.sent(MAIN, 2).has("Rules in .conclaude.yaml:1 cannot be used").has("unknown key `patern`");
     seen.sent(MAIN, 3).has("fine");
 }
 

@@ -23,8 +23,8 @@ permissionRequest:
     );
     assert!(project.has("allowed.txt"), "what a rule allows is done");
     assert!(!project.has("denied.txt") && !project.has("beside.txt"), "and nothing else");
-    seen.sent(MAIN, 2).has("✗ PERMISSION_DENIED").has("`Bash(touch denied*)`").has("leave it alone");
-    seen.sent(MAIN, 3).lacks("PERMISSION_DENIED").has("require approval");
+    seen.sent(MAIN, 2).has_once("leave it alone (.conclaude.yaml:4)").lacks("PERMISSION_DENIED");
+    seen.sent(MAIN, 3).lacks("leave it alone").has("require approval");
     let answers: Vec<String> =
         seen.hooks("PermissionRequest").iter().map(|answer| answer["stdout"].to_string()).collect();
     assert_eq!(answers.len(), 3);

@@ -38,6 +38,8 @@ pub struct GatedCall {
     pub finished: Vec<String>,
     /// The last record of the trail at the call. Evidence of the work comes after it, whatever the clock says.
     pub last_record: Option<u64>,
+    /// The `PATH` of the hook. A proof that another one leads to another program is told apart by it.
+    pub path: Option<String>,
     /// The call of the gated agent that made this one.
     pub parent: Option<String>,
     /// Whether a snapshot of the work tree was saved. Outside a repository there is none.

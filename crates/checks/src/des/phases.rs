@@ -28,14 +28,22 @@ pub enum PhaseStatus {
 }
 
 impl PhaseStatus {
-    fn named(name: &str) -> Option<PhaseStatus> {
-        Some(match name.trim().to_ascii_uppercase().as_str() {
-            "NOT_EXECUTED" => PhaseStatus::NotExecuted,
-            "IN_PROGRESS" => PhaseStatus::InProgress,
-            "EXECUTED" => PhaseStatus::Executed,
-            "SKIPPED" => PhaseStatus::Skipped,
-            _ => return None,
-        })
+    const ALL: [PhaseStatus; 4] =
+        [PhaseStatus::NotExecuted, PhaseStatus::InProgress, PhaseStatus::Executed, PhaseStatus::Skipped];
+
+    /// As step files have it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PhaseStatus::NotExecuted => "NOT_EXECUTED",
+            PhaseStatus::InProgress => "IN_PROGRESS",
+            PhaseStatus::Executed => "EXECUTED",
+            PhaseStatus::Skipped => "SKIPPED",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<PhaseStatus> {
+        PhaseStatus::ALL.into_iter().find(|status| name.trim().eq_ignore_ascii_case(status.as_str()))
     }
 }
 

@@ -12,6 +12,7 @@ use super::phases::{DEFERRED, Phase, PhaseStatus, SKIP_REASONS, configured_comma
 use super::step::{self, Step};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
+use conclaude_store::audit::words;
 use conclaude_store::store;
 
 /// How long another process may hold the lock of a step file.
@@ -110,16 +111,16 @@ pub fn record(step: &mut Step, update: &PhaseUpdate<'_>) -> Result<(), RecordErr
     let entry = step.phase_mut(name, phases).ok_or(RecordError::InvalidLog)?;
     write_entry(entry, change, now, started);
     let state = step.state();
-    if state != "IN_PROGRESS" {
-        step.set_state("status", "IN_PROGRESS".into());
-        if state == "TODO" {
+    if state != words::IN_PROGRESS {
+        step.set_state("status", words::IN_PROGRESS.into());
+        if state == words::TODO {
             step.set_state("started_at", now.to_string().into());
         }
     }
     let log = step.phases().unwrap_or_default();
     let done = |known: &String| log.iter().any(|phase| phase.name == *known && is_good(phase));
     if phases.iter().all(done) {
-        step.set_state("status", "DONE".into());
+        step.set_state("status", words::DONE.into());
         step.set_state("completed_at", now.to_string().into());
     }
     Ok(())
@@ -130,7 +131,8 @@ fn was_finished(entry: &Map<String, Value>) -> bool {
     entry
         .get("status")
         .and_then(Value::as_str)
-        .is_some_and(|status| matches!(status.trim(), "EXECUTED" | "SKIPPED"))
+        .and_then(PhaseStatus::named)
+        .is_some_and(|status| matches!(status, PhaseStatus::Executed | PhaseStatus::Skipped))
 }
 
 fn write_entry(
@@ -145,15 +147,15 @@ fn write_entry(
     };
     match change {
         PhaseChange::Start => {
-            set("status", "IN_PROGRESS".into());
+            set("status", PhaseStatus::InProgress.as_str().into());
             set("started_at", now.to_string().into());
             for stale in ["outcome", "ended_at", "duration_seconds"] {
                 set(stale, Value::Null);
             }
         }
         PhaseChange::Finish { pass, details, turns, evidence } => {
-            set("status", "EXECUTED".into());
-            set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
+            set("status", PhaseStatus::Executed.as_str().into());
+            set("outcome", if *pass { words::PASS } else { words::FAIL }.into());
             if !is_fix {
                 set("ended_at", now.to_string().into());
             }
@@ -175,12 +177,12 @@ fn write_entry(
         }
         // The times stay those of the work itself.
         PhaseChange::Prove { pass, details, evidence, .. } => {
-            set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
+            set("outcome", if *pass { words::PASS } else { words::FAIL }.into());
             set("outcome_details", details.clone().into());
             set("evidence", evidence.clone());
         }
         PhaseChange::Skip { reason } => {
-            set("status", "SKIPPED".into());
+            set("status", PhaseStatus::Skipped.as_str().into());
             set("blocked_by", reason.trim().into());
             if !is_fix {
                 set("ended_at", now.to_string().into());
@@ -209,7 +211,7 @@ pub fn admit_failure(step: &mut Step, failure: &AdmittedFailure<'_>) {
             write_entry(entry, &change, now, started);
         }
     }
-    step.set_state("status", if partial { "PARTIAL" } else { "FAILED" }.into());
+    step.set_state("status", if partial { words::PARTIAL } else { words::FAILED }.into());
     step.set_state("failure_reason", reason.into());
 }
 
@@ -221,7 +223,7 @@ pub fn complete(step: &mut Step, now: Timestamp) -> Result<(), RecordError> {
     if step.has_phases() {
         return Err(RecordError::HasPhases);
     }
-    step.set_state("status", "DONE".into());
+    step.set_state("status", words::DONE.into());
     step.set_state("completed_at", now.to_string().into());
     Ok(())
 }
@@ -273,7 +275,7 @@ pub fn new_step(new: &NewStep<'_>) -> Step {
         .enumerate()
         .map(|(index, name)| {
             json!({
-                "phase_name": name, "phase_index": index, "status": "NOT_EXECUTED", "outcome": null,
+                "phase_name": name, "phase_index": index, "status": PhaseStatus::NotExecuted.as_str(), "outcome": null,
                 "outcome_details": null, "blocked_by": null, "started_at": null, "ended_at": null,
                 "duration_seconds": null, "turn_count": null,
             })
@@ -285,7 +287,7 @@ pub fn new_step(new: &NewStep<'_>) -> Step {
         "project_id": new.project_id,
         "name": new.name,
         "workflow_type": "tdd_cycle",
-        "state": { "status": "TODO", "started_at": null, "completed_at": null, "failure_reason": null },
+        "state": { "status": words::TODO, "started_at": null, "completed_at": null, "failure_reason": null },
         "task_specification": { "allowed_file_patterns": new.allow, "acceptance_criteria": new.criteria },
         "safety": { "affects_production": false, "is_destructive": false, "rollback_plan": null },
         "tdd_cycle": { "max_turns": null, "duration_minutes": null, "total_extensions_minutes": 0, "phase_execution_log": log },

@@ -1,16 +1,16 @@
 //! A tool call as guards see it, and what they find.
 
 use std::cell::OnceCell;
-use std::fmt;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::comparison_log::ComparisonLog;
 use super::resolve::Ground;
-use super::rules::{Action, RuleOrigin};
+use super::rules::Action;
 use super::search::EntryCount;
 use crate::des::protected::ProtectedPaths;
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use shell_effects::Access;
@@ -37,6 +37,28 @@ pub struct ToolCall<'a> {
     pub visited: &'a EntryCount,
 }
 
+impl ToolCall<'_> {
+    /// A path in the place of a finding, unless the call or the reason names it.
+    pub(super) fn about_file(&self, shown: &str, reason: &str) -> Option<String> {
+        let used = tools::what(self.tool, self.input);
+        let is_named = matches!(used, ToolUse::File { path, .. } if path.ends_with(shown));
+        // The words of a reason: `.env.example` does not name `.env`.
+        let mut words = reason.split(|c: char| c.is_whitespace() || "`'\"(),;:".contains(c));
+        if is_named || words.any(|word| word.trim_end_matches('.') == shown) {
+            None
+        } else {
+            Some(shown.to_owned())
+        }
+    }
+
+    /// The same for a command. One that is all of the call needs no name.
+    pub(super) fn about_command(&self, command: &str, reason: &str) -> Option<String> {
+        let is_all = self.command.is_some_and(|all| all.trim() == command.trim());
+        let command = shown(command);
+        if is_all || reason.contains(&command) { None } else { Some(format!("`{command}`")) }
+    }
+}
+
 /// Conclaude's own files. They are looked up when they are first needed.
 #[derive(Clone, Copy)]
 pub struct OwnFiles<'a> {
@@ -53,20 +75,53 @@ impl<'a> OwnFiles<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Finding {
     pub action: Action,
-    /// What would happen to which path or command.
-    pub what: String,
-    /// The rule, and where it is written.
-    pub rule: String,
-    pub advice: String,
+    /// Why: the message of the rule, or sentences that name what is stopped and by which rule.
+    pub reason: String,
+    pub advice: Advice,
+    /// The path or the command, where neither the call nor the reason names it.
+    pub about: Option<String>,
     /// The rule, for records.
     pub origin: Rule,
     /// The path or the command that it matched.
     pub matched: String,
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}\n  {}", self.what, self.rule, self.advice)
+/// What to do. A message of a rule says it itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Advice {
+    pub claude: String,
+    /// For the user who is asked, if that is something else.
+    pub user: Option<String>,
+}
+
+impl Advice {
+    pub(super) fn claude(text: impl Into<String>) -> Advice {
+        Advice { claude: text.into(), user: None }
+    }
+
+    pub(super) fn both(claude: impl Into<String>, user: &str) -> Advice {
+        Advice { claude: claude.into(), user: Some(user.to_owned()) }
+    }
+
+    /// For rules that say nothing themselves.
+    pub(super) fn otherwise() -> Advice {
+        Advice::claude("Do it another way, or ask the user.")
+    }
+}
+
+/// Why something is stopped, and what to do.
+pub(super) struct Explanation {
+    pub(super) reason: String,
+    pub(super) advice: Advice,
+}
+
+impl Explanation {
+    /// The message of a rule says both. Without one it is the default.
+    pub(super) fn of(message: Option<String>, default: impl FnOnce() -> Explanation) -> Explanation {
+        match message {
+            Some(reason) => Explanation { reason, advice: Advice::default() },
+            None => default(),
+        }
     }
 }
 
@@ -88,15 +143,5 @@ pub(super) fn doing(access: Access) -> &'static str {
         Access::MakeDirectory => "creating the directory",
         Access::Link => "linking",
         Access::Write | Access::Format | Access::Update => "writing",
-    }
-}
-
-pub(super) fn named(origin: &RuleOrigin, written: &str) -> String {
-    let key = origin.key;
-    match (written.is_empty(), origin.rule(written).position()) {
-        (true, None) => format!("`{key}`"),
-        (true, Some(position)) => format!("`{key}` in {position}"),
-        (false, None) => format!("`{key}` has `{written}`"),
-        (false, Some(position)) => format!("`{key}` has `{written}` in {position}"),
     }
 }

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Finding, OwnFiles, ToolCall, doing, named, shown};
+use super::call::{Advice, Explanation, Finding, OwnFiles, ToolCall, doing, shown};
 use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Touch, Uncertainty};
-use super::rules::{Action, FileRule, FileRules, GuardRules, RuleOrigin};
+use super::rules::{Action, FileRules, GuardRules, Protection, RuleOrigin};
 use super::search::first_below;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
+use conclaude_core::text::capitalized;
 use conclaude_os::git;
 use shell_effects::{Access, Extent};
 
@@ -36,25 +37,34 @@ fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
         return;
     }
     let Some(own) = call.own.map(OwnFiles::files) else { return };
-    let rule = if own.covers(Path::new(touch.named()), &touch.path) {
-        "it belongs to conclaude's own config, state or registration"
+    let reason = if own.covers(Path::new(touch.named()), &touch.path) {
+        format!("{} belongs to conclaude's own config, state or registration.", touch.shown())
     } else if touch.with_contents && contains(own, call, touch) {
-        "files of conclaude's own config, state or registration are in it"
+        format!("{} contains files of conclaude's own config, state or registration.", touch.shown())
     } else {
         return;
     };
-    let what = format!("{} {}", doing(touch.access), touch.shown());
-    found.push(against_own(call, what, rule.into(), touch.shown()));
+    found.push(against_own(call, reason, touch.shown()));
 }
 
-fn against_own(call: &ToolCall<'_>, what: String, rule: String, matched: &str) -> Finding {
-    let (action, advice) = if call.is_subagent {
-        (Action::Block, "leave it as it is, and report what you would have changed")
+/// A subagent may not change what it is held to. In the main thread the user decides.
+pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) -> Finding {
+    let (action, claude) = if call.is_subagent {
+        (Action::Block, "Leave it as it is, and report what you would have changed.")
     } else {
-        (Action::Ask, "the user decides whether the rules change")
+        (Action::Ask, "Leave it as it is: the user decides what is registered, trusted and ruled.")
     };
-    let origin = Rule::built_in("conclaude's own files");
-    Finding { action, what, rule, advice: advice.into(), origin, matched: matched.to_owned() }
+    Finding {
+        action,
+        reason,
+        advice: Advice::both(
+            claude,
+            "Allow it only if you want conclaude's rules, registration or records to change.",
+        ),
+        about: None,
+        origin: Rule::built_in("conclaude's own files"),
+        matched: matched.to_owned(),
+    }
 }
 
 /// Our own files among those that git removes from the work tree: `git clean -fdx`, `git stash -a`.
@@ -71,11 +81,12 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
     };
     let file = files.into_iter().find(is_own)?;
     let file = call.ground.location(&file, false);
-    let rule = format!(
-        "it removes {}, which belongs to conclaude's own config, state or registration",
+    let reason = format!(
+        "`{}` removes {}, which belongs to conclaude's own config, state or registration.",
+        shown(command),
         file.shown()
     );
-    Some(against_own(call, format!("running `{}`", shown(command)), rule, command))
+    Some(against_own(call, reason, command))
 }
 
 /// Whether a directory contains own files.
@@ -99,9 +110,9 @@ fn contains(own: &ProtectedPaths, call: &ToolCall<'_>, directory: &Touch) -> boo
 fn too_many(call: &ToolCall<'_>, touch: &Touch) -> Finding {
     Finding {
         action: if call.ground.budget.is_over() { Action::Block } else { Action::Ask },
-        what: format!("{} {}", doing(touch.access), touch.shown()),
-        rule: "the directory has too many files to look for protected ones in time".into(),
-        advice: "name the files, or ask the user".into(),
+        reason: format!("{} has too many files to look for protected ones in time.", touch.shown()),
+        advice: Advice::both("Name the files, or ask the user.", "Allow it if none of them is protected."),
+        about: None,
         origin: Rule::built_in("what cannot be decided is asked"),
         matched: touch.shown().to_owned(),
     }
@@ -141,39 +152,64 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
         return None;
     }
     call.log.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
-    Some(Finding {
-        action: Action::Block,
-        what: format!("{} {}", doing(touch.access), touch.shown()),
-        rule: format!("{}: it is outside of this agent's worktree", named(&switch.origin, "")),
-        advice: switch.advice(touch.shown(), call.tool, &format!("write below {}", worktree.display())),
-        origin: switch.origin.rule(""),
-        matched: touch.shown().to_owned(),
-    })
+    let explained = Explanation::of(switch.message_for(touch.shown(), call.tool), || Explanation {
+        reason: format!("{} is outside of this agent's worktree.", touch.shown()),
+        advice: Advice::claude(format!("Write below {} instead.", worktree.display())),
+    });
+    Some(against(call, touch, switch.origin.rule(""), explained))
+}
+
+/// The reason of a rule without a message: what is stopped, and by which rule.
+fn forbidden(doing: &str, origin: &RuleOrigin, written: &str) -> String {
+    capitalized(&format!("{doing} is not allowed: `{}` has `{written}`.", origin.key))
 }
 
 /// Whether the file may be read or changed.
 pub(super) fn files(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Vec<Finding> {
     let mut found = Vec::new();
     if writes(touch.access) || touch.access == Access::Delete {
-        found.extend(protected(&rules.uneditable, call, touch, "it may not be changed"));
+        found.extend(protected(&rules.uneditable, call, touch));
     }
     if reads(touch.access) {
-        found.extend(protected(&rules.unreadable, call, touch, "it may not be read"));
+        found.extend(protected(&rules.unreadable, call, touch));
     }
     found
 }
 
-fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str) -> Option<Finding> {
-    let finding = |rule: &FileRule, path: &str, matched: &str| Finding {
+/// What a rule for files is against.
+fn against(call: &ToolCall<'_>, touch: &Touch, origin: Rule, explained: Explanation) -> Finding {
+    let Explanation { reason, advice } = explained;
+    Finding {
         action: Action::Block,
-        what: format!("{} {path}", doing(touch.access)),
-        rule: named(&rule.origin, &rule.written),
-        advice: rule.message.clone().unwrap_or_else(|| format!("{why}; do it another way, or ask the user")),
-        origin: rule.origin.rule(&rule.written),
-        matched: matched.to_owned(),
+        about: call.about_file(touch.shown(), &reason),
+        reason,
+        advice,
+        origin,
+        matched: touch.shown().to_owned(),
+    }
+}
+
+fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
+    let finding = |Protection { rule, message }: Protection<'_>, inside: Option<&str>| {
+        let contents = inside.map(|inside| format!(" with {inside} in it")).unwrap_or_default();
+        let path = format!("{}{contents}", touch.shown());
+        let explained = Explanation::of(message.map(str::to_owned), || Explanation {
+            reason: forbidden(&format!("{} {path}", doing(touch.access)), &rule.origin, &rule.written),
+            advice: Advice::otherwise(),
+        });
+        let found = against(call, touch, rule.origin.rule(&rule.written), explained);
+        match inside {
+            // The message of the rule is about the file inside.
+            Some(inside) => Finding {
+                about: if message.is_some() { Some(path) } else { None },
+                matched: inside.to_owned(),
+                ..found
+            },
+            None => found,
+        }
     };
     if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.log, call.ground.budget) {
-        return Some(finding(rule, touch.shown(), touch.shown()));
+        return Some(finding(rule, None));
     }
     if rules.is_empty(call.agent) {
         return None;
@@ -193,8 +229,7 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, why: &str) -
     let path = inside?;
     let location = call.ground.location(&path, path.is_dir());
     let rule = rules.protecting(&location, call.agent, call.log, call.ground.budget)?;
-    let shown = format!("{}, which contains {}", touch.shown(), location.shown());
-    Some(finding(rule, &shown, location.shown()))
+    Some(finding(rule, Some(location.shown())))
 }
 
 fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
@@ -202,15 +237,12 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         return;
     }
     let subject = touch.shown();
-    let mut add = |origin: &RuleOrigin, written: &str, advice: String| {
-        found.push(Finding {
-            action: Action::Block,
-            what: format!("{} {subject}", doing(touch.access)),
-            rule: named(origin, written),
-            advice,
-            origin: origin.rule(written),
-            matched: subject.to_owned(),
+    let mut add = |origin: Rule, message: Option<String>, reason: &str, advice: &str| {
+        let explained = Explanation::of(message, || Explanation {
+            reason: reason.to_owned(),
+            advice: Advice::claude(advice),
         });
+        found.push(against(call, touch, origin, explained));
     };
     if let Some(switch) = &rules.root_additions {
         // `mkdir -p new/x` creates `new` in the root. A file in a new directory is not in the root.
@@ -229,8 +261,9 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             call.log.missed(rule, subject, || format!("leaves {subject} free: it exists"));
         } else if touch.names.iter().any(is_in_root) {
             call.log.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
-            let advice = "new files belong in a directory below the project's root";
-            add(&switch.origin, "", switch.advice(subject, call.tool, advice));
+            let message = switch.message_for(subject, call.tool);
+            let reason = format!("{subject} would be new in the project's root.");
+            add(switch.origin.rule(""), message, &reason, "Create it in a directory below the root.");
         } else {
             call.log.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
         }
@@ -240,11 +273,12 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             let why = || format!("leaves {subject} free: it exists");
             call.log.missed((&rule.origin, &rule.written), subject, why);
         }
-    } else if let Some(rule) =
+    } else if let Some(Protection { rule, message }) =
         rules.additions.protecting_any(&touch.names, call.agent, call.log, call.ground.budget)
     {
-        let advice = rule.message.clone().unwrap_or_else(|| "change a file that exists instead".into());
-        add(&rule.origin, &rule.written, advice);
+        let reason = forbidden(&format!("adding {subject}"), &rule.origin, &rule.written);
+        let origin = rule.origin.rule(&rule.written);
+        add(origin, message.map(str::to_owned), &reason, "Change a file that exists instead.");
     }
     if let Some(switch) = &rules.git_ignored
         && touch.access != Access::MakeDirectory
@@ -252,8 +286,9 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         let rule = (&switch.origin, "");
         if (call.is_ignored)(&touch.path) {
             call.log.matched(rule, subject, || format!("covers {subject}: git ignores it"));
-            let advice = "this file is ignored by git and probably generated: change its source instead";
-            add(&switch.origin, "", switch.advice(subject, call.tool, advice));
+            let message = switch.message_for(subject, call.tool);
+            let reason = format!("{subject} is ignored by git and probably generated.");
+            add(switch.origin.rule(""), message, &reason, "Change its source instead.");
         } else {
             call.log.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
         }

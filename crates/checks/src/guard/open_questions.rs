@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Finding, ToolCall, doing, shown, start};
+use super::call::{Advice, Finding, ToolCall, doing, shown, start};
 use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Ground, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
@@ -11,16 +11,18 @@ use super::tool_checks::allows;
 use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
-use conclaude_core::text::clean_line;
+use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
 use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
 
-/// A question to the user, with the reason and an alternative.
+/// The rule by which the user is asked where others cannot be used.
+pub const UNUSABLE_RULES: &str = "rules that cannot be used are asked about";
+
+/// A question to the user, with the reason, and what Claude could do instead.
 struct UserQuestion {
-    what: String,
+    reason: String,
+    advice: Advice,
     matched: String,
-    rule: String,
-    advice: &'static str,
 }
 
 pub(super) fn open_question(
@@ -39,9 +41,9 @@ pub(super) fn open_question(
         // `check` compares it with the rules for files.
         Uncertainty::Named { .. } => None,
     };
-    let UserQuestion { what, matched, rule, advice } = question?;
+    let UserQuestion { reason, advice, matched } = question?;
     let origin = Rule::built_in("what cannot be decided is asked");
-    Some(Finding { action: Action::Ask, what, rule, advice: advice.into(), origin, matched })
+    Some(Finding { action: Action::Ask, reason, advice, about: None, origin, matched })
 }
 
 fn unknown_path(
@@ -54,18 +56,22 @@ fn unknown_path(
     if guards.is_empty(call.agent) {
         return None;
     }
-    let advice = if written.starts_with("the files in ") {
-        "extract into a directory of its own (`-C`, `-d`), or let the user confirm it"
+    let (claude, user) = if written.starts_with("the files in ") {
+        let claude = "Extract into a directory of its own (`-C`, `-d`), or ask the user.";
+        (claude, "Allow it if it has no protected files.")
     } else if written.starts_with("the files of ") {
-        "change the files one by one, or let the user confirm it"
+        ("Change the files one by one, or ask the user.", "Allow it if none of them is protected.")
     } else {
-        "write the path itself"
+        ("Write the path itself.", "Allow it if that is no protected file.")
     };
+    let doing = capitalized(doing(access));
     Some(UserQuestion {
-        what: format!("{} `{}`", doing(access), clean_line(written)),
+        reason: format!(
+            "{doing} `{}`: which file that is cannot be known before it runs.",
+            clean_line(written)
+        ),
+        advice: Advice::both(claude, user),
         matched: written.to_owned(),
-        rule: "which file that is cannot be known before it runs".into(),
-        advice,
     })
 }
 
@@ -95,10 +101,12 @@ fn malformed(
         return None;
     }
     Some(UserQuestion {
-        what: format!("using {}", call.tool),
+        reason: format!(
+            "The `{field}` of {} is missing or cannot be read, so what it does is not known.",
+            call.tool
+        ),
+        advice: Advice::both("Give it as one text, without NUL.", "Allow it only if you know what it does."),
         matched: call.tool.to_owned(),
-        rule: format!("its `{field}` is missing or cannot be read, so what it does is not known"),
-        advice: "give it as one text, without NUL",
     })
 }
 
@@ -142,10 +150,9 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     let is_listed = command.split(' ').any(|word| word == WORK_TREE);
     let written = if is_listed { start(call.command.unwrap_or(command)) } else { command };
     Some(UserQuestion {
-        what: format!("running `{}`", shown(written)),
+        reason: format!("`{}` may change protected files of the work tree{such_as}.", shown(written)),
+        advice: Advice::both("Name the files that it should change.", "Allow it if these files may change."),
         matched: written.to_owned(),
-        rule: format!("it may change protected files of the work tree{such_as}"),
-        advice: "name the files that it should change",
     })
 }
 
@@ -159,10 +166,11 @@ fn doubtful(
         Doubt::InlineCode { interpreter, text, bases, .. } => {
             let word = guarded_word(rules, call, bases, text)?;
             Some(UserQuestion {
-                what: format!("running code in {interpreter} that names `{word}`"),
+                reason: format!(
+                    "Code in {interpreter} names `{word}`, and what it does to that file cannot be known."
+                ),
+                advice: protected_word(),
                 matched: word,
-                rule: "what it does to that file cannot be known".into(),
-                advice: "use a tool for files instead",
             })
         }
         Doubt::UnknownProgram { words, bases } => {
@@ -170,10 +178,12 @@ fn doubtful(
             let mut arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
             let word = arguments.find_map(|word| guarded_word(rules, call, bases, word))?;
             Some(UserQuestion {
-                what: format!("running `{}` with `{word}`", clean_line(words.first()?)),
+                reason: format!(
+                    "`{}` is given `{word}`, and what it does to that file is not known.",
+                    clean_line(words.first()?)
+                ),
+                advice: protected_word(),
                 matched: word,
-                rule: "what it does to that file is not known".into(),
-                advice: "use a tool for files instead",
             })
         }
         Doubt::UnknownScript { interpreter, command } => {
@@ -182,20 +192,29 @@ fn doubtful(
                 return None;
             }
             Some(UserQuestion {
-                what: format!("running code in {}", clean_line(interpreter)),
+                reason: format!(
+                    "Which commands {} runs is not known before they run.",
+                    clean_line(interpreter)
+                ),
+                advice: Advice::both("Write the commands themselves.", "Allow it if you know what they do."),
                 matched: start(call.command.unwrap_or_default()).to_owned(),
-                rule: "which commands that are is not known before they run".into(),
-                advice: "write the commands themselves",
             })
         }
         _ if !rules.has_guards(call.agent) => None,
         doubt => Some(UserQuestion {
-            what: "running this command".into(),
+            reason: format!("What this command does is not known: {doubt}."),
+            advice: Advice::both(
+                "Write it more simply, in several commands.",
+                "Allow it if you know what it does.",
+            ),
             matched: start(call.command.unwrap_or_default()).to_owned(),
-            rule: doubt.to_string(),
-            advice: "write it more simply, in several commands",
         }),
     }
+}
+
+/// For a protected file that something unknown is done to.
+fn protected_word() -> Advice {
+    Advice::both("Use a tool for files instead.", "Allow it if that may be done to the file.")
 }
 
 /// The first word of a text that names a protected file in one of the directories.
@@ -244,10 +263,16 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
     };
     Some(Finding {
         action: Action::Ask,
-        what,
-        rule: format!("rules in {position} cannot be used, and might be against it: {}{more}", first.why),
-        advice: "let the user fix the config; `conclaude validate` shows every problem".into(),
-        origin: Rule::built_in("rules that cannot be used are asked about"),
+        reason: format!(
+            "Rules in {position} cannot be used, and might be against {what}: {}{more}.",
+            first.why
+        ),
+        advice: Advice::both(
+            "Ask the user to fix the config; `conclaude validate` shows every problem.",
+            "Fix the config: `conclaude validate` shows every problem.",
+        ),
+        about: None,
+        origin: Rule::built_in(UNUSABLE_RULES),
         matched: matched.to_owned(),
     })
 }

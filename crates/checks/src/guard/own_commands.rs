@@ -4,9 +4,8 @@
 use std::path::Path;
 
 use super::call::{Finding, ToolCall};
+use super::file_checks::against_own;
 use super::resolve::{Effects, ShellEnvironment};
-use super::rules::Action;
-use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use shell_effects::{Context, Program, Script, Subcommand, program_name};
 
@@ -31,19 +30,11 @@ pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     for command in effects.commands.iter().filter(|command| changes_us(&command.words)) {
-        let (action, advice) = if call.is_subagent {
-            (Action::Block, "leave it as it is, and report what you would have changed")
-        } else {
-            (Action::Ask, "the user decides what is registered and trusted")
-        };
-        found.push(Finding {
-            action,
-            what: format!("running `{}`", clean_line(&command.text)),
-            rule: "it changes conclaude's own registration, trust or records".into(),
-            advice: advice.into(),
-            origin: Rule::built_in("conclaude's own files"),
-            matched: command.text.clone(),
-        });
+        let reason = format!(
+            "`{}` changes conclaude's own registration, trust or records.",
+            clean_line(&command.text)
+        );
+        found.push(against_own(call, reason, &command.text));
     }
 }
 

@@ -58,6 +58,13 @@ impl FileRule {
     }
 }
 
+/// The rule that protects a file, and why it does in the words of the config.
+#[derive(Clone, Copy, Debug)]
+pub struct Protection<'a> {
+    pub rule: &'a FileRule,
+    pub message: Option<&'a str>,
+}
+
 /// The entries of one list, such as `uneditableFiles`.
 #[derive(Clone, Debug, Default)]
 pub struct FileRules(pub Vec<FileRule>);
@@ -75,7 +82,7 @@ impl FileRules {
         agent: &str,
         log: ComparisonLog<'_>,
         budget: &Budget,
-    ) -> Option<&FileRule> {
+    ) -> Option<Protection<'_>> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
@@ -115,7 +122,10 @@ impl FileRules {
                 protecting.push(rule);
             }
         }
-        protecting.last().copied()
+        let last = protecting.last().copied()?;
+        // A file that is listed without a message keeps the message of the rule that protects it as well.
+        let explained = protecting.iter().copied().rfind(|rule| rule.message.is_some()).unwrap_or(last);
+        Some(Protection { rule: explained, message: explained.message.as_deref() })
     }
 
     /// The rules that may protect something below a directory with these names. None if all of it is free.
@@ -145,7 +155,7 @@ impl FileRules {
         agent: &str,
         log: ComparisonLog<'_>,
         budget: &Budget,
-    ) -> Option<&FileRule> {
+    ) -> Option<Protection<'_>> {
         names.iter().find_map(|location| self.protecting(location, agent, log, budget))
     }
 }
@@ -194,13 +204,10 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// The message of the config with its placeholders filled in, or the default.
-    pub fn advice(&self, path: &str, tool: &str, default: &str) -> String {
-        let message = self.message.as_ref();
-        message.map_or_else(
-            || default.to_owned(),
-            |text| text.replace("{file_path}", path).replace("{tool}", tool),
-        )
+    /// The message of the config with its placeholders filled in.
+    pub fn message_for(&self, path: &str, tool: &str) -> Option<String> {
+        let message = self.message.as_ref()?;
+        Some(message.replace("{file_path}", path).replace("{tool}", tool))
     }
 }
 

@@ -117,7 +117,7 @@ fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
         message: None,
         agents: AgentFilter::new(None),
         overridable: false,
-        origin: RuleOrigin::default(),
+        origin: RuleOrigin { key: "toolUsageValidation", ..RuleOrigin::default() },
     }
 }
 
@@ -329,14 +329,14 @@ fn what_a_script_does_again_and_again_is_reported_once() {
     let root = folder.path().canonicalize().unwrap();
     let line = "cat .env; ls; git push --force; npm run build; rm Cargo.lock; python3 -c 'open(\".env\")'\n";
     let (_, found) = answer(&rules(), &root, &line.repeat(300));
-    let shown: Vec<String> = found.iter().map(|finding| finding.what.clone()).collect();
+    let shown: Vec<String> = found.iter().map(|finding| finding.reason.clone()).collect();
     assert_eq!(
         shown,
         [
-            "reading .env",
-            "deleting Cargo.lock",
-            "running `git push --force`",
-            "running code in python3 that names `.env`"
+            "Reading .env is not allowed: `unreadableFiles` has `.env*`.",
+            "Deleting Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.",
+            "Running `git push --force` is not allowed: `toolUsageValidation` has `git push --force*`.",
+            "Code in python3 names `.env`, and what it does to that file cannot be known."
         ],
         "{found:?}"
     );
@@ -356,6 +356,6 @@ fn each_command_is_compared_with_its_own_files() {
         ..GuardRules::default()
     };
     let (_, found) = answer(&rules, &root, "cat docs/a.md; cat README.md; cat docs/a.md README.md");
-    let shown: Vec<String> = found.iter().map(|finding| finding.what.clone()).collect();
-    assert_eq!(shown, ["running `cat README.md`", "running `cat docs/a.md README.md`"], "{found:?}");
+    let shown: Vec<&str> = found.iter().map(|finding| finding.matched.as_str()).collect();
+    assert_eq!(shown, ["cat README.md", "cat docs/a.md README.md"], "{found:?}");
 }

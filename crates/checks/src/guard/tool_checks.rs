@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::call::{Finding, ToolCall, named, shown, start};
+use super::call::{Advice, Explanation, Finding, ToolCall, shown, start};
 use super::command_pattern::Match;
 use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Touch};
@@ -10,7 +10,7 @@ use super::rules::{Action, GuardRules, ToolRule};
 use super::tool_rule::{RuleTarget, TargetKind, Touches, is_for, touches};
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::text::clean_line;
+use conclaude_core::text::{capitalized, clean_line, ended};
 use shell_effects::{Access, SimpleCommand};
 
 /// Shorter scripts are not searched for repeated commands.
@@ -145,32 +145,51 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
         call.log.allowed((&rule.origin, &rule.written), subject);
         return None;
     }
-    let mut what = match &target.kind {
-        TargetKind::Call if call.command.is_none() => format!("using {}", call.tool),
-        TargetKind::Command(_) => format!("running `{}`", shown(subject)),
-        TargetKind::Call | TargetKind::Joined { .. } => format!("running `{}`", shown(start(subject))),
+    let (what, written) = match &target.kind {
+        TargetKind::Call if call.command.is_none() => (format!("using {}", call.tool), None),
+        TargetKind::Command(_) => (format!("running `{}`", shown(subject)), Some(subject)),
+        TargetKind::Call | TargetKind::Joined { .. } => {
+            (format!("running `{}`", shown(start(subject))), Some(start(subject)))
+        }
     };
     // The file is named if the command does not show it.
-    if let Some(file) =
-        target.file(rule, &call.ground).map(clean_line).filter(|file| !what.contains(file.as_str()))
-    {
-        what += &format!(" on {file}");
-    }
-    let mut found = Finding {
-        action,
-        what,
-        rule: named(&rule.origin, &rule.written),
-        advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
-        origin: rule.origin.rule(&rule.written),
-        matched: subject.to_owned(),
+    let file = target.file(rule, &call.ground).map(clean_line).filter(|file| !what.contains(file.as_str()));
+    let on = file.as_ref().map(|file| format!(" on {file}")).unwrap_or_default();
+    let Explanation { reason, advice } = match &target.kind {
+        TargetKind::Command(forms) if !is_certain => uncertain(forms.plain.unknown(), rule),
+        _ => Explanation::of(rule.message.clone(), || by_default(action, &format!("{what}{on}"), rule)),
     };
-    if !is_certain && let TargetKind::Command(forms) = &target.kind {
-        let unknown = clean_line(forms.plain.unknown());
-        found.rule +=
-            &format!(", which could match: what `{unknown}` stands for is not known before it runs");
-        found.advice = "write it out; one name or path in quotes is not an option".into();
+    let about = match (written, file) {
+        (Some(command), _) => call.about_command(command, &reason),
+        (None, Some(file)) => call.about_file(&file, &reason),
+        (None, None) => None,
+    };
+    let origin = rule.origin.rule(&rule.written);
+    Some(Finding { action, reason, advice, about, origin, matched: subject.to_owned() })
+}
+
+/// The text of a rule without a message. A user who is asked needs no advice.
+fn by_default(action: Action, what: &str, rule: &ToolRule) -> Explanation {
+    let is = if action == Action::Block { "is not allowed" } else { "needs a confirmation" };
+    let reason = format!("{what} {is}: `{}` has `{}`.", rule.origin.key, rule.written);
+    let advice = Advice { user: Some(String::new()), ..Advice::otherwise() };
+    Explanation { reason: capitalized(&reason), advice }
+}
+
+/// The text of a rule that would match if a part of the command had a certain value.
+fn uncertain(unknown: &str, rule: &ToolRule) -> Explanation {
+    let against = match &rule.message {
+        Some(message) => format!("a rule could be against it: {}", ended(message)),
+        None => format!("`{}` has `{}`.", rule.origin.key, rule.written),
+    };
+    let unknown = clean_line(unknown);
+    Explanation {
+        reason: format!("What `{unknown}` stands for is not known before it runs, and {against}"),
+        advice: Advice::both(
+            "Write out what it stands for; if it is one name or path, put it in quotes.",
+            "Allow it if you know what it stands for.",
+        ),
     }
-    Some(found)
 }
 
 /// The rule that decides: the first match of each layer, and of these the strictest. An inner layer relaxes the decision of an outer

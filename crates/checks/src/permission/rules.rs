@@ -13,12 +13,15 @@ use conclaude_core::dialect::claude::tools;
 use conclaude_core::file_pattern::FilePattern;
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
-use conclaude_core::text::clean_line;
+use conclaude_core::text::{capitalized, clean_line};
 use conclaude_core::yaml::Located;
 use shell_effects::glob::GlobError;
 
 /// The advice of a rule without a message.
-const ADVICE: &str = "do it another way, or ask the user";
+const OTHERWISE: &str = "Do it another way, or ask the user.";
+
+/// What follows from a permission.
+const UNASKED: &str = "It is used without asking.";
 
 pub struct PermissionRules {
     pub(super) deny: Vec<PermissionRule>,
@@ -89,10 +92,12 @@ impl PermissionRules {
     }
 
     pub(super) fn by_default(&self, subject: Subject) -> RuleAnswer {
-        let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };
+        let is_denied = self.default == PermissionDefault::Deny;
+        let (word, advice) = if is_denied { ("deny", OTHERWISE) } else { ("allow", UNASKED) };
         let rule = written_at(&self.default_at, word);
-        let shown = format!("`{}` is `{word}`{}", rule.key, position(&rule));
-        RuleAnswer { subject, shown, rule, advice: ADVICE.into() }
+        let what = if is_denied { "is not allowed by any rule" } else { "is denied by no rule" };
+        let reason = capitalized(&format!("{} {what}, and `{}` is `{word}`.", subject.what, rule.key));
+        RuleAnswer { subject, reason, advice: advice.into(), about: None, rule }
     }
 }
 
@@ -103,10 +108,6 @@ fn written_at(origin: &RuleOrigin, written: &str) -> record::Rule {
         Some(file) => rule.at(&**file, Some(origin.line)),
         None => rule,
     }
-}
-
-fn position(rule: &record::Rule) -> String {
-    rule.position().map(|position| format!(" in {position}")).unwrap_or_default()
 }
 
 impl PermissionRule {
@@ -132,10 +133,28 @@ impl PermissionRule {
         written_at(&self.origin, &self.written)
     }
 
-    pub(super) fn answer(&self, subject: Subject) -> RuleAnswer {
+    pub(super) fn allowed(&self, subject: Subject) -> RuleAnswer {
+        let reason = self.by_default(&subject, "is allowed");
+        RuleAnswer { subject, reason, advice: UNASKED.into(), about: None, rule: self.named() }
+    }
+
+    pub(super) fn denied(&self, subject: Subject, examined: &ExaminedRequest<'_>) -> RuleAnswer {
         let rule = self.named();
-        let shown = format!("`{}` has `{}`{}", rule.key, self.written, position(&rule));
-        RuleAnswer { subject, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
+        match &self.message {
+            Some(message) => {
+                let is_all = examined.subject() == subject;
+                let about = if is_all { None } else { Some(subject.what.clone()) };
+                RuleAnswer { subject, reason: message.clone(), advice: String::new(), about, rule }
+            }
+            None => {
+                let reason = self.by_default(&subject, "is denied");
+                RuleAnswer { subject, reason, advice: OTHERWISE.into(), about: None, rule }
+            }
+        }
+    }
+
+    fn by_default(&self, subject: &Subject, is: &str) -> String {
+        capitalized(&format!("{} {is}: `{}` has `{}`.", subject.what, self.origin.key, self.written))
     }
 
     /// The part of the request that the rule denies.

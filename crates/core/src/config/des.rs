@@ -48,6 +48,8 @@ pub struct DesConfig {
     /// Phases that count only when `conclaude des run` recorded the run of a command: a list of names, or a map such as
     /// `GREEN: npm test`, whose command is then the only one that counts. `RED` and `RED_*` expect it to fail.
     pub evidence: Option<EvidenceConfig>,
+    /// What happens if a file of the step was changed after its last proof. Default: `warn`.
+    pub stale_evidence: Option<Reaction>,
     /// A language model that is asked when an agent stops.
     pub judge: Option<JudgeConfig>,
 }
@@ -246,6 +248,11 @@ impl AuditConfig {
 }
 
 impl DesConfig {
+    #[must_use]
+    pub fn blocks_stale_evidence(&self) -> bool {
+        self.stale_evidence == Some(Reaction::Block)
+    }
+
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.enabled.unwrap_or(true)

@@ -130,7 +130,7 @@ pub type FileRuleConfig = TextOr<FileRuleFields>;
 pub struct FileRuleFields {
     /// `*.lock` at any depth, `src/gen/` from the root, `~/.ssh/`, or `!…` to free again what an earlier pattern covers.
     pub pattern: FileGlob,
-    /// What to do instead.
+    /// Why, and what to do instead: all that Claude reads besides the place of the rule.
     pub message: Option<String>,
     /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
     pub agent: Option<NameGlob>,
@@ -161,7 +161,7 @@ pub type SwitchConfig = TextOr<SwitchFields>;
 pub struct SwitchFields {
     /// Whether it is on.
     pub enabled: bool,
-    /// What to do instead. `{file_path}` is the file, `{tool}` the tool.
+    /// Why, and what to do instead. `{file_path}` is the file, `{tool}` the tool.
     pub message: Option<String>,
     /// An inner layer of the config may switch it off. Default: `false`.
     pub overridable: Option<bool>,
@@ -211,7 +211,7 @@ pub struct ToolRuleConfig {
     pub match_mode: Option<CommandMatch>,
     /// What the rule does.
     pub action: ToolAction,
-    /// What to do instead.
+    /// Why, and what to do instead: all that Claude reads besides the place of the rule, or the user where `action` is `ask`.
     pub message: Option<String>,
     /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
     pub agent: Option<NameGlob>,

@@ -83,7 +83,7 @@ impl<'a> Context<'a> {
         let started = Timestamp::now();
         let kind = event.kind;
         let payload = &event.payload;
-        let root = match root_of(payload, environment) {
+        let mut root = match root_of(payload, environment) {
             Err(_) if kind.is_quiet() => return Ok(None),
             root => root?,
         };
@@ -107,6 +107,9 @@ impl<'a> Context<'a> {
             arrived(&root, kind, environment);
         }
         let Actors { agent, mut gate, unknown_gate } = actors::find(&event, &session, &config.settings);
+        if gate.as_ref().is_some_and(|gate| !gate.is_of_helper()) {
+            root.leave_other_worktrees(payload.agent_id());
+        }
         if let Some(gate) = &mut gate {
             gate.resolve_step(&StepFolders { root: &root.work, cwd: Path::new(payload.cwd()) });
         }

@@ -34,6 +34,13 @@ pub(super) struct GateContext {
     pub(super) judged: OnceCell<Option<OpenStep>>,
 }
 
+impl GateContext {
+    /// Whether this is an agent that a gated one called, which works where that one works.
+    pub(super) fn is_of_helper(&self) -> bool {
+        self.origin.call.as_ref().is_some_and(GatedCall::is_helper)
+    }
+}
+
 /// Which gate applies to an event.
 pub(super) enum GateSearch {
     Found(Box<GateContext>),

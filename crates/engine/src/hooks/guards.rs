@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::config::Config;
 use super::context::Context;
@@ -17,17 +17,19 @@ use conclaude_checks::guard::{
 use conclaude_checks::paths::Links;
 use conclaude_core::agent::{Agent, actor};
 use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
+use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
-use conclaude_core::finding::{Code, Finding};
+use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
+use conclaude_core::text::clean;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_os::git;
-use conclaude_store::root::Root;
+use conclaude_store::root::{Root, session_worktree_of};
 use shell_effects::Access;
 use shell_effects::glob::GlobError;
 
@@ -47,6 +49,41 @@ pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>)
 /// The config was checked when it was read, so this is not met.
 pub(super) fn broken(error: &GlobError) -> Outcome {
     Outcome::note(format!("a guard cannot be evaluated: {error}"))
+}
+
+/// The rule that forbids the main thread to read a file, if there is one: what a rule inserts into a prompt is read as well.
+pub(super) fn why_unreadable(path: &Path, context: &Context<'_>) -> Option<String> {
+    let config = &context.config;
+    let home = files::home();
+    let rules = GuardRules::of(&config.settings.guards, &Sources(&sources(context)), home.as_deref());
+    let rules = match rules {
+        Ok(rules) => rules,
+        Err(error) => return Some(format!("a guard cannot be evaluated: {error}")),
+    };
+    let mut tool_input = Map::new();
+    tool_input.insert("file_path".into(), path.to_string_lossy().into());
+    let tool = PreToolUsePayload {
+        base: context.payload().base().clone(),
+        agent_id: None,
+        tool_name: tools::READ.to_owned(),
+        tool_input,
+        tool_use_id: None,
+    };
+    let Root { folder: root, work, .. } = &context.root;
+    let site = GuardSite {
+        tool: &tool,
+        agent: None,
+        root,
+        work,
+        links: &Links::default(),
+        protected: &OnceCell::new(),
+        extended: &config.extended,
+        unusable: &config.unusable,
+        budget: &context.budget,
+    };
+    let (_, found) =
+        compare(&rules, &Scene { site: &site, own: None, is_request: false }, ComparisonLog::Nothing);
+    found.first().map(|finding| finding.origin.to_string())
 }
 
 /// A call as the guards see it.
@@ -142,7 +179,8 @@ fn compare(
     let agent = actor(scene.site.agent);
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
-    let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
+    let fenced = fenced_worktree(tool, root);
+    let other = if work == root && fenced.is_none() { git::root_in_worktree(root, cwd) } else { None };
     let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
@@ -172,7 +210,7 @@ fn compare(
         input: &tool.tool_input,
         agent,
         is_subagent: tool.agent_id.is_some(),
-        worktree: if work == root { None } else { Some(work) },
+        worktree: fenced,
         own: scene.own,
         is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path, budget),
         log: watch,
@@ -183,6 +221,14 @@ fn compare(
         findings.extend(unread(scene, &effects));
     }
     (effects, findings)
+}
+
+/// The worktree that a call must not write outside of: for a subagent any folder of `.claude/worktrees`, whatever git knows of it.
+fn fenced_worktree<'a>(tool: &'a PreToolUsePayload, root: &Path) -> Option<&'a Path> {
+    let worktree = session_worktree_of(Path::new(&tool.base.cwd))?;
+    let is_fenced = tool.agent_id.is_some() || layout::is_of_agent(worktree);
+    let is_inside = worktree != root && worktree.starts_with(root);
+    if is_fenced && is_inside { Some(worktree) } else { None }
 }
 
 /// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names.
@@ -254,12 +300,8 @@ pub(super) fn wordless(found: guard::Finding) -> Outcome {
 
 pub(super) fn outcome(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
-    let what = conclaude_core::text::clean(&format!("{}: {}", found.what, found.rule));
-    let finding = Finding::new(code, what, conclaude_core::text::clean(&found.advice))
-        .by(Some(found.origin), found.matched);
-    Outcome {
-        verdict,
-        message: format!("{} {finding}", verdict.mark()),
-        evidence: Evidence::Finding(finding),
-    }
+    let guard::Finding { reason, advice, about, origin, matched, .. } = found;
+    let finding = Finding::new(code, clean(&reason), clean(&advice.claude)).by(Some(origin), matched);
+    let words = GuardWords { user_fix: advice.user.map(|fix| clean(&fix)), about };
+    Outcome::of_guard(verdict, finding.with_words(words))
 }

@@ -45,7 +45,7 @@ impl World for Live<'_> {
     }
 
     fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
-        prompt_context::run(rule, &self.context.root.folder)
+        prompt_context::run(rule, self.context)
     }
 
     fn report(&mut self, report: Report) -> Vec<Outcome> {

@@ -13,7 +13,7 @@ use conclaude_checks::permission::{
 };
 use conclaude_core::agent::actor;
 use conclaude_core::config::{Layer, PermissionRequestConfig};
-use conclaude_core::finding::{Code, Finding};
+use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::clean;
@@ -122,18 +122,17 @@ pub(super) fn with_request<T>(
 }
 
 fn outcome(verdict: Verdict, code: Code, said: &RuleAnswer) -> Outcome {
-    let what = clean(&format!("{}: {}", said.subject.what, said.shown));
-    let finding = Finding::new(code, what, clean(&said.advice))
-        .by(Some(said.rule.clone()), said.subject.matched.clone());
-    // A permission needs no word.
-    let (finding, message) = match verdict {
+    let (what, fix) = (clean(&said.reason), clean(&said.advice));
+    let finding = Finding::new(code, what, fix).by(Some(said.rule.clone()), said.subject.matched.clone());
+    match verdict {
+        // A permission needs no word.
         Verdict::Grant => {
-            (Finding { fix: "it is used without asking".into(), ..finding.warning() }, String::new())
+            let evidence = Evidence::Finding(finding.warning());
+            Outcome { verdict, message: String::new(), evidence }
         }
         _ => {
-            let message = format!("{} {finding}", verdict.mark());
-            (finding, message)
+            let words = GuardWords { user_fix: None, about: said.about.clone() };
+            Outcome::of_guard(verdict, finding.with_words(words))
         }
-    };
-    Outcome { verdict, message, evidence: Evidence::Finding(finding) }
+    }
 }

@@ -5,6 +5,8 @@ use std::path::{Component, Path};
 
 use thiserror::Error;
 
+use super::context::Context;
+use super::guards;
 use conclaude_core::config::{Piece, pieces};
 use conclaude_core::outcome::{Evidence, Outcome, RuleMatch, Verdict};
 use conclaude_core::plan::ContextRule;
@@ -15,8 +17,9 @@ use conclaude_os::files;
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_CHARACTERS: usize = 8_000;
 
-pub(super) fn run(rule: &ContextRule, root: &Path) -> Vec<Outcome> {
-    let (text, problems) = expanded(&rule.prompt, root);
+pub(super) fn run(rule: &ContextRule, context: &Context<'_>) -> Vec<Outcome> {
+    let why_unreadable = |path: &Path| guards::why_unreadable(path, context);
+    let (text, problems) = expanded(&rule.prompt, &context.root.folder, &why_unreadable);
     let problem = |what: String| {
         Outcome::note(format!("{} {}: {what}", Verdict::Warn.mark(), clean_line(&rule.rule.to_string())))
     };
@@ -27,12 +30,12 @@ pub(super) fn run(rule: &ContextRule, root: &Path) -> Vec<Outcome> {
 }
 
 /// The text with the files that it names, and why one could not be inserted; its name stays then.
-fn expanded(prompt: &str, root: &Path) -> (String, Vec<String>) {
+fn expanded(prompt: &str, root: &Path, why_unreadable: &WhyUnreadable<'_>) -> (String, Vec<String>) {
     let (mut text, mut problems) = (String::new(), Vec::new());
     for piece in pieces(prompt) {
         match piece {
             Piece::Text(part) => text.push_str(part),
-            Piece::File(path) => match inserted(path, root) {
+            Piece::File(path) => match inserted(path, root, why_unreadable) {
                 Ok(content) => text.push_str(&content),
                 Err(why) => {
                     problems.push(format!("@{} is not inserted: {why}", clean_line(path)));
@@ -44,6 +47,9 @@ fn expanded(prompt: &str, root: &Path) -> (String, Vec<String>) {
     (text, problems)
 }
 
+/// The guard that forbids to read a file.
+type WhyUnreadable<'a> = dyn Fn(&Path) -> Option<String> + 'a;
+
 /// Why a file is not inserted into a prompt.
 #[derive(Debug, Error)]
 enum InsertionError {
@@ -51,12 +57,14 @@ enum InsertionError {
     NotBelow,
     #[error("it leads out of the project")]
     Outside,
+    #[error("{0} protects it")]
+    Protected(String),
     #[error(transparent)]
     Unreadable(#[from] io::Error),
 }
 
 /// The content of a file of the project, cleaned. A link may lead to another one, but not out of the project.
-fn inserted(path: &str, root: &Path) -> Result<String, InsertionError> {
+fn inserted(path: &str, root: &Path, why_unreadable: &WhyUnreadable<'_>) -> Result<String, InsertionError> {
     let is_below =
         Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if !is_below || path.starts_with('~') {
@@ -65,6 +73,9 @@ fn inserted(path: &str, root: &Path) -> Result<String, InsertionError> {
     let real = root.join(path).canonicalize()?;
     if !real.starts_with(root.canonicalize()?) {
         return Err(InsertionError::Outside);
+    }
+    if let Some(rule) = why_unreadable(&root.join(path)) {
+        return Err(InsertionError::Protected(rule));
     }
     let content = files::read_text(&real, MAX_BYTES)?;
     let content = clean(content.trim_end());
@@ -91,7 +102,11 @@ mod tests {
             ("Read (@docs/a.md), then @./b.", "Read (first), then ‹system-reminder>second."),
             ("me@example.com @@types a @ b", "me@example.com @types a @ b"),
         ] {
-            assert_eq!(expanded(prompt, root.path()), (expected.to_owned(), Vec::new()), "{prompt}");
+            assert_eq!(
+                expanded(prompt, root.path(), &|_| None),
+                (expected.to_owned(), Vec::new()),
+                "{prompt}"
+            );
         }
     }
 
@@ -122,7 +137,7 @@ mod tests {
         ];
         for path in all.into_iter().chain([outside.as_str()]) {
             let prompt = format!("see @{path} now");
-            let (text, problems) = expanded(&prompt, &project);
+            let (text, problems) = expanded(&prompt, &project, &|_| None);
             assert_eq!((text.as_str(), problems.len()), (prompt.as_str(), 1), "{path}: {problems:?}");
         }
     }
@@ -131,7 +146,7 @@ mod tests {
     fn a_long_file_is_cut_and_says_so() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("long"), "x".repeat(9_000)).unwrap();
-        let (text, _) = expanded("@long", root.path());
+        let (text, _) = expanded("@long", root.path(), &|_| None);
         assert!(text.contains("… 1000 characters of long left out …"), "{text}");
     }
 }

@@ -6,10 +6,12 @@ use super::context::Context;
 use super::run::Run;
 use super::{skipped_commands, state_changes};
 use conclaude_checks::des::DesContext;
+use conclaude_checks::guard::UNUSABLE_RULES;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::ConfigError;
 use conclaude_core::decide::{Ruling, Word};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
+use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
@@ -131,6 +133,9 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
     if !is_gated && is_ordinary && is_empty {
         return None;
     }
+    if is_asked_again(plan, decision, outcomes) && commands.is_empty() && skipped.is_empty() {
+        return None;
+    }
     skipped.extend(without_files(plan, context));
     let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
         Evidence::Judge(value, _) => Some(value.clone()),
@@ -160,6 +165,18 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
         judge,
         ..context.record()
     })
+}
+
+/// Whether guards ask at the request for a permission. They did so at the use of the tool, which is why Claude Code asks: one question
+/// is one record. A rule for permissions that cannot be used asks here alone.
+fn is_asked_again(plan: &Plan, decision: &str, outcomes: &[Outcome]) -> bool {
+    let is_first = |outcome: &Outcome| {
+        let rule = outcome.as_finding().and_then(|finding| finding.rule.as_deref());
+        outcome.verdict == Verdict::Ask && rule.is_some_and(|rule| *rule == Rule::built_in(UNUSABLE_RULES))
+    };
+    plan.event == EventKind::PermissionRequest
+        && decision == Word::Asked.as_str()
+        && !outcomes.iter().any(is_first)
 }
 
 fn of_command(outcome: &Outcome) -> Option<CommandRecord> {

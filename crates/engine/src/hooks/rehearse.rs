@@ -161,7 +161,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     }
 
     fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
-        prompt_context::run(rule, &self.context.root.folder)
+        prompt_context::run(rule, self.context)
     }
 
     /// What reports look at is state of the session, or they write it.

@@ -3,13 +3,38 @@
 use serde_json::Value;
 
 use super::fields::text_or_empty as text;
+use super::words;
+use conclaude_core::decide::Word;
+use conclaude_core::finding::Code;
 
 /// How a command that passed ended.
 const PASSED: &str = "exited with code 0";
 
-/// The kind of a finding, the phase that it is about, and what was found.
+/// What was found: the kind, the phase that it is about, and the words. The words of a guard say it all.
 pub fn of_finding(finding: &Value) -> String {
+    if is_of_guard(finding) {
+        return text(finding, "what").to_owned();
+    }
     finding_by(text(finding, "code"), text(finding, "phase"), text(finding, "what"))
+}
+
+fn is_of_guard(finding: &Value) -> bool {
+    Code::GUARDS.iter().any(|code| code.as_str() == text(finding, "code"))
+}
+
+/// Where a rule is written, as editors take it.
+pub fn position(file: &str, line: Option<u64>) -> String {
+    line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
+}
+
+/// The words of a guard, and where its rule is.
+fn with_position(finding: &Value) -> String {
+    let what = text(finding, "what");
+    let rule = finding.get("rule").unwrap_or(&Value::Null);
+    let file = text(rule, "file");
+    // The words of older records have it.
+    let position = position(file, rule.get("line").and_then(Value::as_u64));
+    if file.is_empty() || what.contains(&position) { what.to_owned() } else { format!("{what} ({position})") }
 }
 
 /// The same from its parts, for a record that is not read whole.
@@ -32,12 +57,15 @@ pub fn command_by(name: &str, status: &str, message: &str) -> String {
 
 /// A decision as the user reads it; filters and JSON have the recorded word.
 pub fn decision_in_words(decision: &str) -> &str {
-    match decision {
-        "allowed_failed" => "allowed with an admitted failure",
-        "allowed_despite_failure" => "allowed despite a failure",
-        "unfinished" => "never stopped",
-        "IN_PROGRESS" => "in progress",
-        other => other,
+    match Word::of(decision) {
+        Some(Word::AllowedFailed) => "allowed with an admitted failure",
+        Some(Word::AllowedDespiteFailure) => "allowed despite a failure",
+        Some(word) => word.as_str(),
+        None => match decision {
+            words::UNFINISHED => "never stopped",
+            words::IN_PROGRESS => "in progress",
+            other => other,
+        },
     }
 }
 
@@ -69,13 +97,10 @@ pub fn counting<'a>(
     commands: impl Iterator<Item = &'a Value> + Clone,
 ) -> Vec<String> {
     let pick = |is_meant: &dyn Fn(&Value) -> bool| -> Vec<String> {
-        let findings = findings.clone().filter(|one| is_meant(one)).map(|finding| {
-            // What a guard denies, its message says.
-            match text(finding, "code") {
-                "GUARD_DENIED" | "GUARD_ASKS" => text(finding, "what").to_owned(),
-                _ => of_finding(finding),
-            }
-        });
+        let findings = findings
+            .clone()
+            .filter(|one| is_meant(one))
+            .map(|one| if is_of_guard(one) { with_position(one) } else { of_finding(one) });
         let commands = commands.clone().filter(|one| is_meant(one));
         findings.chain(commands.map(|command| of_command(command, text(command, "run")))).collect()
     };
@@ -113,6 +138,13 @@ mod tests {
         assert_eq!(
             counting(findings.iter().take(1), commands.iter().skip(1)),
             ["STEP_BUSY: two agents", "`fmt` exited with code 2"]
+        );
+        let rule = json!({"key": "preToolUse.toolUsageValidation", "pattern": "Bash git push", "file": "pack:git-safety", "line": 12});
+        let guard = json!({"code": "GUARD_DENIED", "what": "Force push rewrites the remote's history.", "verdict": "block", "rule": rule});
+        assert_eq!(
+            counting([&guard].into_iter(), [].into_iter()),
+            ["Force push rewrites the remote's history. (pack:git-safety:12)"],
+            "the reason, and neither code nor pattern"
         );
         assert_eq!(
             of_command(&json!({"status": PASSED, "message": "Linting failed"}), "lint"),

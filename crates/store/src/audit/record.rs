@@ -26,6 +26,8 @@ pub mod fields {
 
 /// Words of records that are not written by a decision of a hook.
 pub mod words {
+    use conclaude_core::decide::Word;
+
     pub const DES_NEW: &str = "des new";
     pub const DES_START: &str = "des start";
     pub const DES_FINISH: &str = "des finish";
@@ -56,6 +58,34 @@ pub mod words {
     /// What is recorded as the decision of these.
     pub const DECISIONS: [&str; 11] =
         [INTERRUPTED, PASS, FAIL, IN_PROGRESS, SKIPPED, TODO, DONE, FAILED, PARTIAL, UNFINISHED, RESET];
+
+    /// What a decision means to the user.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Meaning {
+        Good,
+        Warning,
+        Bad,
+        /// Something was noted, and nothing was decided.
+        Neutral,
+    }
+
+    impl Meaning {
+        /// Of the decision of a record.
+        #[must_use]
+        pub fn of(decision: &str) -> Meaning {
+            match Word::of(decision) {
+                Some(Word::Allowed) => Meaning::Good,
+                Some(Word::Warned | Word::Asked | Word::AllowedFailed) => Meaning::Warning,
+                Some(Word::Blocked | Word::Denied | Word::AllowedDespiteFailure) => Meaning::Bad,
+                None => match decision {
+                    PASS | DONE => Meaning::Good,
+                    INTERRUPTED | PARTIAL => Meaning::Warning,
+                    UNFINISHED | FAIL | FAILED => Meaning::Bad,
+                    _ => Meaning::Neutral,
+                },
+            }
+        }
+    }
 }
 
 /// What is recorded of one decision. Number, time and chain are added when it is written.

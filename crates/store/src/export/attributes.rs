@@ -87,7 +87,9 @@ pub(super) fn reasons(record: &Value) -> Vec<&Value> {
 
 /// What the agent or the user is given with a reason: the advice of a finding, what the config says of a failed command.
 pub(super) fn message(reason: &Value) -> &str {
-    text(reason, "fix").or_else(|| text(reason, "message")).unwrap_or_default()
+    let message = text(reason, "fix").or_else(|| text(reason, "message"));
+    // The message of a guard's rule is all that was found.
+    message.or_else(|| text(reason, "code").and_then(|_| text(reason, "what"))).unwrap_or_default()
 }
 
 /// A field of the rule of a reason; empty where there is none.

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::attributes::{attribute, of_record, rule_part};
 use super::spans::{self, SpanContext, nanoseconds, time};
 use crate::audit::fields::{list, text};
+use crate::audit::words::Meaning;
 use crate::audit::{TrailEntry, reasons};
 use conclaude_core::config::Signal;
+use conclaude_core::decide::Word;
 use conclaude_core::text::{Excerpt, clean_line, head_and_tail};
 
 /// What a record is in this signal; nothing if it has no part in it.
@@ -109,19 +111,15 @@ fn severity(entry: &TrailEntry) -> (u8, &'static str) {
         return ERROR;
     }
     let has_failed = |command: &Value| command.get("exit_code").and_then(Value::as_i64) != Some(0);
-    match text(&entry.record, "decision").unwrap_or_default() {
-        _ if list(&entry.record, "commands").any(has_failed) => WARN,
-        "blocked"
-        | "denied"
-        | "warned"
-        | "unfinished"
-        | "interrupted"
-        | "allowed_failed"
-        | "allowed_despite_failure"
-        | "FAIL"
-        | "FAILED"
-        | "PARTIAL" => WARN,
-        _ => INFO,
+    if list(&entry.record, "commands").any(has_failed) {
+        return WARN;
+    }
+    let decision = text(&entry.record, "decision").unwrap_or_default();
+    match Meaning::of(decision) {
+        // A question is no failure.
+        Meaning::Warning if decision == Word::Asked.as_str() => INFO,
+        Meaning::Warning | Meaning::Bad => WARN,
+        Meaning::Good | Meaning::Neutral => INFO,
     }
 }
 

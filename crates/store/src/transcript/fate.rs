@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::audit::words;
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::prompt;
 use conclaude_core::dialect::claude::transcript::{Attachment, TranscriptEntry};
 
@@ -44,9 +46,13 @@ impl Sign {
     /// What a record of the audit trail says of its thread.
     pub fn of_record(event: &str, decision: &str, reason: Option<&str>) -> Option<Sign> {
         Some(match (event, decision) {
-            (_, "unfinished") => Sign::Unfinished(reason.unwrap_or("the audit trail says so").to_owned()),
-            ("Stop" | "SubagentStop", "blocked") => Sign::Working(Some(STOP_WAS_BLOCKED)),
-            ("Stop" | "SubagentStop", "interrupted") => return None,
+            (_, words::UNFINISHED) => {
+                Sign::Unfinished(reason.unwrap_or("the audit trail says so").to_owned())
+            }
+            ("Stop" | "SubagentStop", blocked) if blocked == Word::Blocked.as_str() => {
+                Sign::Working(Some(STOP_WAS_BLOCKED))
+            }
+            ("Stop" | "SubagentStop", words::INTERRUPTED) => return None,
             ("Stop" | "SubagentStop", _) => Sign::Stopped,
             ("SubagentStart" | "UserPromptSubmit", _) => Sign::Working(Some("nothing follows its start")),
             _ => return None,

@@ -31,7 +31,7 @@ const OWN_FILES: &str = "own-files";
 
 /// Why the scope cannot be checked.
 #[derive(Debug, Error)]
-enum ScopeError {
+pub(super) enum ScopeError {
     #[error("the baseline that Gate 1 took is gone")]
     BaselineGone,
     #[error("Gate 1 did not see this call, so there is no baseline")]
@@ -50,7 +50,7 @@ pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<F
         return Vec::new();
     }
     let call = stopping.call();
-    let scope = call.and_then(|call| call.scope().ok()).unwrap_or_else(|| Scope::of(opened.allowed.clone()));
+    let scope = scope_of(stopping, opened);
     let outside = match files_outside(stopping, opened, &scope) {
         Ok(outside) => outside,
         Err(_) if !scope.is_limited() => return Vec::new(),
@@ -118,12 +118,8 @@ fn of_work<'a>(
     baseline.in_worktree(&tree.path, now, &tree.budget).map(Cow::Owned)
 }
 
-/// The files outside the scope that changed since the call, without those that configured commands wrote.
-fn files_outside(
-    stopping: &StopRequest<'_>,
-    opened: &OpenStep,
-    scope: &Scope,
-) -> Result<Vec<String>, ScopeError> {
+/// The files that changed since the call.
+fn changed_since_call(stopping: &StopRequest<'_>) -> Result<BTreeSet<String>, ScopeError> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
@@ -135,11 +131,35 @@ fn files_outside(
         });
     };
     let now = stopping.tree.snapshot()?.ok_or(GitError::Gone)?;
-    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(
-        now,
-        work,
-        &stopping.tree.budget,
-    )?;
+    let baseline = of_work(baseline, stopping.tree, stopping.root, now)?;
+    Ok(baseline.changed_until(now, work, &stopping.tree.budget)?)
+}
+
+/// The scope at the call; that of the step where Gate 1 did not see it.
+fn scope_of(stopping: &StopRequest<'_>, opened: &OpenStep) -> Scope {
+    let at_call = stopping.call().and_then(|call| call.scope().ok());
+    at_call.unwrap_or_else(|| Scope::of(opened.allowed.clone()))
+}
+
+/// The files in the scope that changed since the call, without the step file, which records write.
+pub(super) fn changed_in_scope(
+    stopping: &StopRequest<'_>,
+    opened: &OpenStep,
+) -> Result<Vec<String>, ScopeError> {
+    let scope = scope_of(stopping, opened);
+    let changed = changed_since_call(stopping)?.into_iter();
+    Ok(changed.filter(|path| *path != opened.name && !is_protected(path) && scope.permits(path)).collect())
+}
+
+/// The files outside the scope that changed since the call, without those that configured commands wrote.
+fn files_outside(
+    stopping: &StopRequest<'_>,
+    opened: &OpenStep,
+    scope: &Scope,
+) -> Result<Vec<String>, ScopeError> {
+    let work = &stopping.tree.path;
+    let changed = changed_since_call(stopping)?;
+    let now = stopping.tree.snapshot()?.ok_or(GitError::Gone)?;
     // The path at the call counts: the agent may have replaced the step file with a link.
     let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
     let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));

@@ -65,14 +65,9 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
     };
     let rules = GuardRules { uneditable: files("uneditableFiles", &["*.lock"]), ..GuardRules::default() };
     let findings = check(&rules, &call, &scene.ground().of_script(shell_effects::read(command, None)));
-    let shown: Vec<String> = findings
-        .iter()
-        .map(|finding| format!("{:?} {}: {}", finding.action, finding.what, finding.rule))
-        .collect();
-    assert_eq!(
-        shown,
-        ["Ask deleting build: the directory has too many files to look for protected ones in time"]
-    );
+    let shown: Vec<String> =
+        findings.iter().map(|finding| format!("{:?}: {}", finding.action, finding.reason)).collect();
+    assert_eq!(shown, ["Ask: build has too many files to look for protected ones in time."]);
 }
 
 #[test]

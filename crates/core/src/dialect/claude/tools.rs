@@ -21,6 +21,9 @@ pub enum ToolUse<'a> {
     Other,
 }
 
+/// The tool that reads a file.
+pub const READ: &str = "Read";
+
 /// The tool that runs shell commands.
 pub const SHELL: &str = "Bash";
 
@@ -49,7 +52,7 @@ const FILE_TOOLS: [(&str, &str, Access); 6] = [
     ("Edit", "file_path", Access::Write),
     ("MultiEdit", "file_path", Access::Write),
     ("NotebookEdit", "notebook_path", Access::Write),
-    ("Read", "file_path", Access::Read),
+    (READ, "file_path", Access::Read),
     ("NotebookRead", "notebook_path", Access::Read),
 ];
 

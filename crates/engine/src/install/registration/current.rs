@@ -144,6 +144,5 @@ pub fn program_in(folder: &Path, command: &str) -> Option<PathBuf> {
 
 /// The program of that name that the shell finds.
 pub fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| files::is_program(path))
+    files::program_on(&std::env::var_os("PATH")?, name)
 }
