@@ -178,8 +178,7 @@ impl CommandPattern {
         }
         // An unknown program could be any. It counts only if the pattern compares more than the program.
         let knows_more = |pattern: &str| {
-            let program = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}'));
-            let pattern = program.map_or(pattern, |(_, rest)| rest);
+            let pattern = after_braces(pattern);
             pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
         };
         if !plain.command.is_known && !knows_more(self.glob.as_str()) {
@@ -203,6 +202,22 @@ impl CommandPattern {
         };
         !parts.is_empty() && (could_match(&self.glob) || self.longer().is_some_and(could_match))
     }
+}
+
+/// The pattern after the alternatives that it starts with, also where these have alternatives themselves.
+fn after_braces(pattern: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in pattern.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return if at == 0 { pattern } else { pattern.get(at + 1..).unwrap_or_default() };
+        }
+    }
+    pattern
 }
 
 fn lowercase(part: &Part<'_>) -> String {
