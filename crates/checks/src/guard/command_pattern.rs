@@ -11,6 +11,9 @@ use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, GlobError, Kind, Part};
 use shell_effects::{OptionMatch, PlainCommand, SimpleCommand};
 
+/// With fewer characters that are known, the name of a program could be nearly any.
+const MIN_KNOWN: usize = 3;
+
 #[derive(Clone, Debug)]
 pub struct CommandPattern {
     glob: Glob,
@@ -181,7 +184,7 @@ impl CommandPattern {
             let pattern = after_braces(pattern);
             pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
         };
-        if !plain.command.is_known && !knows_more(self.glob.as_str()) {
+        if !plain.command.is_known && !names_program_in_part(plain) && !knows_more(self.glob.as_str()) {
             return false;
         }
         // Most patterns are about another program.
@@ -218,6 +221,14 @@ fn after_braces(pattern: &str) -> &str {
         }
     }
     pattern
+}
+
+/// Whether a part of the program's name is known: `${x}push`.
+fn names_program_in_part(plain: &PlainCommand<'_>) -> bool {
+    let Some(program) = plain.command.words.first() else { return false };
+    let parts = plain.command.unknown.iter().filter(|unknown| unknown.word == 0);
+    let unknown: usize = parts.map(|unknown| unknown.part.len()).sum();
+    !program.contains('/') && program.len() >= unknown + MIN_KNOWN
 }
 
 fn lowercase(part: &Part<'_>) -> String {

@@ -173,3 +173,23 @@ pub(super) fn first_below(
     }
     Some(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::without_classes;
+
+    #[test]
+    fn a_set_with_a_class_is_any_character() {
+        for (pattern, expected) in [
+            (".[[:lower:]]nv", ".?nv"),
+            ("[![:alpha:][:digit:]x]*", "?*"),
+            ("[[=e=]][[.e.]]", "??"),
+            ("[]e]nv", "[]e]nv"),
+            ("[a-z]", "[a-z]"),
+            ("\\[[:lower:]", "\\[[:lower:]"),
+            ("[[:lower:", "[[:lower:"),
+        ] {
+            assert_eq!(without_classes(pattern), expected, "{pattern}");
+        }
+    }
+}

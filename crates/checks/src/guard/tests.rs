@@ -209,6 +209,20 @@ fn a_command_is_denied_in_every_ordinary_spelling() {
 }
 
 #[test]
+fn a_program_whose_name_is_known_in_part_may_be_the_blocked_one() {
+    let tools = vec![command("forbidden", true, Action::Block)];
+    judged(
+        &GuardRules { tools, ..GuardRules::default() },
+        "ask\ta || c=for; ${c}bidden\n\
+         ask\t${c}bidden now\n\
+         free\ta || c=for; ${c}est\n\
+         free\t$c now\n\
+         free\t$c/tool now\n\
+         deny\tc=for; ${c}bidden\n",
+    );
+}
+
+#[test]
 fn an_answer_does_not_depend_on_the_order_of_commands() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();

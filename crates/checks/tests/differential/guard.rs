@@ -78,7 +78,7 @@ impl Guards {
         let strictest = found.iter().max_by_key(|finding| finding.action);
         Verdict {
             action: strictest.map(|finding| finding.action),
-            why: strictest.map_or_else(String::new, |finding| finding.what.clone()),
+            why: strictest.map_or_else(String::new, |finding| finding.reason.clone()),
         }
     }
 }

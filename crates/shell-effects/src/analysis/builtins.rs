@@ -102,6 +102,9 @@ pub(crate) fn completion(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for code in call.arguments.values(&["-C"]) {
         analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
     }
+    for words in call.arguments.values(&["-W"]) {
+        analyzer.subshell(|analyzer| analyzer.evaluate(&words.text));
+    }
     if call.name == "bind" {
         for binding in call.arguments.values(&["-x"]) {
             let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));

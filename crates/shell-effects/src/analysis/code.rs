@@ -4,18 +4,16 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::programs::inline_calls;
+use crate::programs::program::Stdin;
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
 use crate::{CodeLanguage, Doubt};
-
-/// The variable that stands for what another command prints.
-const UNKNOWN: &str = "unknown_output";
 
 /// So many variables are followed from one piece of arithmetic.
 const MAX_EVALUATED: usize = 32;
@@ -36,11 +34,12 @@ impl Analyzer<'_> {
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
         inline_calls::run_calls(self, interpreter, &text);
         let text = self.with_given_values(text);
+        let text = self.with_given_values(interpreter, text);
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }
 
     /// Code with the values that it is given: those of exported variables that it names, and its input.
-    fn with_given_values(&self, mut text: String) -> String {
+    fn with_given_values(&self, interpreter: &str, mut text: String) -> String {
         let mut given = String::new();
         for variable in self.state.exports.variables().iter() {
             if let Some((name, value)) = variable.split_once('=')
@@ -50,7 +49,10 @@ impl Analyzer<'_> {
                 given.push_str(value);
             }
         }
-        if let Stream::Text(printed) = &self.scope.input
+        let is_interpreter = self.program(interpreter).is_some_and(|program| program.stdin == Stdin::Code);
+        let reads_names = is_interpreter || text.contains("getline") || text.contains("system(");
+        if reads_names
+            && let Stream::Text(printed) = &self.scope.input
             && !printed.text.text.contains(text.as_str())
         {
             given.push('\n');
@@ -100,7 +102,10 @@ impl Analyzer<'_> {
     fn is_made_here(&self, word: &Field) -> bool {
         let is_set = |part: &str| match part.strip_prefix('$') {
             Some(name) if name.bytes().all(is_name) => {
-                name == UNKNOWN || self.state.get(name).is_some() || self.state.exports.has(name)
+                // `$_` is the last word of the command before.
+                matches!(name, UNKNOWN_WORD | "_")
+                    || self.state.get(name).is_some()
+                    || self.state.exports.has(name)
             }
             // `$@` and its like, where the arguments are those of this script.
             Some(name) => {
@@ -278,10 +283,28 @@ impl Analyzer<'_> {
         });
     }
 
+    /// The programs in a directory that this command wrote, one of which something else runs.
+    pub(crate) fn written_programs_in(&mut self, directory: &Field, command: usize) {
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        let all = self.paths_of(directory);
+        for path in all.iter().flat_map(|directory| self.state.disk.below(directory)).collect::<Vec<_>>() {
+            self.start_up_file(&Field::literal(path), command);
+        }
+    }
+
     /// A program that is called by its name alone, if this command wrote a file of that name and changed where programs are.
     pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
         let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
-        if !has_path || name.contains('/') || self.state.disk.is_untouched() {
+        if has_path && !name.contains('/') {
+            self.written_program(name, command);
+        }
+    }
+
+    /// A program of this name that this command wrote, in any directory.
+    pub(crate) fn written_program(&mut self, name: &str, command: usize) {
+        if self.state.disk.is_untouched() {
             return;
         }
         for path in self.state.disk.named(name) {
@@ -350,7 +373,7 @@ impl Analyzer<'_> {
             self.runs_unknown(CodeLanguage::Shell);
         }
         let is_bare = first.holes.iter().all(|(_, quoting)| *quoting != crate::Quoting::Quoted);
-        if is_whole && is_bare && fields.len() == 1 {
+        if is_whole && is_bare && (fields.len() == 1 || first.text == "$_") {
             self.doubt_script(&first.text);
         }
     }
@@ -394,7 +417,7 @@ fn as_code(text: &Field) -> Cow<'_, str> {
         let is_variable = |name: &&str| {
             name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit())
         };
-        let name = name.filter(is_variable).unwrap_or(UNKNOWN);
+        let name = name.filter(is_variable).unwrap_or(UNKNOWN_WORD);
         code.push_str(&format!("${{{name}}}"));
         at = hole.end;
     }

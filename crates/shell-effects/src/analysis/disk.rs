@@ -114,6 +114,14 @@ impl Disk {
         files.map(|file| file.path.as_ref().to_owned()).collect()
     }
 
+    /// The files in a directory that were written.
+    pub(crate) fn below(&self, directory: &str) -> Vec<String> {
+        let directory = directory.trim_end_matches('/');
+        let is_below = |path: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
+        let files = self.files.iter().filter(|file| is_below(&file.path));
+        files.map(|file| file.path.as_ref().to_owned()).collect()
+    }
+
     /// Writes to a file, or appends to it.
     pub(crate) fn write(&mut self, path: &str, content: Stream, appends: bool, by: Vec<usize>) {
         let mut file = match self.written(path) {

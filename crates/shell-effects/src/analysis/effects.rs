@@ -44,6 +44,11 @@ impl Analyzer<'_> {
         self.script.commands.len() - 1
     }
 
+    /// The index of the last command.
+    pub(crate) fn last_command(&self) -> usize {
+        self.script.commands.len().saturating_sub(1)
+    }
+
     pub(crate) fn command_mut(&mut self, command: usize) -> Option<&mut SimpleCommand> {
         self.script.commands.get_mut(command)
     }

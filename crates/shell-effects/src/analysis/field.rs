@@ -3,6 +3,10 @@
 use std::ops::Range;
 
 use crate::Quoting;
+use crate::syntax::parser::is_name;
+
+/// The variable that stands for what is not known.
+pub(crate) const UNKNOWN_WORD: &str = "unknown_output";
 
 /// One word after all expansions.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -60,6 +64,24 @@ impl Field {
     /// The same in quotes, as a word for a shell.
     pub(crate) fn quoted(&self) -> String {
         crate::quoted(&self.shown())
+    }
+
+    /// The same as a word of a script: what is not known stays so. A word that may be reserved is not quoted.
+    pub(crate) fn as_word(&self) -> String {
+        match self.kind {
+            FieldKind::Literal => crate::quoted_if_needed(&self.text),
+            FieldKind::Glob => {
+                let is_plain = |c: char| c.is_alphanumeric() || "*?[]!^-._/\\".contains(c);
+                let chars =
+                    self.text.chars().map(|c| if is_plain(c) { c.to_string() } else { format!("\\{c}") });
+                chars.collect()
+            }
+            FieldKind::Tree | FieldKind::Unknown => {
+                let name =
+                    self.text.strip_prefix('$').filter(|name| !name.is_empty() && name.bytes().all(is_name));
+                format!("${{{}}}", name.unwrap_or(UNKNOWN_WORD))
+            }
+        }
     }
 
     /// The same kind of field with another text.

@@ -199,7 +199,8 @@ impl Analyzer<'_> {
     fn unassigned(&self, name: &str, assigning: bool) -> ParameterValue {
         match (name, self.home()) {
             // By `env HOME=x bash -c …`.
-            ("HOME" | "TMPDIR", _) if self.state.exports.has(name) => ParameterValue::Unknown,
+            _ if self.state.exports.has(name) => ParameterValue::Unknown,
+            ("BASH", _) => ParameterValue::Fields(vec![Field::literal("bash")]),
             ("HOME", Some(home)) => ParameterValue::Fields(vec![Field::literal(home)]),
             ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.
@@ -234,6 +235,7 @@ impl Analyzer<'_> {
         self.assign(assignment);
         by.extend(start..self.script.commands.len());
         self.state.variables.set_printed_by(&assignment.name, by);
+        self.evaluate_prompt(&assignment.name);
     }
 
     fn assign(&mut self, assignment: &Assignment) {
@@ -286,7 +288,6 @@ impl Analyzer<'_> {
             None => value,
         };
         self.state.set(&assignment.name, value);
-        self.evaluate_prompt(&assignment.name);
     }
 
     /// A value that is the index of an array with a substitution is there to be evaluated, wherever that happens.
@@ -322,6 +323,8 @@ impl Analyzer<'_> {
                     self.as_part(|analyzer| analyzer.evaluate(&value.text));
                 }
             }
+            // What other variables hold has been set by the user.
+            _ if self.state.variables.printed_by(name).is_empty() => {}
             _ => self.doubt_script(name),
         }
     }

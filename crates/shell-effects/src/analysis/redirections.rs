@@ -246,7 +246,7 @@ impl Analyzer<'_> {
     }
 
     /// A file, however it is named from the directories that may be the current one.
-    fn paths_of(&self, file: &Field) -> Vec<String> {
+    pub(super) fn paths_of(&self, file: &Field) -> Vec<String> {
         let path = |base: &Base| match moved(base, file) {
             Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => {
                 self.relative_to_start(at)

@@ -281,9 +281,17 @@ impl Analyzer<'_> {
             Some((name, value)) if field.is_literal() && is_identifier(name) => {
                 format!("{name}={}", crate::quoted(value))
             }
-            _ => field.quoted(),
+            _ => field.as_word(),
         };
-        let rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
+        let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
+        // After a blank the next word is replaced as well.
+        let mut ends_blank = text.ends_with([' ', '\t']);
+        for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
+            let Some(alias) = self.state.aliases.get(&field.text).filter(|_| ends_blank) else { break };
+            let [text] = alias.bodies.as_slice() else { return self.doubt_script(name) };
+            ends_blank = text.ends_with([' ', '\t']);
+            word.clone_from(text);
+        }
         self.restoring(
             |analyzer| &mut analyzer.state.aliases,
             |analyzer| {

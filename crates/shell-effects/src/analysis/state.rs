@@ -42,7 +42,8 @@ impl State {
             exports: Exports::default(),
             disk: Disk::default(),
             options: ShellOptions::default(),
-            zero: None,
+            // A script of its own has another name, but is run by one as well.
+            zero: Some(Rc::new(Field::literal("bash"))),
             locals: Rc::default(),
         }
     }

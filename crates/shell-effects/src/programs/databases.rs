@@ -82,7 +82,15 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, database, call.command);
         }
     }
-    for text in &texts {
+    // A command in an argument goes on over its line breaks.
+    let is_input = statements.is_empty();
+    let (commands, texts): (Vec<&Field>, Vec<&Field>) =
+        texts.iter().partition(|text| !is_input && text.text.trim_start().starts_with('.'));
+    for text in commands {
+        let command = text.text.trim_start().trim_start_matches('.').replace('\n', " ");
+        dot_command(analyzer, call, &command);
+    }
+    for text in texts {
         for line in text.text.lines() {
             match line.trim_start().strip_prefix('.') {
                 Some(command) => dot_command(analyzer, call, command),

@@ -73,15 +73,20 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let silent =
         if is_vi && words.iter().any(is_silent) { Some(arguments::parse(SILENT_VI, words)) } else { None };
     let arguments = silent.as_ref().unwrap_or(&call.arguments);
+    let runs_shell = is_vi || call.program.stdin == Stdin::Code;
     for code in arguments.values(&["-c", "--cmd", "--eval", "--execute", "-e"]) {
         analyzer.inline_code(call.name, code.shown());
-        shell_commands(analyzer, &code.text);
+        if runs_shell {
+            shell_commands(analyzer, &code.text);
+        }
     }
     let (codes, files): (Vec<&Field>, Vec<&Field>) =
         arguments.operands.iter().partition(|field| field.text.starts_with('+'));
     for code in codes {
         let code = code.text.trim_start_matches('+').to_owned();
-        shell_commands(analyzer, &code);
+        if runs_shell {
+            shell_commands(analyzer, &code);
+        }
         analyzer.inline_code(call.name, code);
     }
     if call.program.stdin == Stdin::Code || silent.is_some() {

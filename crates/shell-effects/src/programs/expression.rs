@@ -176,7 +176,8 @@ impl<'f> Expression<'f> {
                 return narrowed(&files, &Limits { name, ..Limits::default() });
             }
             "-path" | "-wholename" => {
-                let path = self.next().filter(|path| path.is_literal()).map(|path| path.text.clone());
+                let is_pattern = |path: &&Field| matches!(path.kind, FieldKind::Literal | FieldKind::Glob);
+                let path = self.next().filter(is_pattern).map(|path| path.text.clone());
                 return narrowed(&files, &Limits { path, ..Limits::default() });
             }
             "-type" => {

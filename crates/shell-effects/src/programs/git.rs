@@ -63,8 +63,11 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return analyzer.git_alias(&alias, rest);
     }
     let known = call.program.subcommand(&subcommand.text);
-    if known.is_none() && analyzer.known_git_alias(&subcommand.text, rest) {
-        return;
+    if known.is_none() {
+        if analyzer.known_git_alias(&subcommand.text, rest) {
+            return;
+        }
+        analyzer.written_program(&format!("git-{}", subcommand.text), call.command);
     }
     let Some((options, SubcommandAction::Git(run))) = known.map(|known| (known.options, known.action)) else {
         return analyzer.unknown_program(call.fields);

@@ -176,7 +176,13 @@ const COMMANDS: [&str; 3] = ["knownhostscommand", "localcommand", "proxycommand"
 
 /// `ssh -o ProxyCommand=CODE`.
 pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
-    for setting in arguments.values(&["-o"]) {
+    let mut settings: Vec<Field> = arguments.values(&["-o"]).cloned().collect();
+    for file in arguments.values(&["-F"]) {
+        if let Stream::Text(printed) = analyzer.content(file) {
+            settings.extend(printed.text.text.lines().map(Field::literal));
+        }
+    }
+    for setting in &settings {
         let text = setting.text.trim_start();
         let Some((name, value)) = text.split_once(|c: char| c == '=' || c.is_whitespace()) else { continue };
         if COMMANDS.contains(&name.to_ascii_lowercase().as_str()) && value != "none" {

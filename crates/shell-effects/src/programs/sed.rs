@@ -59,7 +59,13 @@ fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
                 analyzer.by_option("w", |analyzer| analyzer.touch(Access::Write, &file(name), command));
             }
             SedEffect::Runs(code) if !code.contains(UNKNOWN) => {
-                analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+                // It is read like the text of `a`, without its backslashes.
+                let plain = without_backslashes(code);
+                for code in
+                    [Some(code), Some(plain.as_str()).filter(|plain| *plain != code)].into_iter().flatten()
+                {
+                    analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+                }
             }
             // What the lines are is not known, or not before they are changed.
             SedEffect::Runs(_) | SedEffect::RunsLines => analyzer.doubt_script("sed"),
@@ -102,7 +108,7 @@ impl<'s> Iterator for Scanner<'s> {
                 'r' | 'R' => return self.file().map(SedEffect::Reads),
                 'w' | 'W' => return self.file().map(SedEffect::Writes),
                 'e' => {
-                    let code = self.line().trim();
+                    let code = self.lines().trim();
                     return Some(if code.is_empty() { SedEffect::RunsLines } else { SedEffect::Runs(code) });
                 }
                 's' => {
@@ -210,6 +216,13 @@ impl<'s> Scanner<'s> {
         Some(if file.is_empty() { "/dev/null" } else { file })
     }
 
+    /// The lines up to one that does not end with a backslash.
+    fn lines(&mut self) -> &'s str {
+        let start = self.rest;
+        while self.line().ends_with('\\') {}
+        start.get(..start.len() - self.rest.len()).unwrap_or(start)
+    }
+
     /// The text of `a`, `i` and `c`: up to a line that does not end with a backslash.
     fn text(&mut self) {
         // `a\` is followed by its text in the next line.
@@ -228,4 +241,13 @@ fn is_in_class(held: &str) -> bool {
     let class = held.get(at + 1..).unwrap_or_default();
     let mark = class.chars().next();
     matches!(mark, Some(':' | '.' | '=')) && class.len() > 1 && class.chars().next_back() == mark
+}
+
+fn without_backslashes(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut out = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        out.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    out
 }

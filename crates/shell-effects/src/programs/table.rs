@@ -120,6 +120,9 @@ pub fn has_subcommands(name: &str) -> bool {
 /// The name of a program, wherever it is. A rule about `rm` is about `/x/rm` and `./rm` as well: what is denied, and what is taken
 /// for a shell, must not depend on a path.
 pub fn name_of(word: &str) -> &str {
+    if is_own_program(word) {
+        return "bash";
+    }
     match word.rsplit('/').next() {
         Some(name) if !name.is_empty() => {
             name.strip_suffix(".exe").filter(|name| !name.is_empty()).unwrap_or(name)
@@ -128,10 +131,17 @@ pub fn name_of(word: &str) -> &str {
     }
 }
 
+/// Whether a path is that of the program that runs: a shell, which starts itself again.
+fn is_own_program(word: &str) -> bool {
+    word.strip_prefix("/proc/").is_some_and(|rest| rest.ends_with("/exe") && rest.matches('/').count() == 1)
+}
+
 /// The same where it is known what the program does: it is called by its name alone, or by its path in a directory for programs.
 /// `./test` may do anything.
 pub(crate) fn called_name(word: &str) -> Option<&str> {
     match word.rsplit_once('/') {
+        _ if is_own_program(word) => Some("bash"),
+        Some((_, name)) if name.starts_with("ld-") && name.contains(".so") => Some(name),
         Some((directory, _)) if !directory.ends_with("bin") || directory.ends_with(".bin") => None,
         _ => Some(name_of(word)),
     }

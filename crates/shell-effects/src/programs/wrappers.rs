@@ -41,6 +41,9 @@ pub(crate) const WRAPPERS: &[Program] = &[
     command_text(&["flock"], SU, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
     wraps(&["timeout"], "-s= -k= --signal= --kill-after=", 1).controls(Control::Wrapper),
     wraps(&["ionice"], "-c= -n= -p= --class= --classdata=", 0),
+    wraps(&[
+        "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2", "ld-linux.so.2", "ld-musl-aarch64.so.1", "ld-musl-x86_64.so.1", "ld.so",
+    ], "--library-path= --inhibit-rpath= --audit= --preload= --argv0=", 0),
     wraps(&["ltrace"], "-o=w -e= -p= -u=", 0),
     wraps(&["nice"], "-n= --adjustment=", 0).controls(Control::Wrapper),
     wraps(&["nsenter"], "-t= -S= -G= --target= --setuid= --setgid=", 0).stdin(Stdin::Shell),

@@ -160,12 +160,19 @@ impl Analyzer<'_> {
         if self.state.disk.is_untouched() {
             return;
         }
+        self.written_hooks(&Field::literal(".git/hooks"));
         let home = self.home().unwrap_or("~").trim_end_matches('/');
         for file in
             [format!("{home}/.gitconfig"), format!("{home}/.config/git/config"), ".git/config".to_owned()]
         {
             self.git_settings_in(&Field::literal(file));
         }
+    }
+
+    /// Hooks that this script wrote.
+    fn written_hooks(&mut self, directory: &Field) {
+        let command = self.last_command();
+        self.written_programs_in(directory, command);
     }
 
     /// A setting whose value a variable holds.
@@ -222,7 +229,7 @@ impl Analyzer<'_> {
     pub(super) fn git_alias(&mut self, alias: &str, rest: &[Field]) {
         match alias.strip_prefix('!') {
             Some(code) => {
-                let words: Vec<String> = rest.iter().map(Field::quoted).collect();
+                let words: Vec<String> = rest.iter().map(Field::as_word).collect();
                 let code = Field::literal(format!("{code} {}", words.join(" ")));
                 self.subshell(|analyzer| analyzer.code(&code, "sh"));
             }
@@ -251,6 +258,12 @@ impl Analyzer<'_> {
             "alias" if value.is_literal() => {
                 analyzer.subshell(|analyzer| analyzer.git_alias(&value.text, &[]));
                 analyzer.state.aliases.define(&format!("git {name}"), value.text.clone());
+            }
+            "core" if name == "hookspath" => analyzer.written_hooks(value),
+            "submodule" if name == "update" => {
+                if let Some(code) = value.text.strip_prefix('!') {
+                    analyzer.subshell(|analyzer| analyzer.code(&value.with(code), "sh"));
+                }
             }
             "include" | "includeif" if name == "path" => analyzer.git_settings_in(value),
             "credential" if name == "helper" => {
