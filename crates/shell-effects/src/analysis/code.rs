@@ -33,7 +33,6 @@ impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
         inline_calls::run_calls(self, interpreter, &text);
-        let text = self.with_given_values(text);
         let text = self.with_given_values(interpreter, text);
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }
