@@ -46,7 +46,7 @@ impl TouchPattern {
             None => true,
             Some(FileAccess::Delete) => access == Access::Delete,
             Some(FileAccess::Read) => matches!(access, Access::Read | Access::Link),
-            Some(FileAccess::Write) => access != Access::Read,
+            Some(FileAccess::Write) => !matches!(access, Access::Read | Access::Mount),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Commands that a subcommand runs: here in another environment, in a container, or on another machine.
 
+use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
@@ -60,7 +61,7 @@ fn mounts(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
     for (field, source) in volumes.chain(sources) {
         // Others are the names of volumes.
         if field.is_literal() && source.starts_with(['/', '.', '~']) {
-            analyzer.reads(&Field::literal(source), command);
+            analyzer.touch(Access::Mount, &Field::literal(source), command);
         }
     }
 }
