@@ -252,7 +252,7 @@ fn what_cannot_be_extended_is_an_error_at_its_line() {
     5 |   - pack:nothing
       |     ^^^^^^^^^^^^ unknown pack
       |
-      = help: the packs are secrets, git-safety, destructive-commands, lockfiles
+      = help: the packs are secrets, git-safety, destructive-commands, lockfiles, cloud, containers, databases
 
     error: invalid config [ROOT]/.conclaude.yaml: 2 problems
     ");

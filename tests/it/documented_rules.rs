@@ -59,6 +59,11 @@ const RULES: &[DocumentedRule] = &[
         ],
         allows: &["npm pack", "npm run publish-docs"],
     },
+    DocumentedRule {
+        starts: r#"{tool: Bash, pattern: "//**", access: delete, outside: true, action: ask"#,
+        refuses: &["rm -rf /opt/x", "rm /opt//x", "cd /opt && rm x", "mv /srv/x .", "find /opt/x -delete"],
+        allows: &["rm -rf build", "rm -rf /tmp/x", "mv a b", "cp /opt/x .", "ls /opt"],
+    },
     // An exception: `the_exception_to_a_pack_is_one` is about it.
     DocumentedRule {
         starts: r#"{tool: Bash, commandPattern: "git push --force origin wip", action: allow"#,

@@ -102,7 +102,7 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     #       - run: "git status --short"
 
     ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
-    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
+    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles", "pack:cloud", "pack:containers", "pack:databases"]
 
     ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:
@@ -245,7 +245,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#       - run: "git status --short"
     +
     +## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
-    +# extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
+    +# extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles", "pack:cloud", "pack:containers", "pack:databases"]
     +
     +## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     +# des:

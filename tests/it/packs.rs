@@ -82,6 +82,21 @@ fn commands_that_destroy_are_blocked() {
 }
 
 #[test]
+fn what_runs_in_a_cloud_is_not_deleted_unasked() {
+    judged(&["cloud"], include_str!("../fixtures/packs/cloud.txt"));
+}
+
+#[test]
+fn containers_and_clusters_are_not_deleted_unasked() {
+    judged(&["containers"], include_str!("../fixtures/packs/containers.txt"));
+}
+
+#[test]
+fn databases_are_not_deleted_unasked() {
+    judged(&["databases"], include_str!("../fixtures/packs/databases.txt"));
+}
+
+#[test]
 fn the_directories_of_the_machine_are_not_those_of_the_project() {
     let test = Test::bash("extends: [\"pack:destructive-commands\"]\n", "").payload("tool_name", "Write");
     let write = |test: Test, path: &str| test.payload("tool_input", json!({"file_path": path})).run();
@@ -178,7 +193,7 @@ fn an_unknown_pack_is_an_error_with_a_suggestion() {
     assert_snapshot!(shown_in(&test.root(), &["pack", "show", "git"]), @"
     exit 1
     ----- stderr
-    conclaude: there is no pack `git`; the packs are secrets, git-safety, destructive-commands, lockfiles
+    conclaude: there is no pack `git`; the packs are secrets, git-safety, destructive-commands, lockfiles, cloud, containers, databases
     ");
 }
 
@@ -190,8 +205,11 @@ fn packs_are_listed_and_printed_as_they_are() {
     ----- stdout
     secrets               Files with passwords, keys and tokens are neither read nor written.
     git-safety            Git commands that lose or publish work are blocked, or the user decides. Committing, branching and pulling are free.
-    destructive-commands  Commands that destroy a machine, a disk, a database or a cluster, and programs fetched and run at once.
+    destructive-commands  Commands that destroy a machine, a disk, a database or a cluster, or what is outside of the project, and programs fetched and run at once.
     lockfiles             Files that a package manager writes are not edited by hand: `npm install`, `cargo update` and the like still change them.
+    cloud                 Commands that delete what runs in a cloud, or change it as a whole: aws, gcloud, az, terraform, pulumi, heroku, fly, vercel and others.
+    containers            Commands that delete containers, volumes, images or what runs in a cluster, and containers that get the machine.
+    databases             Statements and commands that delete databases, tables or all of their rows, and resets by frameworks.
 
     Use one with `conclaude pack add secrets`, or `extends: ["pack:secrets"]` in a config.
     "#);

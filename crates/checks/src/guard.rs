@@ -24,6 +24,7 @@ mod search;
 mod sql;
 mod tool_checks;
 mod tool_rule;
+mod touch_pattern;
 
 pub use call::{Finding, OwnFiles, ToolCall};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
@@ -35,6 +36,7 @@ pub use resolve::{Effects, Ground, Touch, Uncertainty};
 pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
 pub use search::EntryCount;
 pub use tool_rule::pipeline;
+pub use touch_pattern::TouchPattern;
 
 /// Compares a call with the rules. No finding means that the guards allow it.
 pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<Finding> {

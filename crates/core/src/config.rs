@@ -43,8 +43,8 @@ pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
 pub use extension::{ExtensionError, with_extended};
 pub use guards::{
-    CommandMatch, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig, SwitchConfig,
-    ToolAction, ToolRuleConfig,
+    CommandMatch, FileAccess, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig,
+    SwitchConfig, ToolAction, ToolRuleConfig,
 };
 pub use layers::{Layer, MergedConfig, Origins, PACK, Part, Source, file_name, merge};
 pub use notifications::{HookName, NotificationsConfig};

@@ -72,10 +72,11 @@ impl FilePattern {
         let pattern = fold_case(written.trim_start_matches("./"));
         let is_for_directories = pattern.ends_with('/');
         let plain = pattern.trim_end_matches('/');
-        let (anchor, plain) = if let Some(below_home) = plain.strip_prefix("~/") {
+        let (anchor, plain) = if plain == "~" || plain.starts_with("~/") {
             let home = escaped(&fold_case(home.unwrap_or("~")));
             let home = home.trim_end_matches('/').trim_start_matches('/');
-            (Anchor::Absolute, Cow::from(format!("{home}/{below_home}")))
+            let below_home = plain.get(1..).unwrap_or_default();
+            (Anchor::Absolute, Cow::from(format!("{home}{below_home}")))
         } else if let Some(absolute) = plain.strip_prefix("//") {
             (Anchor::Absolute, absolute.trim_start_matches('/').into())
         } else if let Some(rooted) = plain.strip_prefix('/') {
@@ -139,6 +140,30 @@ impl FilePattern {
     /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
     pub fn covers(&self, location: &Location) -> bool {
         self.compare(location, |glob, text| glob.matches(text).unwrap_or(true))
+    }
+
+    /// Whether it names the path itself, and not only a directory above it. A pattern for all of the project names its root.
+    pub fn names(&self, location: &Location) -> bool {
+        if location.absolute.len() > MAX_PATH_BYTES {
+            return true;
+        }
+        let matches = |text: &str| self.glob.matches(&fold_case(text)).unwrap_or(true);
+        let is_root =
+            || [&location.relative, &location.in_worktree].into_iter().flatten().any(String::is_empty);
+        let is_anchored = || match self.glob.as_str() {
+            "**" => is_root(),
+            _ => location.anchored().any(matches),
+        };
+        let absolute = location.absolute.trim_start_matches('/');
+        if self.is_for_directories && !location.is_directory {
+            return false;
+        }
+        match self.anchor {
+            Anchor::AnyDepth => matches(absolute.rsplit('/').next().unwrap_or_default()),
+            Anchor::Root => is_anchored(),
+            Anchor::Absolute => matches(absolute),
+            Anchor::RootOrAbsolute => is_anchored() || matches(absolute),
+        }
     }
 
     /// Whether a quick look tells that it does not.
@@ -296,6 +321,27 @@ mod tests {
             covers("/home/me/project/src", &at("src/a.rs")),
             "an absolute pattern for a file of the project"
         );
+    }
+
+    #[test]
+    fn a_pattern_may_mean_what_it_names_and_nothing_in_it() {
+        let names = |pattern: &str, location: &Location| {
+            FilePattern::new(pattern, Some("/home/me")).unwrap().names(location)
+        };
+        for (pattern, path, expected) in [
+            ("//{,*,home/*}", "/", true),
+            ("//{,*,home/*}", "/var", true),
+            ("//{,*,home/*}", "/home/you", true),
+            ("//{,*,home/*}", "/var/lib", false),
+            ("~", "/home/me", true),
+            ("~", "/home/me/x", false),
+            ("x", "/srv/x", true),
+            ("x", "/srv/x/y", false),
+        ] {
+            assert_eq!(names(pattern, &outside(path)), expected, "{pattern} {path}");
+        }
+        assert!(names("./", &at("")) && !names("./", &at("src")) && !names("./", &outside("/")));
+        assert!(names("src", &at("src")) && names("./src", &at("src")) && !names("./src", &at("src/a")));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct Pack {
     tree: &'static PackValue,
 }
 
-pub const ALL: [Pack; 4] = [
+pub const ALL: [Pack; 7] = [
     Pack { name: "secrets", text: include_str!("packs/secrets.yaml"), tree: &trees::SECRETS },
     Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml"), tree: &trees::GIT_SAFETY },
     Pack {
@@ -23,6 +23,9 @@ pub const ALL: [Pack; 4] = [
         tree: &trees::DESTRUCTIVE_COMMANDS,
     },
     Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), tree: &trees::LOCKFILES },
+    Pack { name: "cloud", text: include_str!("packs/cloud.yaml"), tree: &trees::CLOUD },
+    Pack { name: "containers", text: include_str!("packs/containers.yaml"), tree: &trees::CONTAINERS },
+    Pack { name: "databases", text: include_str!("packs/databases.yaml"), tree: &trees::DATABASES },
 ];
 
 impl Pack {
@@ -107,7 +110,7 @@ mod tests {
         assert_eq!(find("secret").unwrap_err().to_string(), "did you mean `pack:secrets`?");
         assert_eq!(
             find("zzz").unwrap_err().to_string(),
-            "the packs are secrets, git-safety, destructive-commands, lockfiles"
+            "the packs are secrets, git-safety, destructive-commands, lockfiles, cloud, containers, databases"
         );
     }
 

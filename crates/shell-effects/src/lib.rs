@@ -175,6 +175,8 @@ pub enum Access {
     MakeDirectory,
     /// It gets another name, through which it can be read and written.
     Link,
+    /// A container gets it. What happens to it there is not known.
+    Mount,
 }
 
 impl Access {
@@ -189,6 +191,7 @@ impl Access {
             Access::Delete => "deletes",
             Access::MakeDirectory => "creates the directory",
             Access::Link => "links",
+            Access::Mount => "mounts",
         }
     }
 

@@ -237,6 +237,19 @@ impl PlainCommand<'_> {
     }
 }
 
+impl PlainCommand<'_> {
+    /// Whether one of these options is certainly given, and none of them with a value that switches it off or is not known.
+    pub fn switches_on(&self, wanted: &[String]) -> bool {
+        let is_off = |(index, word): (usize, &str)| {
+            let Some((name, value)) = word.split_once('=') else { return false };
+            let is_wanted = wanted.iter().any(|option| option == name);
+            let is_known = !self.command.unknown.iter().any(|unknown| unknown.word == index);
+            is_wanted && (!is_known || matches!(value, "none" | "false" | "False" | "no" | "0"))
+        };
+        self.option(wanted) == Some(OptionMatch::Certain) && !self.words().any(is_off)
+    }
+}
+
 /// Whether a word that is not wholly known may be an option: without quotes directly after the subcommand, or after a dash.
 fn may_be_option(hole: &UnknownPart, word: &str, is_first: bool) -> bool {
     if hole.part.start == 0 {

@@ -10,6 +10,7 @@ pub(crate) mod expression;
 pub(crate) mod files;
 pub(crate) mod find;
 pub(crate) mod git;
+pub(crate) mod inline_calls;
 pub(crate) mod interpreters;
 pub(crate) mod launchers;
 pub(crate) mod network;

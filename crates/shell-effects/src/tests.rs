@@ -36,6 +36,7 @@ fn shown_effect(effect: &Effect) -> String {
         Access::Delete => "delete",
         Access::MakeDirectory => "mkdir",
         Access::Link => "link",
+        Access::Mount => "mount",
     };
     let base = match &effect.base {
         Base::At(base) if base.is_empty() => String::new(),

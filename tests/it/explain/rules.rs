@@ -27,7 +27,7 @@ fn rules_that_do_not_match_take_few_lines() {
         reads .env (which does not exist)
 
     Guards
-      · each of 16 uneditableFiles in pack:secrets:46-61 is not compared: nothing is
+      · each of 16 uneditableFiles in pack:secrets:52-67 is not compared: nothing is
         written or deleted
           ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
@@ -39,7 +39,7 @@ fn rules_that_do_not_match_take_few_lines() {
       ✗ unreadableFiles ".env" in pack:secrets:5
           does not cover notes.txt
           covers .env
-      · each of 38 unreadableFiles in pack:secrets:6-44 does not cover notes.txt,
+      · each of 44 unreadableFiles in pack:secrets:6-50 does not cover notes.txt,
         .env
           ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
           "?*.env", "!{example,sample,template}.env",
@@ -47,12 +47,18 @@ fn rules_that_do_not_match_take_few_lines() {
           "{terraform,*.auto}.tfvars", "*.pem", "*.key", "*.{p12,pfx,jks,keystore}",
           "id_{rsa,dsa,ecdsa,ed25519}", ".netrc", ".pgpass", ".git-credentials",
           ".htpasswd", "~/.{vault-token,claude/.credentials.json,codex/auth.json}",
-          "~/.ssh/", "!~/.ssh/known_hosts", "!~/.ssh/*.pub", "~/.gnupg/",
-          "~/.aws/credentials", "~/.azure/", "~/.config/gcloud/",
-          "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
-          "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
-          "service-account*.json", "*.tfstate", "*.kdbx", "!node_modules/",
-          "!.venv/", "!site-packages/"
+          "~/.ssh/", "!~/.ssh/known_hosts", "!~/.ssh/*.pub", "~/.gnupg/", "~/.aws/",
+          "~/.azure/", "~/.config/gcloud/",
+          "~/.config/{gh/hosts.yml,glab-cli,containers/auth.json,hub,op,doctl,rclone/rclone.conf,sops}",
+          "~/.kube/config", "~/.docker/config.json", "~/.npmrc", ".pypirc",
+          "~/.{gem/credentials,local/share/gem/credentials,bundle/config,composer/auth.json,m2/settings.xml,gradle/gradle.properties,terraform.d/credentials.tfrc.json,terraformrc,fly/config.yml,pulumi/credentials.json,config/pulumi/credentials.json}",
+          "//run/{user/*/,}containers/*/auth.json",
+          "~/{Library/Keychains,.local/share/keyrings,.password-store}",
+          "//{etc/{shadow,gshadow,sudoers,master.passwd,krb5.keytab,ssh/ssh_host_*_key}{,-},Library/Keychains}",
+          "//{home/*,Users/*,root}/.{ssh,gnupg,aws,azure,kube,docker,netrc,pgpass,git-credentials,npmrc,config/{gh,gcloud,glab-cli}}",
+          "!//{home/*,Users/*,root}/.ssh/{known_hosts,*.pub}",
+          "~/.cargo/credentials.toml", "credentials.json", "service-account*.json",
+          "*.tfstate", "*.kdbx", "!node_modules/", "!.venv/", "!site-packages/"
       · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
         notes.txt .env
           "Bash git push -f,--force", "Bash git push * +*", "Bash git push
@@ -81,6 +87,11 @@ fn rules_that_do_not_match_take_few_lines() {
       · toolUsageValidation "Bash git config {,*
         }{core.hookspath,include.path,includeif.*} *" in pack:git-safety:38 does not
         match cat notes.txt .env
+      · each of 2 toolUsageValidation in pack:secrets:69-70 does not match cat
+        notes.txt .env
+          "Bash {,* | }{env,printenv,set,export,export -p,declare -x,declare -px} |
+          {,* | }{curl,wget,nc,ncat,netcat,http,https,xh,telnet,ssh,mail} *", "Bash
+          {curl,wget,http,https,xh,nc} *$({env,printenv,set,export -p}*"
       · worktreeFence is for agents in a worktree of their own
 
     Gates

@@ -264,7 +264,7 @@ notifications:
     #       - run: "git status --short"
 
     ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
-    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
+    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles", "pack:cloud", "pack:containers", "pack:databases"]
 
     ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:

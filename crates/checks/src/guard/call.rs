@@ -142,6 +142,7 @@ pub(super) fn doing(access: Access) -> &'static str {
         Access::Delete => "deleting",
         Access::MakeDirectory => "creating the directory",
         Access::Link => "linking",
+        Access::Mount => "mounting",
         Access::Write | Access::Format | Access::Update => "writing",
     }
 }

@@ -24,6 +24,8 @@ pub struct CommandPattern {
     ignores_case: bool,
     /// The command must have one of these as well.
     options: Option<OptionNames>,
+    /// The command must have none of these.
+    without: Option<OptionNames>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +75,8 @@ impl<'a> CommandForms<'a> {
 
 impl CommandPattern {
     pub fn new(glob: Glob, is_prefix: bool) -> CommandPattern {
-        CommandPattern { glob, is_prefix, longer: OnceLock::new(), ignores_case: false, options: None }
+        let longer = OnceLock::new();
+        CommandPattern { glob, is_prefix, longer, ignores_case: false, options: None, without: None }
     }
 
     /// The pattern with further words. None if it would be too long.
@@ -98,6 +101,10 @@ impl CommandPattern {
 
     pub fn with_options(self, options: Option<OptionNames>) -> CommandPattern {
         CommandPattern { options, ..self }
+    }
+
+    pub fn without(self, without: Option<OptionNames>) -> CommandPattern {
+        CommandPattern { without, ..self }
     }
 
     /// Whether it has a shell operator, and so is about several commands.
@@ -160,8 +167,11 @@ impl CommandPattern {
         }
     }
 
-    /// Whether one of the options is given.
+    /// Whether one of the options is given, and none of those that must not be.
     fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
+        if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice())) {
+            return None;
+        }
         self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))
     }
 
@@ -171,8 +181,7 @@ impl CommandPattern {
         }
         // An unknown program could be any. It counts only if the pattern compares more than the program.
         let knows_more = |pattern: &str| {
-            let program = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}'));
-            let pattern = program.map_or(pattern, |(_, rest)| rest);
+            let pattern = after_braces(pattern);
             pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
         };
         if !plain.command.is_known && !names_program_in_part(plain) && !knows_more(self.glob.as_str()) {
@@ -196,6 +205,22 @@ impl CommandPattern {
         };
         !parts.is_empty() && (could_match(&self.glob) || self.longer().is_some_and(could_match))
     }
+}
+
+/// The pattern after the alternatives that it starts with, also where these have alternatives themselves.
+fn after_braces(pattern: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in pattern.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return if at == 0 { pattern } else { pattern.get(at + 1..).unwrap_or_default() };
+        }
+    }
+    pattern
 }
 
 /// Whether a part of the program's name is known: `${x}push`.

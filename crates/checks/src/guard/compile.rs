@@ -6,6 +6,7 @@ use super::command_pattern::CommandPattern;
 use super::rules::{
     Action, AgentFilter, FileRule, FileRules, GuardRules, InputPattern, RuleOrigin, Switch, ToolRule,
 };
+use super::touch_pattern::TouchPattern;
 use conclaude_core::config::{
     CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
@@ -118,9 +119,10 @@ fn tool_rule(
     Ok(ToolRule {
         tool: tool_glob(config)?,
         input: input_pattern(config, home)?,
-        pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
+        pattern: touch_pattern(config, home)?,
         command: command_pattern(config)?,
         sql: config.sql_pattern.as_ref().map(sql_pattern).transpose()?,
+        sql_unless: config.sql_unless.as_ref().map(sql_pattern).transpose()?,
         written: written.join(" "),
         action: match config.action {
             ToolAction::Allow => Action::Allow,
@@ -132,6 +134,19 @@ fn tool_rule(
         overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })
+}
+
+/// The files of a rule.
+fn touch_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<Option<TouchPattern>, GlobError> {
+    let Some(pattern) = &config.pattern else { return Ok(None) };
+    let outside = config.outside.unwrap_or(false);
+    let files = pattern.pattern(home)?;
+    Ok(Some(TouchPattern {
+        files: if outside { files.without_root() } else { files },
+        access: config.access,
+        outside,
+        exact: config.exact.unwrap_or(false),
+    }))
 }
 
 /// The tools of a rule. A rule about files also applies to the shell, unless it allows.
@@ -177,6 +192,6 @@ fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, Gl
         }
         Some(pattern) => pattern.glob().clone(),
     };
-    let pattern = CommandPattern::new(glob, is_prefix).with_options(options);
+    let pattern = CommandPattern::new(glob, is_prefix).with_options(options).without(config.without.clone());
     Ok(Some(if config.case_insensitive == Some(true) { pattern.ignoring_case()? } else { pattern }))
 }

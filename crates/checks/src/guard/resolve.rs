@@ -152,8 +152,19 @@ impl Ground<'_> {
     /// Whether a file is in a directory for temporary files that does not contain the project.
     pub fn is_temporary(&self, path: &Path) -> bool {
         let root = self.links.real_path(self.root);
-        let is_below = |folder: &Path| path.starts_with(folder) && !root.starts_with(folder);
-        if TEMPORARY.iter().any(|folder| is_below(Path::new(folder))) {
+        self.has_temporary(|folder| path.starts_with(folder) && !root.starts_with(folder))
+    }
+
+    /// Whether a file is in a directory for temporary files. The project is none, wherever it is, and devices are none.
+    pub fn is_discardable(&self, path: &Path) -> bool {
+        let root = self.links.real_path(self.root);
+        let is_kept = path.starts_with("/dev") && !path.starts_with("/dev/shm") || root.starts_with(path);
+        !is_kept && self.has_temporary(|folder| path.starts_with(folder))
+    }
+
+    /// Whether this is so for one of the directories for temporary files.
+    fn has_temporary(&self, is_meant: impl Fn(&Path) -> bool) -> bool {
+        if TEMPORARY.iter().any(|folder| is_meant(Path::new(folder))) {
             return true;
         }
         // A `TMPDIR` that contains the user's home is a mistake.
@@ -161,7 +172,22 @@ impl Ground<'_> {
         let holds_home =
             |folder: &Path| home.as_ref().is_some_and(|home| Path::new(home).starts_with(folder));
         let named = files::temporary().into_iter().filter(|folder| !holds_home(folder));
-        named.map(|folder| self.links.real_path(&folder)).any(|folder| is_below(&folder))
+        named.map(|folder| self.links.real_path(&folder)).any(|folder| is_meant(&folder))
+    }
+
+    /// The names of what is deleted: a link itself, and not what it leads to.
+    pub(super) fn deleted(&self, touch: &Touch) -> Vec<Location> {
+        let is_directory = touch.is_directory();
+        let paths = touch.names.iter().map(|name| Path::new(&name.absolute));
+        let Some(named) = paths.into_iter().next() else { return Vec::new() };
+        let real = match (named.parent(), named.file_name()) {
+            (Some(parent), Some(name)) => self.links.real_path(parent).join(name),
+            _ => named.to_owned(),
+        };
+        // What `..` leads to depends on links before it.
+        let is_link = touch.names.len() > 1 && named.is_symlink();
+        let walked = if is_link { None } else { Some(self.location(&touch.path, is_directory)) };
+        [Some(self.location(&real, is_directory)), walked].into_iter().flatten().collect()
     }
 
     pub fn location(&self, path: &Path, is_directory: bool) -> Location {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
 use super::comparison_log::ComparisonLog;
+use super::touch_pattern::TouchPattern;
 use conclaude_core::config::{Layer, NameGlob, PACK};
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::file_pattern::{FilePattern, Location};
@@ -178,11 +179,13 @@ pub struct ToolRule {
     /// Compared with the call's input.
     pub input: InputPattern,
     /// None compares no file.
-    pub pattern: Option<FilePattern>,
+    pub pattern: Option<TouchPattern>,
     /// None compares no command.
     pub command: Option<CommandPattern>,
     /// None compares no SQL.
     pub sql: Option<CommandPattern>,
+    /// Statements that `sql` does not mean.
+    pub sql_unless: Option<CommandPattern>,
     /// As written in the config, for messages.
     pub written: String,
     pub action: Action,
@@ -330,6 +333,7 @@ pub fn is_about(access: Access, writes: bool) -> bool {
     match access {
         Access::Read => !writes,
         Access::Link => true,
+        Access::Mount => false,
         Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => writes,
     }
 }

@@ -111,6 +111,7 @@ fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
         pattern: None,
         command: Some(CommandPattern::new(Glob::new(pattern, Kind::Name).unwrap(), is_prefix)),
         sql: None,
+        sql_unless: None,
         written: pattern.to_owned(),
         action,
         message: None,
@@ -360,7 +361,7 @@ fn each_command_is_compared_with_its_own_files() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
     let rule = |pattern: &str, action| ToolRule {
-        pattern: Some(FilePattern::new(pattern, None).unwrap()),
+        pattern: Some(FilePattern::new(pattern, None).unwrap().into()),
         command: None,
         ..command("unused", false, action)
     };

@@ -153,7 +153,7 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
         }
     };
     // The file is named if the command does not show it.
-    let file = target.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str()));
+    let file = target.file(rule, &call.ground).map(clean_line).filter(|file| !what.contains(file.as_str()));
     let on = file.as_ref().map(|file| format!(" on {file}")).unwrap_or_default();
     let Explanation { reason, advice } = match &target.kind {
         TargetKind::Command(forms) if !is_certain => uncertain(forms.plain.unknown(), rule),

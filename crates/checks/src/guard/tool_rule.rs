@@ -6,11 +6,10 @@ use serde_json::Value;
 
 use super::call::{ToolCall, start};
 use super::command_pattern::{CommandForms, CommandPattern, Match};
-use super::resolve::{Effects, Touch};
+use super::resolve::{Effects, Ground, Touch};
 use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::tools;
-use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use shell_effects::SimpleCommand;
 
@@ -104,19 +103,19 @@ impl<'a> RuleTarget<'a> {
             return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
-            let covers = |name: &Location| pattern.covers(name);
             // To allow, the pattern must cover each name of each file. To block, one name is enough.
             if is_allowing {
-                !self.touched.is_empty() && self.touched.iter().all(|touch| touch.names.iter().all(covers))
+                let covers = |touch: &&Touch| pattern.covers_all_names(touch, &call.ground);
+                !self.touched.is_empty() && self.touched.iter().all(covers)
             } else {
-                self.touched.iter().any(|touch| touch.names.iter().any(covers))
+                self.touched.iter().any(|touch| pattern.covers(touch, &call.ground))
             }
         });
         if !file {
             return Err(Mismatch::File);
         }
         if let Some(pattern) = &rule.sql {
-            self.runs_sql(pattern, is_allowing, call.ground.budget)?;
+            self.runs_sql(rule, pattern, call.ground.budget)?;
         }
         let by_input = self.has_input(rule, call)?;
         let Some(pattern) = &rule.command else { return Ok(by_input) };
@@ -176,24 +175,27 @@ impl RuleTarget<'_> {
     }
 
     /// The resolved path of the file that a rule denies or asks about.
-    pub(super) fn file(&self, rule: &ToolRule) -> Option<&str> {
-        let (pattern, writes) = match (&rule.pattern, &rule.input) {
-            (Some(pattern), _) => (pattern, None),
-            (None, InputPattern::File { pattern, writes }) => (pattern, Some(*writes)),
-            _ => return None,
-        };
-        let is_meant = |touch: &&&Touch| {
-            writes.is_none_or(|writes| is_about(touch.access, writes))
-                && touch.names.iter().any(|name| pattern.covers(name))
+    pub(super) fn file(&self, rule: &ToolRule, ground: &Ground<'_>) -> Option<&str> {
+        let is_meant = |touch: &&&Touch| match (&rule.pattern, &rule.input) {
+            (Some(pattern), _) => pattern.covers(touch, ground),
+            (None, InputPattern::File { pattern, writes }) => {
+                is_about(touch.access, *writes) && touch.names.iter().any(|name| pattern.covers(name))
+            }
+            _ => false,
         };
         self.touched.iter().find(is_meant).map(|touch| touch.shown())
     }
 
     /// Whether the pattern matches an SQL statement. To allow, it must match all statements.
-    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool, budget: &Budget) -> Result<(), Mismatch> {
+    fn runs_sql(&self, rule: &ToolRule, pattern: &CommandPattern, budget: &Budget) -> Result<(), Mismatch> {
+        let is_allowing = rule.action == Action::Allow;
         let TargetKind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
         let statements = sql::statements(forms.plain.command);
-        let matches = |statement: &String| pattern.matches(statement, !is_allowing, budget);
+        let is_excepted = |statement: &str| {
+            rule.sql_unless.as_ref().is_some_and(|unless| unless.matches(statement, is_allowing, budget))
+        };
+        let matches =
+            |statement: &String| pattern.matches(statement, !is_allowing, budget) && !is_excepted(statement);
         let is_match = if is_allowing {
             !statements.is_empty() && statements.iter().all(matches)
         } else {

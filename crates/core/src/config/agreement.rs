@@ -35,7 +35,8 @@ fn full() -> Value {
             "uneditableFiles": ["a", { "pattern": "x", "message": "m", "agent": "a", "outside": true, "overridable": true }],
             "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true },
             "toolUsageValidation": [{
-                "tool": "Bash", "pattern": "x", "commandPattern": "git push", "sqlPattern": "drop *", "options": ["-f", "--force"], "caseInsensitive": true,
+                "tool": "Bash", "pattern": "x", "access": "delete", "outside": true, "exact": true, "without": ["--dry-run"],
+                "sqlUnless": "* where *", "commandPattern": "git push", "sqlPattern": "drop *", "options": ["-f", "--force"], "caseInsensitive": true,
                 "matchMode": "prefix", "action": "block", "message": "m", "agent": "a", "overridable": false,
             }],
         },

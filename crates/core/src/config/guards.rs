@@ -189,12 +189,22 @@ pub struct ToolRuleConfig {
     #[serde(default, deserialize_with = "blank_is_none")]
     #[schemars(with = "Option<OptionalFileGlob>")]
     pub pattern: Option<FileGlob>,
+    /// What is done to the files of `pattern`: `read`, `write` (also deleting) or `delete` (also moving away). Default: anything.
+    pub access: Option<FileAccess>,
+    /// Whether `pattern` leaves the project's own files and temporary ones alone. Default: `false`.
+    pub outside: Option<bool>,
+    /// Whether `pattern` covers only what it names, not what is in such a directory; `./` is the project's root then. Default: `false`.
+    pub exact: Option<bool>,
     /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
     pub command_pattern: Option<CommandGlob>,
     /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
     pub sql_pattern: Option<CommandGlob>,
+    /// A glob over statements that `sqlPattern` does not mean: `* where *`.
+    pub sql_unless: Option<CommandGlob>,
     /// The command must also have one of these options, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
     pub options: Option<OptionNames>,
+    /// The command must have none of these options, such as `--dry-run`. One with the value `none` or `false` does not count.
+    pub without: Option<OptionNames>,
     /// Whether `commandPattern` is compared without regard to case. Default: `false`.
     pub case_insensitive: Option<bool>,
     /// Whether the command is compared as a whole, or its beginning up to the end of a word. Default: `full`.
@@ -207,6 +217,18 @@ pub struct ToolRuleConfig {
     pub agent: Option<NameGlob>,
     /// A rule of an inner layer of the config may decide otherwise. Default: `false`.
     pub overridable: Option<bool>,
+}
+
+/// What is done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FileAccess {
+    /// It is read.
+    Read,
+    /// It is written, created, deleted or moved away.
+    Write,
+    /// It is deleted or moved away.
+    Delete,
 }
 
 /// How much of a command is compared.

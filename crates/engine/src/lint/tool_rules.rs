@@ -109,6 +109,7 @@ impl RulePosition<'_> {
             ("commandPattern", rule.command_pattern.is_some()),
             ("sqlPattern", rule.sql_pattern.is_some()),
             ("options", rule.options.is_some()),
+            ("without", rule.without.is_some()),
         ];
         let command_key = keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
         if let Some(key) = command_key
@@ -134,12 +135,29 @@ impl RulePosition<'_> {
             let why = format!("`{tool}` names no file to compare");
             return Some(remark.because(why).help("remove `pattern`"));
         }
-        let unused =
-            [("matchMode", rule.match_mode.is_some()), ("caseInsensitive", rule.case_insensitive.is_some())];
-        let (key, _) = unused.into_iter().find(|(_, is_set)| *is_set && rule.command_pattern.is_none())?;
+        let (key, missing) = without_effect(rule)?;
         let remark = self.remark(key, format!("{KEY}: `{key}` has no effect"));
-        Some(remark.because("there is no `commandPattern`").help(format!("remove `{key}`")))
+        Some(remark.because(format!("there is no `{missing}`")).help(format!("remove `{key}`")))
     }
+}
+
+/// A key that only limits another one, which is missing.
+fn without_effect(rule: &ToolRuleConfig) -> Option<(&'static str, &'static str)> {
+    let limits = [
+        ("matchMode", rule.match_mode.is_some(), "commandPattern", rule.command_pattern.is_some()),
+        (
+            "caseInsensitive",
+            rule.case_insensitive.is_some(),
+            "commandPattern",
+            rule.command_pattern.is_some(),
+        ),
+        ("sqlUnless", rule.sql_unless.is_some(), "sqlPattern", rule.sql_pattern.is_some()),
+        ("access", rule.access.is_some(), "pattern", rule.pattern.is_some()),
+        ("outside", rule.outside.is_some(), "pattern", rule.pattern.is_some()),
+        ("exact", rule.exact.is_some(), "pattern", rule.pattern.is_some()),
+    ];
+    let idle = limits.into_iter().find(|(_, is_set, _, is_used)| *is_set && !is_used);
+    idle.map(|(key, _, missing, _)| (key, missing))
 }
 
 /// Spaces that no command has: its words are compared with one between them.
@@ -171,7 +189,11 @@ fn comes_before(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     // A rule that allows must cover every file, one that blocks any.
     let files = match (file(first), file(second)) {
         (None, _) => true,
-        (Some(one), Some(other)) => one == other && allows(first) == allows(second),
+        (Some(one), Some(other)) => {
+            let limits = |rule: &ToolRuleConfig| (rule.access, rule.outside, rule.exact);
+            let is_limited = limits(first) != (None, None, None) && limits(first) != limits(second);
+            one == other && allows(first) == allows(second) && !is_limited
+        }
         (Some(_), None) => false,
     };
     let (one, other) = (&first.tool.pattern, &second.tool.pattern);
@@ -219,7 +241,9 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         (Some(one), Some(other)) => allows(first) == allows(second) && covers(&one, &other),
         (Some(_), None) => false,
     };
-    options && commands && statements
+    let exceptions = first.without.as_ref().is_none_or(|names| second.without.as_ref() == Some(names))
+        && first.sql_unless.as_ref().is_none_or(|unless| second.sql_unless.as_ref() == Some(unless));
+    options && commands && statements && exceptions
 }
 
 /// The pattern of commands, and whether anything may follow it.

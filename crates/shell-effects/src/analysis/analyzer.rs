@@ -64,6 +64,8 @@ pub(super) struct Streams {
     pub(super) has_process: bool,
     /// By all commands so far, where a command or a file gets it.
     pub(super) prints: Option<Stream>,
+    /// The files that `exec` opened for writing.
+    pub(super) opened: Vec<Field>,
 }
 
 /// The functions that were defined, with the state there, and those that were called.
@@ -118,6 +120,7 @@ impl<'a> Analyzer<'a> {
                 process: Stream::Nothing,
                 has_process: false,
                 prints: None,
+                opened: Vec::new(),
             },
             combinations: Combinations::default(),
             functions: FunctionLog::default(),

@@ -9,6 +9,7 @@ use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
+use crate::programs::inline_calls;
 use crate::programs::program::Stdin;
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
@@ -31,6 +32,7 @@ pub(crate) enum Language {
 impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
+        inline_calls::run_calls(self, interpreter, &text);
         let text = self.with_given_values(interpreter, text);
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }

@@ -125,9 +125,9 @@ impl Analyzer<'_> {
         let body = self.script.commands.len();
         if around.leaves {
             let content = self.printing(|analyzer| analyzer.compound(&command.kind));
-            if let Some((file, appends)) = &around.output {
+            for (file, appends) in &around.output {
                 let by = (self.scope.pipeline..self.script.commands.len()).collect();
-                self.wrote(file, content, *appends, by);
+                self.wrote(file, content.clone(), *appends, by);
             }
         } else {
             self.compound(&command.kind);

@@ -5,7 +5,7 @@ use crate::analysis::directories::moved;
 use crate::analysis::disk::WrittenFile;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, RedirectionEffects, Stream};
-use crate::programs::interpreters::{is_descriptor, is_input};
+use crate::programs::interpreters::{is_connection, is_descriptor, is_input};
 use crate::programs::program::Output;
 use crate::programs::table;
 use crate::syntax::tree::{Redirect, Redirection, Word};
@@ -66,11 +66,23 @@ impl Analyzer<'_> {
         // `>&$fd` may be a descriptor or a file.
         if field.kind == FieldKind::Unknown {
             found.to_file = true;
+            self.to_opened(is_standard, found);
         } else if is_descriptor {
             found.leaves |= is_standard && field.text != "1";
+            if !matches!(field.text.as_str(), "1" | "2" | "-") {
+                self.to_opened(is_standard, found);
+            }
         } else {
             let output = if is_standard { Some(false) } else { None };
             self.writes(word, output, found);
+        }
+    }
+
+    /// The standard output goes to a descriptor: one of the files that `exec` opened gets it.
+    fn to_opened(&self, is_standard: bool, found: &mut RedirectionEffects) {
+        if is_standard && !self.streams.opened.is_empty() {
+            found.leaves = true;
+            found.output = self.streams.opened.iter().map(|file| (file.clone(), true)).collect();
         }
     }
 
@@ -83,7 +95,9 @@ impl Analyzer<'_> {
             && field.text != "/dev/stdout"
         {
             found.leaves = true;
-            found.output = Some((field.clone(), appends));
+            found.output = vec![(field.clone(), appends)];
+        } else if output.is_none() {
+            found.opened.push(field.clone());
         }
         found.touched.push((Access::Write, field));
     }
@@ -107,6 +121,7 @@ impl Analyzer<'_> {
         }
         match self.written(file) {
             Some(written) => written.content(),
+            None if is_connection(file) => Stream::Unknown,
             None => Stream::File,
         }
     }

@@ -15,6 +15,9 @@ use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
 use crate::{Access, Quoting};
 
+/// Files that `exec` opens beyond this number are not followed.
+const MAX_OPENED: usize = 16;
+
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
         if words.is_empty() {
@@ -82,8 +85,13 @@ impl Analyzer<'_> {
         if !declares {
             saved.iter().for_each(|saved| self.state.variables.put_back(saved));
         }
-        // `exec > FILE`.
-        redirected.to_file && fields.len() == 1 && fields.first().is_some_and(|field| field.text == "exec")
+        // `exec > FILE`, `exec 3> FILE`.
+        let is_exec = fields.len() == 1 && fields.first().is_some_and(|field| field.text == "exec");
+        if is_exec {
+            self.streams.opened.append(&mut redirected.opened);
+            self.streams.opened.truncate(MAX_OPENED);
+        }
+        redirected.to_file && is_exec
     }
 
     /// Runs a command with the variables that are written before it, or that it declares.
@@ -118,8 +126,9 @@ impl Analyzer<'_> {
         }
         let mut content = self.printing(|analyzer| analyzer.run_fields(fields));
         content.add(std::mem::take(&mut self.streams.output));
-        if let Some((file, appends)) = &redirected.output {
-            self.wrote(file, content, *appends, (self.scope.pipeline..self.script.commands.len()).collect());
+        for (file, appends) in &redirected.output {
+            let by = (self.scope.pipeline..self.script.commands.len()).collect();
+            self.wrote(file, content.clone(), *appends, by);
         }
     }
 

@@ -37,8 +37,10 @@ pub(crate) struct RedirectionEffects {
     pub(crate) touched: Vec<(Access, Field)>,
     pub(crate) input: Option<Stream>,
     pub(crate) to_file: bool,
-    /// The file that gets the standard output, and whether that is appended to it.
-    pub(crate) output: Option<(Field, bool)>,
+    /// The files that get the standard output, and whether that is appended to them.
+    pub(crate) output: Vec<(Field, bool)>,
+    /// Files that are opened for writing with another descriptor.
+    pub(crate) opened: Vec<Field>,
     /// Whether the standard output goes elsewhere.
     pub(crate) leaves: bool,
 }

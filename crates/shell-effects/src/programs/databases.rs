@@ -13,7 +13,7 @@ const MYSQL: Stdin = Stdin::Sql { has_hash_comments: true };
 #[rustfmt::skip]
 pub(crate) const DATABASES: &[Program] = &[
     tool(&["redis-cli"], "-h= -p= -s= -a= -u= -r= -i= -n= -d= -D= -t= --user= --pass= --sni= --cacert= --cert= --key=").stdin(Stdin::Queries),
-    Program::new(&["clickhouse-client", "cockroach", "duckdb", "litecli", "pgcli", "psql", "sqlcmd", "usql"]).stdin(SQL),
+    Program::new(&["clickhouse", "clickhouse-client", "clickhouse-local", "cockroach", "duckdb", "litecli", "pgcli", "psql", "sqlcmd", "usql"]).stdin(SQL),
     Program::new(&["mariadb", "mycli", "mysql"]).stdin(MYSQL),
     Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
     special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL),

@@ -26,6 +26,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
         "pypy", "pypy3", "python", "python2", "python3", "python3.10", "python3.11", "python3.12", "python3.13",
         "python3.14", "python3.8", "python3.9",
     ], "-c= -W= -X= -Q= -m=", interpreter).stdin(Stdin::Code),
+    special(&["powershell", "pwsh"], "-c= -Command= -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", interpreter).stdin(Stdin::Code),
     special(&["ruby"], "-e= -i? -I= -r= -F? -0? -C= -x?", in_place).stdin(Stdin::Code),
 ];
 
@@ -124,7 +125,8 @@ fn without_plus(words: &[Field]) -> Vec<Field> {
 fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let code: Vec<Field> = call
         .arguments
-        .values(&["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command"])
+        .values(&["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command", "-Command"])
+        .filter(|code| code.text != "-")
         .cloned()
         .collect();
     for text in &code {
@@ -139,7 +141,11 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.unknown_program(call.fields);
         return;
     }
-    let operands = &call.arguments.operands;
+    let mut operands = call.arguments.operands.as_slice();
+    // `deno run FILE`.
+    if matches!(call.name, "bun" | "deno") && operands.first().is_some_and(|first| first.text == "run") {
+        operands = operands.get(1..).unwrap_or_default();
+    }
     match operands.first() {
         _ if !code.is_empty() => {
             for operand in operands {
@@ -183,6 +189,11 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// Whether a file is the standard input.
 pub(crate) fn is_input(file: &Field) -> bool {
     matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// Whether bash takes a file for a connection to another machine.
+pub(crate) fn is_connection(file: &Field) -> bool {
+    file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/")
 }
 
 /// Whether a file is that of a process substitution.

@@ -1,10 +1,11 @@
 //! Commands that a subcommand runs: here in another environment, in a container, or on another machine.
 
+use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
-use crate::programs::arguments::{self, Call};
+use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::network;
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 
@@ -19,6 +20,9 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
+    }
+    if launch.place == Place::Elsewhere {
+        mounts(analyzer, &options, call.command);
     }
     if launch.place == Place::RemoteShell {
         network::ssh_options(analyzer, &options);
@@ -42,6 +46,23 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         });
     } else if !command.is_empty() {
         analyzer.inside(call.command, launch.place != Place::Here, |analyzer| analyzer.run_fields(command));
+    }
+}
+
+/// Files of this machine that a container is given: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.
+fn mounts(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
+    let volumes = options
+        .values(&["-v", "--volume"])
+        .filter_map(|volume| Some((volume, volume.text.split(':').next()?)));
+    let sources = options.values(&["--mount"]).filter_map(|mount| {
+        let mut parts = mount.text.split(',').filter_map(|part| part.split_once('='));
+        parts.find(|(key, _)| matches!(*key, "source" | "src")).map(|(_, source)| (mount, source))
+    });
+    for (field, source) in volumes.chain(sources) {
+        // Others are the names of volumes.
+        if field.is_literal() && source.starts_with(['/', '.', '~']) {
+            analyzer.touch(Access::Mount, &Field::literal(source), command);
+        }
     }
 }
 

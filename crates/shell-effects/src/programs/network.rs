@@ -156,6 +156,10 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if !is_local(target) {
         return;
     }
+    let deletes = call.arguments.flags.iter().any(|(name, _)| name.starts_with("--delete"));
+    if deletes && !call.arguments.has(&["-n", "--dry-run"]) {
+        analyzer.by_option("--delete", |analyzer| analyzer.touch_tree(Access::Delete, target, call.command));
+    }
     let is_whole = call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]);
     if is_whole {
         analyzer.touch_tree(Access::Write, target, call.command);

@@ -44,7 +44,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["docker"]).before_subcommand("-c= -H= -l= --config= --context= --host= --log-level= --tlscacert= --tlscert= --tlskey=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec", "compose exec", "container exec"], EXEC),
-            Subcommand::elsewhere(&["run", "compose run", "container run"], RUN),
+            Subcommand::elsewhere(&["run", "create", "compose run", "container create", "container run"], RUN),
             Subcommand::group(&["compose"], COMPOSE),
         ])
         .output(Output::Settings(COMPLETION)),
@@ -92,7 +92,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["podman"]).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec"], EXEC),
-            Subcommand::elsewhere(&["run"], RUN),
+            Subcommand::elsewhere(&["run", "create", "container run"], RUN),
             Subcommand::group(&["compose"], COMPOSE),
         ]),
     Program::new(&["poetry"]).before_subcommand("-C= -P= --directory= --project=")

@@ -23,7 +23,7 @@ impl Project {
         let folder = project();
         let root = folder.path().canonicalize().unwrap();
         let file_rule = |pattern: &str, action| ToolRule {
-            pattern: Some(FilePattern::new(pattern, None).unwrap()),
+            pattern: Some(FilePattern::new(pattern, None).unwrap().into()),
             command: None,
             tool: Glob::new("*", Kind::Name).unwrap(),
             ..command("unused", false, action)

@@ -52,7 +52,7 @@ pub struct PackCase {
 }
 
 /// The packs, in the order in which they are offered.
-pub const PACKS: [Pack; 4] = [
+pub const PACKS: [Pack; 7] = [
     Pack {
         name: "secrets",
         about: "files with passwords and keys are neither read nor written",
@@ -90,6 +90,39 @@ pub const PACKS: [Pack; 4] = [
             tool: "Write",
             field: "file_path",
             value: "package-lock.json",
+        },
+    },
+    Pack {
+        name: "cloud",
+        about: "nothing is deleted in a cloud unasked",
+        is_recommended: false,
+        case: PackCase {
+            name: "infrastructure is not destroyed",
+            tool: "Bash",
+            field: "command",
+            value: "terraform destroy",
+        },
+    },
+    Pack {
+        name: "containers",
+        about: "no container gets the machine; you are asked before containers or volumes are deleted",
+        is_recommended: false,
+        case: PackCase {
+            name: "no container gets the machine",
+            tool: "Bash",
+            field: "command",
+            value: "docker run -v /:/host alpine",
+        },
+    },
+    Pack {
+        name: "databases",
+        about: "no database, table or all of its rows is deleted",
+        is_recommended: false,
+        case: PackCase {
+            name: "no table is dropped",
+            tool: "Bash",
+            field: "command",
+            value: "psql -c 'drop table users'",
         },
     },
 ];
