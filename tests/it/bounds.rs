@@ -82,3 +82,39 @@ fn guards_that_take_too_long_deny_and_say_so() {
     let denied = test.payload("tool_input", serde_json::json!({ "command": "rm -rf d" })).run();
     insta::assert_snapshot!(denied.tool("deny"), @"The guards could not look at all that Bash touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
 }
+
+/// A path of 60 KB took more than a minute, and one of a megabyte in the input of an MCP tool never ended.
+#[test]
+fn a_long_path_holds_nobody_up() {
+    let config = "preToolUse: {uneditableFiles: ['*.lock', 'src/gen/**'], unreadableFiles: [.env]}\n";
+    let long = "a/".repeat(30_000);
+    let test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
+    let input = serde_json::json!({"command": format!("cat {long}b")});
+    let done = test.payload("tool_input", input).run();
+    assert_ne!(done.code, Some(1), "{}", done.stderr);
+    let long = "a/".repeat(500_000);
+    for (tool, field) in [("mcp__fs__write_file", "path"), ("Write", "file_path"), ("Read", "file_path")] {
+        let test = Test::event("PreToolUse").config(config).payload("tool_name", tool);
+        let test = test.payload("tool_input", serde_json::json!({field: format!("{long}b")}));
+        assert_ne!(test.run().code, Some(1), "{tool}");
+        let test = Test::event("PreToolUse").config(config).payload("tool_name", tool);
+        let test = test.payload("tool_input", serde_json::json!({field: format!("{long}.env/x.lock")}));
+        assert_ne!(test.run().code, Some(1), "{tool}");
+    }
+}
+
+#[test]
+fn a_payload_that_is_too_large_to_read_is_denied_where_there_are_guards() {
+    let large = || {
+        let content = "x".repeat(65 << 20);
+        serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": "Write",
+            "tool_input": {"file_path": "a.lock", "content": content}})
+        .to_string()
+    };
+    let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: ['*.lock']}\n").stdin(large());
+    insta::assert_snapshot!(test.run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ PAYLOAD_INVALID: the guards cannot look at this tool's input: the payload on stdin is larger than 64 MiB → do it in smaller steps
+    ");
+    Test::event("PreToolUse").config("maxBlocks: 2\n").stdin(large()).run().status(0);
+}

@@ -120,3 +120,27 @@ fn the_tools_of_mcp_servers_are_registered_where_files_are_guarded() {
     assert_snapshot!(matcher("preToolUse: {uneditableFiles: ['*.lock']}\n"), @"^(Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|mcp__.*)$");
     assert_snapshot!(matcher("preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'x *', action: block}]}\n"), @"Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell");
 }
+
+#[test]
+fn files_that_are_sent_to_the_user_are_read() {
+    let test = Test::event("PreToolUse").config("preToolUse: {unreadableFiles: [.env]}\n");
+    let test = test.payload("tool_name", "SendUserFile");
+    let denied = test.payload("tool_input", json!({"files": ["a.md", "conf/.env"]})).run();
+    assert!(denied.tool("deny").contains(".env"));
+    denied.again().payload("tool_input", json!({"files": ["a.md"]})).run().silent();
+}
+
+#[test]
+fn files_in_the_keys_of_a_map_and_in_from_and_to_are_asked_about() {
+    let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: [secret.txt]}\n");
+    let mut test = test.payload("tool_name", "mcp__fs__move_file");
+    for input in [
+        json!({"from": "secret.txt", "to": "b"}),
+        json!({"from": "a", "to": "secret.txt"}),
+        json!({"files": {"secret.txt": "new content"}}),
+    ] {
+        let answer = test.payload("tool_input", input).run();
+        assert!(answer.tool("ask").contains("secret.txt"));
+        test = answer.again();
+    }
+}

@@ -402,3 +402,59 @@ fn git_does_not_remove_our_own_files_unseen() {
     let main = done.again().without("agent_id").without("agent_type");
     run(main, "git clean -fdx").tool("ask");
 }
+
+/// In a replay the file may be gone since.
+#[test]
+fn an_edit_that_replaces_text_adds_no_file() {
+    let test = Test::event("PreToolUse").config("preToolUse: {preventRootAdditions: true}\n");
+    let test = test.payload("tool_name", "Edit");
+    let input = |old: &str| json!({"file_path": "gone.md", "old_string": old, "new_string": "b"});
+    let test = test.payload("tool_input", input("a")).run().silent().again();
+    test.payload("tool_input", input("")).run().tool("deny");
+}
+
+/// Each of these changed what an agent is held to.
+#[cfg(unix)]
+#[test]
+fn own_files_are_as_well_protected_as_guarded_ones() {
+    let program = env!("CARGO_BIN_EXE_conclaude");
+    let project = || {
+        let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: [keep]}\n");
+        test.file("e/.conclaude.yaml", "").file("README.md", "").payload("tool_name", "Bash")
+    };
+    let copied = project();
+    std::fs::copy(program, copied.root().join("other")).unwrap();
+    std::os::unix::fs::symlink(program, copied.root().join("link")).unwrap();
+    let mut test = copied;
+    for command in [
+        "python3 -c \"open('.conclaude.yaml','w').write('')\"",
+        "perl -e 'unlink \".conclaude.yaml\"'",
+        "frobnicate --fix .conclaude.yaml",
+        "cp -rT e .",
+        "conclaude audit export -o .conclaude.yaml",
+        "conclaude report --output=.conclaude.yaml",
+        "./bin/conclaud? uninstall",
+        "./other uninstall",
+        "./link trust --yes",
+        "cp /usr/bin/conclaude ./zz && ./zz uninstall",
+        "ln -s /usr/bin/conclaude zz; ./zz audit reset --yes",
+    ] {
+        let answer = test.payload("tool_input", json!({"command": command})).run();
+        assert!(answer.tool("deny").contains("conclaude's own"), "{command}");
+        test = answer.again();
+    }
+    for command in [
+        "conclaude validate .conclaude.yaml",
+        "conclaude explain PreToolUse --file .conclaude.yaml",
+        "cat .conclaude.yaml",
+        "./gradlew install",
+        "./configure && make install",
+        "./link validate",
+        "npm init -y",
+        "conclaude report -o report.html",
+        "python3 -c \"print('README.md')\"",
+        "frobnicate README.md",
+    ] {
+        test = test.payload("tool_input", json!({"command": command})).run().silent().again();
+    }
+}

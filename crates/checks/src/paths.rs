@@ -3,13 +3,24 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use shell_effects::normalise;
 
 /// A cache of links. One event checks the same folders many times, so each link is read once.
 #[derive(Debug, Default)]
-pub struct Links(RefCell<BTreeMap<OsString, Option<PathBuf>>>);
+pub struct Links(RefCell<BTreeMap<OsString, Part>>);
+
+/// What a part of a path is.
+#[derive(Clone, Debug)]
+enum Part {
+    Link(PathBuf),
+    /// A folder or a file.
+    Plain,
+    /// It does not exist, so nothing below it is a link.
+    Missing,
+}
 
 impl Links {
     /// The real path: links are followed, also dangling ones. Parts that do not exist yet stay as they are.
@@ -24,36 +35,54 @@ impl Links {
         let mut pending: Vec<_> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
         let mut here = PathBuf::new();
         let mut links = 0;
+        // How many parts of `here` do not exist: nobody looks below them, so a long path takes no longer than a short one.
+        let mut missing = 0_usize;
         while let Some(part) = pending.pop() {
             if part == ".." {
                 here.pop();
+                missing = missing.saturating_sub(1);
                 continue;
             }
             here.push(&part);
-            match self.target(&here, !pending.is_empty()) {
+            if missing > 0 {
+                missing += 1;
+                continue;
+            }
+            match self.part(&here, !pending.is_empty()) {
                 // A loop of links: the path stays as it was named.
-                Some(_) if links >= 40 => return normalise(path),
-                Some(target) => {
+                Part::Link(_) if links >= 40 => return normalise(path),
+                Part::Link(target) => {
                     links += 1;
                     here.pop();
                     pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
                 }
-                None => {}
+                Part::Plain => {}
+                Part::Missing => missing = 1,
             }
         }
         here
     }
 
-    /// The target of a link. Only folders are cached: there may be very many files.
-    fn target(&self, path: &Path, is_folder: bool) -> Option<PathBuf> {
+    /// Only folders are cached: there may be very many files.
+    fn part(&self, path: &Path, is_folder: bool) -> Part {
         if let Some(known) = self.0.borrow().get(path.as_os_str()) {
             return known.clone();
         }
-        let target = path.read_link().ok();
+        let part = match path.read_link() {
+            Ok(target) => Part::Link(target),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Part::Missing,
+            // A name that is too long for the kernel is one of nothing, and so is what is below a file.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::NotADirectory) =>
+            {
+                Part::Missing
+            }
+            Err(_) => Part::Plain,
+        };
         if is_folder {
-            self.0.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
+            self.0.borrow_mut().insert(path.as_os_str().to_owned(), part.clone());
         }
-        target
+        part
     }
 }
 
@@ -114,6 +143,15 @@ mod tests {
             assert_eq!(rel("", outside), None, "{outside}");
         }
         assert!(rel("", "loop/x").is_some(), "a loop leads nowhere, and does not hang");
+    }
+
+    #[test]
+    fn a_long_path_takes_no_longer_than_its_length() {
+        let long = "a/".repeat(500_000);
+        let path = Path::new("/nowhere").join(&long);
+        assert_eq!(real_path(&path), normalise(&path));
+        let up = Path::new("/nowhere").join(format!("{long}{}b", "../".repeat(500_000)));
+        assert_eq!(Links::default().walked_path(&up), Path::new("/nowhere/b"));
     }
 
     #[test]

@@ -105,6 +105,9 @@ fn handle_read(
             let traced = traced(event, payload, environment, &mut export);
             HandledCall { result: traced.map(|trace| trace.result), export }
         }
+        Err(error @ InputError::TooLarge { .. }) => {
+            invalid_payload::too_large(event, error, environment).into()
+        }
         Err(error) => invalid_payload::without(event, error.into()).into(),
     }
 }

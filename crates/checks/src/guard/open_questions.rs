@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Advice, Finding, ToolCall, doing, shown, start};
+use super::call::{Advice, Finding, OwnFiles, ToolCall, doing, shown, start};
 use super::comparison_log::ComparisonLog;
-use super::resolve::{Effects, Ground, Uncertainty};
+use super::file_checks::against_own;
+use super::own_commands::is_our_name;
+use super::resolve::{Effects, Ground, Touch, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
 use super::search::first_below;
 use super::tool_checks::allows;
@@ -31,6 +33,11 @@ pub(super) fn open_question(
     effects: &Effects,
     unclear: &Uncertainty,
 ) -> Option<Finding> {
+    if let Uncertainty::Doubt(doubt) = unclear
+        && let Some(finding) = names_own_file(call, doubt)
+    {
+        return Some(finding);
+    }
     let question = match unclear {
         Uncertainty::Path { access, written } => unknown_path(rules, call, *access, written),
         Uncertainty::WorkTree { command, directory, extent } => {
@@ -217,16 +224,32 @@ fn protected_word() -> Advice {
     Advice::both("Use a tool for files instead.", "Allow it if that may be done to the file.")
 }
 
+/// One of our own files that code in another language or an unknown program names: it may change it.
+fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
+    let own = call.own.map(OwnFiles::files)?;
+    let is_own = |touch: &Touch| own.covers(Path::new(touch.named()), &touch.path);
+    let (what, word) = match doubt {
+        Doubt::InlineCode { interpreter, text, bases, .. } => {
+            (format!("Code in {interpreter}"), named_word(call, bases, text, &is_own)?)
+        }
+        Doubt::UnknownProgram { words, bases } => {
+            let (program, arguments) = words.split_first()?;
+            if is_our_name(program) {
+                return None;
+            }
+            let word = arguments.iter().find_map(|word| named_word(call, bases, word, &is_own))?;
+            (format!("`{}`", clean_line(program)), word)
+        }
+        _ => return None,
+    };
+    let reason =
+        format!("{what} may change {word}, which belongs to conclaude's own config, state or registration.");
+    Some(against_own(call, reason, &word))
+}
+
 /// The first word of a text that names a protected file in one of the directories.
 fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
-    let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
-    let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
-    // `--file=x` and `-fx` name `x`.
-    let candidates =
-        words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
-    let directories = call.ground.directories(bases);
-    let is_guarded = |cwd: &PathBuf, word: &str| {
-        let touch = Ground { cwd, ..call.ground }.touch(Access::Link, word);
+    let is_guarded = |touch: &Touch| {
         let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
         guards.any(|rules| {
             rules
@@ -234,7 +257,25 @@ fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &
                 .is_some()
         })
     };
-    candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
+    named_word(call, bases, text, &is_guarded)
+}
+
+/// The first word of a text that names such a file in one of the directories.
+fn named_word(
+    call: &ToolCall<'_>,
+    bases: &[Base],
+    text: &str,
+    is_such: &dyn Fn(&Touch) -> bool,
+) -> Option<String> {
+    let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
+    let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+    // `--file=x` and `-fx` name `x`.
+    let candidates =
+        words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
+    let directories = call.ground.directories(bases);
+    let is_named =
+        |cwd: &PathBuf, word: &str| is_such(&Ground { cwd, ..call.ground }.touch(Access::Link, word));
+    candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_named(cwd, word))).map(clean_line)
 }
 
 /// A call, for rules that cannot be used.

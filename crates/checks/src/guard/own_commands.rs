@@ -1,19 +1,21 @@
 //! conclaude as a program: what it runs, and which of its commands change what it watches over. Like writes of our own files, those
 //! are not for subagents.
 
+use std::fs::Metadata;
 use std::path::Path;
 
 use super::call::{Finding, ToolCall};
 use super::file_checks::against_own;
-use super::resolve::{Effects, ShellEnvironment};
+use super::resolve::{Effects, ShellEnvironment, Touch};
 use conclaude_core::text::clean_line;
-use shell_effects::{Context, Program, Script, Subcommand, program_name};
+use shell_effects::{Access, Context, Program, Script, SimpleCommand, Subcommand, program_name};
 
 const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
 
-/// What the table of programs does not know of us: `des run STEP PHASE -- COMMAND` runs a command.
-const PROGRAMS: &[Program] =
-    &[Program::new(NAMES).subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
+/// What the table of programs does not know of us: `des run STEP PHASE -- COMMAND` runs a command, and some write a file.
+const PROGRAMS: &[Program] = &[Program::new(NAMES)
+    .options("-o=w --output=w")
+    .subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
 
 /// What a shell command does that is run in this directory.
 pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
@@ -29,7 +31,11 @@ pub const CHANGING: [&[&str]; 6] =
 pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
-    for command in effects.commands.iter().filter(|command| changes_us(&command.words)) {
+    let is_ours = |command: &&SimpleCommand| {
+        let Some((program, arguments)) = command.words.split_first() else { return false };
+        is_changing(arguments) && (is_our_name(program) || is_our_file(program, call, effects))
+    };
+    for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
             "`{}` changes conclaude's own registration, trust or records.",
             clean_line(&command.text)
@@ -38,13 +44,13 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
     }
 }
 
-fn changes_us(words: &[String]) -> bool {
-    let Some((program, arguments)) = words.split_first() else { return false };
+pub(super) fn is_our_name(program: &str) -> bool {
     // PowerShell separates folders by backslashes.
-    let name = program_name(program.rsplit('\\').next().unwrap_or(program));
-    if !NAMES.contains(&name) {
-        return false;
-    }
+    NAMES.contains(&program_name(program.rsplit('\\').next().unwrap_or(program)))
+}
+
+/// Whether the arguments are those of a command that changes what we watch over.
+fn is_changing(arguments: &[String]) -> bool {
     // What is not known before it runs may be anything.
     let is = |given: Option<&String>, name: &str| {
         given.is_some_and(|given| given == name || given.contains(['$', '`']))
@@ -56,12 +62,36 @@ fn changes_us(words: &[String]) -> bool {
     CHANGING.into_iter().any(is_changing) && !arguments.iter().any(|word| LOOKING.contains(&word.as_str()))
 }
 
+/// Whether a program may be ours by another name: a pattern, a link, a copy, or what this command writes itself.
+fn is_our_file(program: &str, call: &ToolCall<'_>, effects: &Effects) -> bool {
+    if !program.contains('/') {
+        return false;
+    }
+    let touch = call.ground.touch(Access::Read, program);
+    let is_written = |other: &Touch| other.access != Access::Read && other.path == touch.path;
+    let is_linked = || touch.path.file_name().is_some_and(|name| is_our_name(&name.to_string_lossy()));
+    program.contains(['*', '?', '['])
+        || is_linked()
+        || effects.touches.iter().any(is_written)
+        || is_copy_of_us(&touch.path)
+}
+
+/// A file with the content of the program that runs now.
+fn is_copy_of_us(path: &Path) -> bool {
+    let Ok(own) = std::env::current_exe() else { return false };
+    let length = |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|file| file.len());
+    length(path).is_some_and(|one| Some(one) == length(&own))
+        && std::fs::read(path).is_ok_and(|one| std::fs::read(own).is_ok_and(|own| one == own))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(command: &str) -> Vec<String> {
-        command.split(' ').map(str::to_owned).collect()
+    fn changes_us(command: &str) -> bool {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let (program, arguments) = words.split_first().unwrap();
+        is_our_name(program) && is_changing(arguments)
     }
 
     #[test]
@@ -101,7 +131,7 @@ mod tests {
             "conclaude $X",
             "conclaude.exe uninstall --purge",
         ] {
-            assert!(changes_us(&words(command)), "{command}");
+            assert!(changes_us(command), "{command}");
         }
         for command in [
             "conclaude",
@@ -119,7 +149,7 @@ mod tests {
             "echo conclaude uninstall",
             "notconclaude uninstall",
         ] {
-            assert!(!changes_us(&words(command)), "{command}");
+            assert!(!changes_us(command), "{command}");
         }
     }
 }

@@ -189,7 +189,11 @@ fn compare(
         {
             return (Effects::default(), Vec::new());
         }
-        ToolUse::File { access, path } => (Effects::of(ground.touch(access, path)), None),
+        ToolUse::File { access, path } => {
+            let touch = ground.touch(access, path);
+            let exists = touch.exists || tools::replaces_text(&tool.tool_input);
+            (Effects::of(Touch { exists, ..touch }), None)
+        }
         ToolUse::Shell(command) => {
             let script = guard::read_shell(command, home.as_deref(), cwd);
             (ground.of_script(script), Some(command))
@@ -201,6 +205,8 @@ fn compare(
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
+    let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
+    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, file)));
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
     effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
     let call = ToolCall {

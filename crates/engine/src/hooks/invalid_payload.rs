@@ -17,7 +17,7 @@ use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::DesConfig;
 use conclaude_core::decide::{self, HookResult};
 use conclaude_core::dialect::{claude, other_clients};
-use conclaude_core::error::{HookError, Result};
+use conclaude_core::error::{HookError, InputError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::Outcome;
@@ -121,6 +121,27 @@ impl InvalidPayload<'_> {
         let is_on = !calls_gated || config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
         if is_on { Some(Project { root: Some(root.folder), config }) } else { None }
     }
+}
+
+/// The answer to a payload that is not read to its end. If there are guards, a tool is denied that nobody can judge.
+pub(super) fn too_large(
+    event: EventKind,
+    error: InputError,
+    environment: &Environment,
+) -> Result<HookResult> {
+    let Some(project) = environment.project_dir.as_deref().filter(|_| event == EventKind::PreToolUse) else {
+        return without(event, error.into());
+    };
+    let root = Root::find(Some(project), project);
+    if !Config::load(&root, event, environment).settings.guards.has_any() {
+        return without(event, error.into());
+    }
+    let what = format!("the guards cannot look at this tool's input: {error}");
+    let finding = Finding::new(Code::PayloadInvalid, what, "do it in smaller steps");
+    let outcome = Outcome::finding(finding, true);
+    let outcomes = std::slice::from_ref(&outcome);
+    let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(BlockCount::Exhausted));
+    Ok(decided.result)
 }
 
 /// The answer to an event whose sender is not known, for this reason.

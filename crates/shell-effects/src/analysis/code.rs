@@ -106,7 +106,7 @@ impl Analyzer<'_> {
             }
             // `$@` and its like, where the arguments are those of this script.
             Some(name) => {
-                name.len() > 1 || self.state.positional.as_ref().is_some_and(|fields| !fields.is_empty())
+                name.len() > 1 || self.state.positional.as_ref().is_none_or(|fields| !fields.is_empty())
             }
             None => true,
         };

@@ -69,8 +69,11 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
+fn is_recursive(call: &Call<'_>) -> bool {
+    call.arguments.has(&["-r", "-R", "-a", "--recursive", "--archive"])
+}
+
 fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
-    let is_recursive = call.arguments.has(&["-r", "-R", "-a", "--recursive", "--archive"]);
     match call.program.name() {
         "mv" => {
             // What is moved can be read under its new name.
@@ -78,7 +81,7 @@ fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
             analyzer.touch_tree(Access::Delete, source, call.command);
         }
         "ln" => linked(analyzer, call, source),
-        _ if is_recursive => analyzer.touch_tree(Access::Read, source, call.command),
+        _ if is_recursive(call) => analyzer.touch_tree(Access::Read, source, call.command),
         _ => {
             analyzer.touch(Access::Read, source, call.command);
             if call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]) && call.program.name() == "cp" {
@@ -121,6 +124,11 @@ pub(crate) fn written(
     destination: &Destination<'_>,
 ) {
     let Destination { path: target, is_directory } = *destination;
+    if is_directory == Some(false) && is_recursive(call) {
+        // `cp -rT a b`: what is in `a` is merged into `b`.
+        analyzer.touch_tree(Access::Write, target, call.command);
+        return;
+    }
     if !target.is_literal() || is_directory == Some(false) {
         analyzer.touch(Access::Write, target, call.command);
         return;

@@ -247,7 +247,7 @@ fn without_backslashes(text: &str) -> String {
     let mut chars = text.chars();
     let mut out = String::with_capacity(text.len());
     while let Some(c) = chars.next() {
-        out.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+        out.extend(if c == '\\' { chars.next() } else { Some(c) });
     }
     out
 }

@@ -59,6 +59,9 @@ const FILE_TOOLS: [(&str, &str, Access); 6] = [
 /// A search, and the field that may name a single file.
 const SEARCH: (&str, &str) = ("Grep", "path");
 
+/// Shows the user files, whose contents leave the project.
+const SEND: &str = "SendUserFile";
+
 /// The tools that may write files; a shell may also read them.
 pub fn writing() -> impl Iterator<Item = &'static str> {
     with_access(Access::Write).chain(WITH_COMMAND)
@@ -66,7 +69,7 @@ pub fn writing() -> impl Iterator<Item = &'static str> {
 
 /// The tools that may read files.
 pub fn reading() -> impl Iterator<Item = &'static str> {
-    with_access(Access::Read).chain([SEARCH.0]).chain(WITH_COMMAND)
+    with_access(Access::Read).chain([SEARCH.0, SEND]).chain(WITH_COMMAND)
 }
 
 fn with_access(wanted: Access) -> impl Iterator<Item = &'static str> {
@@ -180,7 +183,7 @@ pub const KNOWN: &[&str] = &[
     "ScheduleWakeup",
     "SendFeedback",
     "SendMessage",
-    "SendUserFile",
+    SEND,
     "SendUserMessage",
     "ShareOnboardingGuide",
     "ShowOnboardingRolePicker",
@@ -276,6 +279,16 @@ pub fn searched(tool: &str, input: &Map<String, Value>) -> Option<String> {
         field("glob").filter(|name| tool == SEARCH.0 && !name.contains(['*', '?', '[', '{', '!', '\0']))?;
     let folder = field(SEARCH.1).filter(|folder| !folder.contains('\0'));
     Some(folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/'))))
+}
+
+/// Whether an edit replaces text, so that its file exists. In a past session it may be gone since.
+pub fn replaces_text(input: &Map<String, Value>) -> bool {
+    input.get("old_string").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+}
+
+/// The files that a call sends to the user.
+pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Vec<&'a str> {
+    if tool == SEND { mcp::named_files(input) } else { Vec::new() }
 }
 
 /// The host of the input's `url`, in lower case. It is read strictly: a URL that two readers could understand differently has

@@ -97,7 +97,13 @@ fn collect<'a>(input: &'a Map<String, Value>, depth: usize, found: &mut Vec<&'a 
         for value in values {
             match value {
                 Value::String(text) if names_file(key) => found.extend(path_in(text)),
-                Value::Object(inner) if depth < MAX_DEPTH => collect(inner, depth + 1, found),
+                Value::Object(inner) if depth < MAX_DEPTH => {
+                    // `{"files": {"src/a.rs": "its content"}}`
+                    if names_file(key) {
+                        found.extend(inner.keys().filter_map(|name| path_in(name)));
+                    }
+                    collect(inner, depth + 1, found);
+                }
                 _ => {}
             }
         }
@@ -105,8 +111,8 @@ fn collect<'a>(input: &'a Map<String, Value>, depth: usize, found: &mut Vec<&'a 
 }
 
 fn names_file(key: &str) -> bool {
-    const KEYS: [&str; 9] =
-        ["source", "destination", "src", "dst", "dest", "target", "directory", "folder", "dir"];
+    const KEYS: [&str; 11] =
+        ["source", "destination", "src", "dst", "dest", "target", "directory", "folder", "dir", "from", "to"];
     const ENDS: [&str; 6] = ["path", "paths", "file", "files", "filename", "uri"];
     let key = key.to_ascii_lowercase();
     KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
@@ -154,6 +160,8 @@ mod tests {
             (json!({"paths": ["a", "b"], "n": 1}), vec!["a", "b"]),
             (json!({"source": "a", "destination": "b"}), vec!["a", "b"]),
             (json!({"files": [{"path": "a", "content": "c"}, {"path": "b"}]}), vec!["a", "b"]),
+            (json!({"files": {"a": "content", "b": {"text": "c"}}}), vec!["a", "b"]),
+            (json!({"from": "a", "to": "b"}), vec!["a", "b"]),
             (json!({"edit": {"filePath": "a"}}), vec!["a"]),
             (json!({"uri": "file:///a/b"}), vec!["/a/b"]),
             (json!({"uri": "https://example.com/.env", "path": "", "file": 7}), vec![]),
