@@ -14,7 +14,7 @@ const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permi
 const ASK: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"are you sure?"}}"#;
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"harmless"}}"#;
 
-const HOOKS: [Hook; 52] = [
+const HOOKS: [Hook; 55] = [
     ("PreToolUse", 0, "", ""),
     ("PreToolUse", 0, "checked, fine", "and logged"),
     ("PreToolUse", 1, "", "the guard is broken"),
@@ -107,6 +107,9 @@ const HOOKS: [Hook; 52] = [
     ("UserPromptSubmit", 0, "{remember", ""),
     ("UserPromptSubmit", 2, "", "no secrets in prompts"),
     ("UserPromptSubmit", 0, r#"{"decision":"block","reason":"R"}"#, ""),
+    ("UserPromptExpansion", 0, "what the command needs", ""),
+    ("UserPromptExpansion", 1, "lost", "E"),
+    ("PostModelSwitch", 0, "what the model needs", ""),
     ("SessionStart", 0, "- [ ] the first thing to do", ""),
     ("SessionStart", 1, "lost", "E"),
     (
@@ -176,7 +179,7 @@ fn effect_of(event: &str, exit: i32, stdout: &str, stderr: &str) -> Effect {
     if parsed.is_none()
         && exit == 0
         && !text.is_empty()
-        && matches!(event, "SessionStart" | "UserPromptSubmit")
+        && matches!(event, "SessionStart" | "UserPromptSubmit" | "UserPromptExpansion" | "PostModelSwitch")
     {
         effect.context = Some(text.to_owned());
     }
@@ -198,6 +201,8 @@ fn effect_of(event: &str, exit: i32, stdout: &str, stderr: &str) -> Effect {
         effect.refused = Some(if stderr.is_empty() { "No stderr output" } else { stderr }.to_owned());
     }
     effect.is_reported |= is_missing && exit == 2;
+    // "Failed with non-blocking status code", with stderr.
+    effect.is_reported |= exit != 0 && effect.refused.is_none() && json.is_null();
     if effect.refused.is_none() {
         let approved =
             (json["decision"] == "approve").then(|| ("allow".to_owned(), at("/reason").unwrap_or_default()));
@@ -416,6 +421,45 @@ fn a_hook_that_times_out_or_says_too_much_is_reported_and_blocks_nothing() {
     insta::assert_snapshot!(hook(long), @r#"conclaude: the hook `printf '{"a": "'; head -c 2000000 /dev/zero | tr '\0' x; printf '"}'` gave no usable answer: its stdout is longer than 1 MiB"#);
 }
 
+/// Claude Code shows such a failure: a guard that is broken must not allow silently.
+#[test]
+fn a_hook_that_crashes_is_reported_with_the_end_of_its_stderr_and_blocks_nothing() {
+    let hook = |run: &str| {
+        let config = json!({"preToolUse": {"commands": {"Bash": [{"run": run, "protocol": "hook"}]}}});
+        Test::bash(&config.to_string(), "echo hi").run().status(0).message()
+    };
+    insta::assert_snapshot!(hook("echo broken >&2; exit 1"), @"");
+    insta::assert_snapshot!(hook("exit 3"), @"");
+    insta::assert_snapshot!(hook("for n in 1 2 3 4 5 6 7; do echo $n >&2; done; exit 1"), @"");
+    insta::assert_snapshot!(hook("printf {broken; exit 1"), @"");
+    let missing = hook("./guard.sh");
+    assert!(missing.contains("`./guard.sh` gave no usable answer: exited with code 127"), "{missing}");
+}
+
+/// At an event that shows no message, it is shown at the next one that does.
+#[test]
+fn a_hook_that_crashes_where_nothing_is_shown_is_reported_later() {
+    let config = "preCompact:\n  commands:\n    \"*\":\n      - run: echo broken >&2; exit 1\n        protocol: hook\n";
+    let test = Test::event("PreCompact").config(config).payload("trigger", "manual");
+    let test = test.without("agent_id").without("agent_type");
+    let done = test.run().status(0);
+    assert_eq!(done.stdout, "");
+    let shown = done.again().then("UserPromptSubmit").payload("prompt", "go").run().message();
+    assert!(shown.contains("exited with code 1, so it decided nothing: broken"), "{shown}");
+}
+
+/// There all of stdout is context, and `additionalContext` is an error.
+#[test]
+fn what_a_hook_prints_at_a_compaction_is_passed_on() {
+    for (event, section) in [("PreCompact", "preCompact"), ("PostCompact", "postCompact")] {
+        let config = format!(
+            "{section}:\n  commands:\n    \"*\":\n      - run: echo keep the plan\n        protocol: hook\n"
+        );
+        let done = Test::event(event).config(&config).payload("trigger", "manual").run();
+        assert_eq!(done.stdout.trim(), r#"{"systemMessage":"keep the plan"}"#, "{event}");
+    }
+}
+
 /// Passed on, `async` would make Claude Code ignore the denial of a guard beside it.
 #[test]
 fn a_hook_that_asks_to_run_in_the_background_is_reported_and_switches_nothing_off() {
@@ -471,7 +515,7 @@ fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place
      --> [ROOT]/.conclaude.yaml:6:9
       |
     6 |         onFailure: block
-      |         ^^^^^^^^^ Claude Code says what the end and the output of a hook do
+      |         ^^^^^^^^^ Claude Code defines what a hook's exit code and output mean
       |
       = help: remove `onFailure`, or `protocol: hook`
 
@@ -479,7 +523,7 @@ fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place
      --> [ROOT]/.conclaude.yaml:7:9
       |
     7 |         cwd: a
-      |         ^^^ Claude Code says what the end and the output of a hook do
+      |         ^^^ Claude Code defines what a hook's exit code and output mean
       |
       = help: remove `cwd`, or `protocol: hook`
 
@@ -487,7 +531,7 @@ fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place
      --> [ROOT]/.conclaude.yaml:8:9
       |
     8 |         showStdout: true
-      |         ^^^^^^^^^^ Claude Code says what the end and the output of a hook do
+      |         ^^^^^^^^^^ Claude Code defines what a hook's exit code and output mean
       |
       = help: remove `showStdout`, or `protocol: hook`
 

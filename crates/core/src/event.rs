@@ -24,7 +24,8 @@ pub struct Row {
     pub is_shown: bool,
     /// Whether `additionalContext` reaches the model. At a stop it would make the agent go on.
     pub takes_context: bool,
-    /// Whether the client gives the model what a hook prints that is no JSON.
+    /// Whether the client gives the model what a hook prints that is not JSON. Where it takes no `additionalContext`, it takes all of
+    /// stdout for that, JSON too.
     pub prints_context: bool,
     /// Whether the client compares the matcher of a hook with anything.
     pub has_matcher: bool,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Check, Installation, short};
 use conclaude_core::config::CommandConfig;
+use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
 use conclaude_core::plan::DEFAULT_SHELL;
 use conclaude_engine::install::registration::on_path;
@@ -104,6 +105,19 @@ struct ScriptPlace<'a> {
     depth: usize,
 }
 
+/// The script with the value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for hooks. A path with characters of the shell is left
+/// out: it is a word only in quotes.
+fn in_project(script: &str, work: &Path) -> String {
+    let Some(path) = work.to_str() else { return script.to_owned() };
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    if !path.chars().all(is_plain) {
+        return script.to_owned();
+    }
+    script
+        .replace(&format!("${{{}}}", variables::PROJECT_DIR), path)
+        .replace(&format!("${}", variables::PROJECT_DIR), path)
+}
+
 impl ProgramSearch {
     fn of_command(&mut self, command: &CommandConfig, work: &Path) -> Vec<MissingProgram> {
         let shell = command.shell.as_ref().map_or(DEFAULT_SHELL, |shell| shell.as_str());
@@ -120,7 +134,8 @@ impl ProgramSearch {
             return Vec::new();
         }
         let folder = command.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path()));
-        self.of_script(ScriptPlace { text: command.run.as_str(), folder, manager: None, depth: 0 })
+        let text = in_project(command.run.as_str(), work);
+        self.of_script(ScriptPlace { text: &text, folder, manager: None, depth: 0 })
     }
 
     fn of_script(&mut self, mut script: ScriptPlace<'_>) -> Vec<MissingProgram> {

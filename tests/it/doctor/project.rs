@@ -40,6 +40,23 @@ fn checks_with_npm(test: &Test) -> String {
 }
 
 #[test]
+fn a_hook_below_the_project_folder_that_is_missing_is_named() {
+    for run in [
+        "$CLAUDE_PROJECT_DIR/guard.sh",
+        "\"$CLAUDE_PROJECT_DIR\"/guard.sh",
+        "\"${CLAUDE_PROJECT_DIR}/guard.sh\"",
+    ] {
+        let config = format!("preToolUse: {{commands: {{Bash: [{{run: '{run}', protocol: hook}}]}}}}\n");
+        let test = healthy().config(&config);
+        let shown = checks(&test, "commands");
+        assert!(shown.contains("/guard.sh`, which is not found"), "{run}: {shown}");
+        program::script(test.root().join("guard.sh"), "#!/bin/sh\n");
+        let shown = checks(&test, "commands");
+        assert!(!shown.contains("which is not found"), "{run}: {shown}");
+    }
+}
+
+#[test]
 fn a_program_that_a_command_starts_and_that_is_missing_is_named() {
     let config = "
 stop:

@@ -272,7 +272,7 @@ impl<'a> SchemaCheck<'a> {
                 self.add(Problem {
                     span: key.span.first_line(self.text),
                     title: format!("`{}` has no meaning beside `protocol: hook`", key.value),
-                    label: "Claude Code says what the end and the output of a hook do".into(),
+                    label: "Claude Code defines what a hook's exit code and output mean".into(),
                     help: Some(format!("remove `{}`, or `protocol: hook`", key.value)),
                 });
             }

@@ -173,7 +173,7 @@ events! {
             maybe("command_args"), maybe("command_source"), always("prompt", Text("/a-command")),
         ],
         blocking: Blocking::Action { says: "conclaude blocks this slash command", effect: "the prompt is rejected" },
-        is_shown: true, takes_context: true,
+        is_shown: true, takes_context: true, prints_context: true,
     }
     Setup {
         section: "setup", subject: Subject::Field("trigger"),
@@ -227,12 +227,13 @@ events! {
         values: Values::Only(&["manual", "auto"]),
         fields: &[always("trigger", Text("manual")), maybe("custom_instructions")],
         blocking: not_done("conclaude blocks the compaction"),
-        system: true,
+        prints_context: true, system: true,
     }
     PostCompact {
         section: "postCompact", subject: Subject::Field("trigger"),
         values: Values::Only(&["manual", "auto"]),
         fields: &[always("trigger", Text("manual")), maybe("compact_summary")],
+        prints_context: true,
     }
     PreModelSwitch {
         section: "preModelSwitch", subject: Subject::Field("to_model"),
@@ -242,6 +243,7 @@ events! {
     PostModelSwitch {
         section: "postModelSwitch", subject: Subject::Field("to_model"),
         fields: MODEL_SWITCH,
+        takes_context: true, prints_context: true,
     }
     TaskCreated {
         section: "taskCreated", subject: Subject::Field("task_subject"),

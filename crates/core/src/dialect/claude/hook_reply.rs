@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::event::{Blocking, EventKind};
 use crate::outcome::Verdict;
+use crate::text::{clean, indent};
 
 /// The longest stdout that is read as an answer.
 pub const MAX_STDOUT: usize = 1 << 20;
@@ -75,6 +76,10 @@ impl PassedOn {
 const NO_REASON: &str = "Blocked by hook";
 const NO_STDERR: &str = "No stderr output";
 
+/// The lines of stderr that the user is shown of a hook that failed, and their bytes.
+const SHOWN_LINES: usize = 5;
+const SHOWN_BYTES: usize = 600;
+
 /// Why such an answer has no effect. Passed on, it would make Claude Code ignore all that conclaude answers.
 const ASYNC: &str = "it prints `async`, so that Claude Code goes on without it, and its decision does not count. conclaude has waited \
                      for its end; a hook in the settings of Claude Code runs in the background";
@@ -107,7 +112,9 @@ impl HookReply {
             let problem = Some(format!("{}, so it checked nothing", end.status));
             return HookReply { verdict: Verdict::Warn, problem, ..HookReply::nothing() };
         }
-        let mut reply = match Stdout::read(event, end) {
+        let stdout = Stdout::read(event, end);
+        let is_answer = matches!(stdout, Stdout::Answer(_));
+        let mut reply = match stdout {
             Stdout::Answer(reply) => *reply,
             Stdout::Text(text) => HookReply::of_text(event, end, text),
             Stdout::Broken { why, text } => {
@@ -116,6 +123,9 @@ impl HookReply {
             Stdout::Invalid(why) => HookReply { problem: Some(why), ..HookReply::nothing() },
         };
         reply.add_exit_code(event, end);
+        if !is_answer {
+            reply.report_failure(end);
+        }
         if matches!(event.blocking(), Blocking::Stop(_))
             && reply.verdict < Verdict::Block
             && reply.context.is_some()
@@ -129,7 +139,7 @@ impl HookReply {
         reply
     }
 
-    /// What is printed and is no JSON.
+    /// What is printed and is not JSON.
     fn of_text(event: EventKind, end: &HookEnd<'_>, text: &str) -> HookReply {
         let is_given = event.row().prints_context || event.blocking() == Blocking::Worktree;
         let context = if is_given && end.exit_code == Some(0) && !text.is_empty() {
@@ -161,6 +171,18 @@ impl HookReply {
         }
     }
 
+    /// A hook that fails without a block allows: the user is told, as by Claude Code.
+    fn report_failure(&mut self, end: &HookEnd<'_>) {
+        let has_effect = self.verdict >= Verdict::Block || !self.passed_on.answer.is_empty();
+        if end.exit_code == Some(0) || has_effect {
+            return;
+        }
+        self.problem = Some(match self.problem.take() {
+            Some(problem) => format!("{problem} (it {})", end.status),
+            None => format!("{}, so it decided nothing{}", end.status, last_lines(end.stderr)),
+        });
+    }
+
     /// Blocks, where a block is what the event's other blocks are.
     fn block(&mut self, event: EventKind, reason: String) {
         match event.blocking() {
@@ -182,6 +204,18 @@ impl HookReply {
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.verdict == Verdict::Block && self.reason.is_none()
+    }
+}
+
+/// The end of what a hook printed on stderr, to follow what is said of it.
+fn last_lines(stderr: &str) -> String {
+    let text = clean(stderr.trim());
+    let start = text.ceil_char_boundary(text.len().saturating_sub(SHOWN_BYTES));
+    let lines: Vec<&str> = text.get(start..).unwrap_or_default().lines().collect();
+    match lines.get(lines.len().saturating_sub(SHOWN_LINES)..).unwrap_or_default() {
+        [] => String::new(),
+        [line] => format!(": {line}"),
+        lines => format!(":\n{}", indent(&lines.join("\n"), "  ")),
     }
 }
 
@@ -208,7 +242,7 @@ fn is_missing_script(event: EventKind, end: &HookEnd<'_>) -> bool {
 enum Stdout<'a> {
     Answer(Box<HookReply>),
     Text(&'a str),
-    /// It begins like an answer, and is no JSON: Claude Code takes it for text.
+    /// It begins like an answer, and is not valid JSON: Claude Code takes it for text.
     Broken {
         why: String,
         text: &'a str,
@@ -232,9 +266,10 @@ impl<'a> Stdout<'a> {
                 Err(error) => Stdout::Invalid(error.to_string()),
             },
             Ok(_) => Stdout::Text(text),
-            Err(error) => {
-                Stdout::Broken { why: format!("its stdout begins with `{{` and is no JSON: {error}"), text }
-            }
+            Err(error) => Stdout::Broken {
+                why: format!("its stdout begins with `{{` and is not valid JSON: {error}"),
+                text,
+            },
         }
     }
 }

@@ -77,8 +77,14 @@ impl Answer {
         let mut json =
             AnswerJson { answer: result.passed_on.answer.clone(), output: result.passed_on.output.clone() };
         let refusal = decide(&mut json, event, result);
+        let mut texts = Vec::new();
         if let Some(context) = context(event, result) {
-            json.set_output("additionalContext", fit(&context));
+            if event.row().prints_context && !event.takes_context() {
+                // All of stdout is context there, and `additionalContext` is an error.
+                texts.push(context);
+            } else {
+                json.set_output("additionalContext", fit(&context));
+            }
         }
         // About a permission it is part of the decision.
         if let Some(input) = &result.updated_input
@@ -88,8 +94,9 @@ impl Answer {
         }
         let is_error_shown = result.decision == Decision::Allow && event.is_shown();
         let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
-        if let Some(message) = message {
-            json.set("systemMessage", fit(&message));
+        texts.extend(message);
+        if !texts.is_empty() {
+            json.set("systemMessage", fit(&texts.join("\n")));
         }
         if let Some(reason) = &result.stop_reason {
             json.set("continue", false);
