@@ -77,10 +77,14 @@ pub(super) fn allowed(
         return Err(Refusal::Connection);
     }
     let mut by = Err(Refusal::Empty);
+    let mut outer: Option<&SimpleCommand> = None;
     for (index, command) in script.commands.iter().enumerate() {
         // Its words are part of the previous command, which is compared as a whole.
-        if command.inside {
+        if command.inside && outer.is_some_and(|outer| ends_with(outer, command)) {
             continue;
+        }
+        if !command.inside {
+            outer = Some(command);
         }
         if command.redirects_to_file {
             return Err(Refusal::Redirection(short(&command.text)));
@@ -102,6 +106,13 @@ pub(super) fn allowed(
         by = Ok(found);
     }
     by
+}
+
+/// Whether a command is the operands of another one, which runs it: `uv run pytest`. What an option runs is not
+/// (`git fetch --upload-pack=COMMAND`): who allows a fetch does not allow that.
+fn ends_with(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
+    let Some(before) = outer.words.strip_suffix(command.words.as_slice()) else { return false };
+    before.last().is_some_and(|word| !word.starts_with('-') || word == "--")
 }
 
 /// The option by which a command changes a file, unless the pattern names it.

@@ -413,3 +413,29 @@ fn unknown_code_of_any_shell_may_be_any_command() {
         assert_eq!(bash(&rules, command), "allow", "{command}");
     }
 }
+
+#[test]
+fn who_allows_a_command_does_not_allow_what_its_options_run() {
+    let rules = rules(
+        r#"{allow: ["Bash(git fetch*)", "Bash(git grep*)", "Bash(tar *)", "Bash(uv run *)", "Bash(docker exec *)"]}"#,
+    );
+    for command in [
+        "git fetch --upload-pack='touch x' origin",
+        "git fetch --upload-pack 'touch x'",
+        "git fetch --upload-pack touch",
+        "git grep -O'touch x' y",
+        "tar cf x.tar --checkpoint=1 --checkpoint-action=exec='touch x' .",
+        "tar -I 'sh -c \"touch x\"' -cf a b",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+    for command in [
+        "git fetch origin main",
+        "git grep x",
+        "tar tf x.tar",
+        "uv run pytest -q",
+        "docker exec -it box ls -l",
+    ] {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+}
