@@ -115,7 +115,7 @@ enum Subcommand {
         #[command(subcommand)]
         subcommand: config::ConfigSubcommand,
     },
-    /// List and print the ready-made configs for `extends`
+    /// List, print and add the ready-made configs for `extends`
     Pack {
         #[command(subcommand)]
         subcommand: pack::PackSubcommand,

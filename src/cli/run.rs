@@ -40,7 +40,7 @@ pub(super) struct RunRequest {
     /// Pretend that all files have changed
     #[arg(long)]
     all_files: bool,
-    /// Fail also if a command fails that only warns, and if there is nothing to run
+    /// Fail also if a command fails that only warns, and if nothing has run
     #[arg(long)]
     strict: bool,
     /// The main thread alone is meant.

@@ -99,3 +99,68 @@ fn a_pack_is_added_and_comments_stay() {
     assert!(code == Some(1) && err.contains("there is no pack `secretz`"), "{code:?} {err}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
 }
+
+/// The line, the message and the help of every problem.
+fn problems_of(config: &str) -> Vec<String> {
+    let test = Test::stop().config(config);
+    let (_, out, _) = run_in(&test.root(), &["validate", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let line = |one: &serde_json::Value| {
+        let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        format!("{}: {}; {}", one["line"], text("message"), text("help"))
+    };
+    json["problems"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[test]
+fn mistakes_in_env_have_their_place() {
+    let command = |env: &str| format!("stop:\n  commands:\n    - run: x\n      env: {env}\n");
+    for (env, expected) in [
+        (
+            "{\"A=B\": q, \"1A\": z}",
+            vec![
+                "4: \"A=B\" is not the name of a variable: expected letters, digits and `_`; ",
+                "4: \"1A\" is not the name of a variable: expected letters, digits and `_`; ",
+            ],
+        ),
+        ("{\"\": y}", vec!["4: \"\" is not the name of a variable: expected letters, digits and `_`; "]),
+        ("[A=1, B=x y]", vec!["4: invalid value for `env`: a list; write `{A: \"1\", B: \"x y\"}`"]),
+    ] {
+        assert_eq!(problems_of(&command(env)), expected, "{env}");
+    }
+    let nul = problems_of(&command("{A: \"x\\0y\"}"));
+    assert!(nul.len() == 1 && nul[0].starts_with("4: invalid value for `A`"), "{nul:?}");
+}
+
+#[test]
+fn mistakes_below_an_unknown_key_of_a_section_are_reported_too() {
+    for (config, expected) in [
+        ("subagentStop: {coder: [{command: x, timeot: 3}]}", vec!["`coder`", "`command`", "`timeot`"]),
+        ("subagentStop: {commandz: {coder: [{comand: x}]}}", vec!["`commandz`", "`comand`"]),
+    ] {
+        let shown = problems_of(config);
+        for key in expected {
+            assert!(shown.iter().any(|line| line.contains(&format!("unknown key {key}"))), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn what_people_write_for_commands_has_a_suggestion() {
+    for (config, help) in [
+        ("preToolUse:\n  - run: x\n", "put it under `commands:`"),
+        ("permissionRequest:\n  - run: x\n", "put it under `commands:`"),
+        ("stop: {commands: [{run: x, onFailure: deny}]}", "did you mean `block`?"),
+        ("des: {onViolation: deny}", "did you mean `block`?"),
+        ("stop: {commands: [{comand: x}]}", "did you mean `run`?"),
+        ("subagentStop: {commands: {\"(coder|tester)\": [{run: x}]}}", "write \"{coder,tester}\""),
+        ("postToolUse: {commands: {\"^(Edit|mcp__.*)$\": [{run: x}]}}", "write \"{Edit,mcp__*}\""),
+        (
+            "preToolUse: {toolUsageValidation: [{tool: \"(Edit|Write)\", action: block}]}",
+            "alternatives are written `{Edit,Write}`",
+        ),
+    ] {
+        let shown = problems_of(config);
+        assert!(shown.iter().any(|line| line.contains(help)), "{config}\n{shown:#?}");
+    }
+}

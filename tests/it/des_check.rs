@@ -103,7 +103,7 @@ fn a_transcript_of_another_step_or_without_a_gate_is_said_to_be_one() {
     ✗ MARKER_INVALID: DES-STEP-FILE is steps/02-01.json, but this is steps/01-01.json → check that step, or take this one's transcript
     exit 0
     ----- stdout
-    ⚠ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
+    ⚠ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional`, `none`, `false`, `no` or `off` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     exit 1
     ----- stdout
     ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers

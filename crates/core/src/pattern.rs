@@ -111,8 +111,34 @@ pub fn alternatives_of(text: &str) -> Option<String> {
     if !text.bytes().any(|byte| matches!(byte, b'|' | b',')) || !text.contains(&mut separator) {
         return None;
     }
-    let names: Vec<&str> = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty()).collect();
-    Some(format!("{{{}}}", names.join(",")))
+    let text = text.trim().trim_start_matches('^').trim_end_matches('$').replace("(?:", "(");
+    // Groups of a regular expression are braces of a glob.
+    let (mut names, mut name, mut depth) = (Vec::new(), String::new(), 0_usize);
+    for c in text.chars() {
+        match c {
+            '(' | '{' => {
+                depth += 1;
+                name.push('{');
+            }
+            ')' | '}' => {
+                depth = depth.saturating_sub(1);
+                name.push('}');
+            }
+            '|' | ',' if depth > 0 => name.push(','),
+            '|' | ',' => names.push(std::mem::take(&mut name)),
+            c => name.push(c),
+        }
+    }
+    names.push(name);
+    let plain = |name: &String| {
+        let name = name.trim().trim_start_matches('^').trim_end_matches('$');
+        name.replace(".*", "*").replace(".+", "*")
+    };
+    let names: Vec<String> = names.iter().map(plain).filter(|name| !name.is_empty()).collect();
+    match names.as_slice() {
+        [only] if only.contains('{') => Some(only.clone()),
+        several => Some(format!("{{{}}}", several.join(","))),
+    }
 }
 
 /// A part of a glob as one of a regular expression.

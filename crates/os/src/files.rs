@@ -141,6 +141,9 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     // Not with the methods of `tempfile`: their errors name the temporary file.
     file.as_file_mut().write_all(content)?;
+    if let Ok(metadata) = path.metadata() {
+        file.as_file().set_permissions(metadata.permissions())?;
+    }
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 

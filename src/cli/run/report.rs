@@ -170,7 +170,7 @@ impl RunReport {
             )?,
             _ => writeln!(self.out, "{}: {}", count(all, "command"), named.join(", "))?,
         }
-        let has_failed = self.blocking > 0 || (strict && (self.warning > 0 || all == 0));
+        let has_failed = self.blocking > 0 || (strict && (self.warning > 0 || all == self.skipped));
         Ok(if has_failed { Exit::Failure } else { Exit::Success })
     }
 }

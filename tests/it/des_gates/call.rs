@@ -84,7 +84,7 @@ fn marker_missing_and_marker_invalid_deny_the_call() {
     let reason = called(&todo(), &MARKERS.replace("required", "requird")).denied();
     assert_snapshot!(reason, @"
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional`, `none`, `false`, `no` or `off` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     ");
     let reason = called(&todo(), &format!("{MARKERS}\n<!-- DES-STEP-FILE: other.json -->")).denied();
     assert_snapshot!(reason, @"

@@ -139,7 +139,7 @@ fn validation_that_is_off_is_an_ad_hoc_task_and_what_is_unclear_is_only_reported
     let reported = stop(&MARKERS.replace("required", "requird")).run();
     assert_snapshot!(reported.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
+    ⚠ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional`, `none`, `false`, `no` or `off` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     ⚠ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ");

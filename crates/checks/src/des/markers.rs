@@ -73,7 +73,9 @@ impl Markers {
             None | Some("none" | "optional" | "false" | "no" | "off") => Validation::None,
             Some("required") => Validation::Required,
             Some(other) => {
-                problems.push(format!("DES-VALIDATION is `{other}`, not `required`, `optional` or `none`"));
+                problems.push(format!(
+                    "DES-VALIDATION is `{other}`, not `required`, `optional`, `none`, `false`, `no` or `off`"
+                ));
                 Validation::Unclear
             }
         };

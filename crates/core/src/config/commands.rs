@@ -88,8 +88,13 @@ const MAX_VARIABLES: usize = 100;
 /// The name of a variable of the environment.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[schemars(with = "String", inline, description = "", extend("pattern" = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"))]
-struct VariableName(String);
+#[schemars(with = "String", inline, description = "", extend("pattern" = VariableName::PATTERN))]
+pub(super) struct VariableName(String);
+
+impl VariableName {
+    /// Its form in the schema.
+    pub(super) const PATTERN: &str = "^[A-Za-z_][A-Za-z0-9_]{0,99}$";
+}
 
 impl TryFrom<String> for VariableName {
     type Error = InvalidValue;
@@ -104,7 +109,26 @@ impl TryFrom<String> for VariableName {
     }
 }
 
-type VariableEntries = Entries<VariableName, Option<String>, MAX_VARIABLES>;
+/// The value of a variable. No program can be started with one that has a NUL character.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline, description = "", extend("pattern" = VariableValue::PATTERN))]
+pub(super) struct VariableValue(String);
+
+impl VariableValue {
+    /// Its form in the schema.
+    pub(super) const PATTERN: &str = r"^[^\u0000]*$";
+}
+
+impl TryFrom<String> for VariableValue {
+    type Error = InvalidValue;
+
+    fn try_from(value: String) -> Result<Self, InvalidValue> {
+        if value.contains('\0') { Err(InvalidValue::Nul) } else { Ok(VariableValue(value)) }
+    }
+}
+
+type VariableEntries = Entries<VariableName, Option<VariableValue>, MAX_VARIABLES>;
 
 /// Names and values in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -121,7 +145,7 @@ impl Variables {
 impl From<VariableEntries> for Variables {
     fn from(entries: VariableEntries) -> Self {
         // `null` equals absent.
-        Variables(entries.0.into_iter().filter_map(|(name, value)| Some((name.0, value?))).collect())
+        Variables(entries.0.into_iter().filter_map(|(name, value)| Some((name.0, value?.0))).collect())
     }
 }
 

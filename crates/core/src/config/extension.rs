@@ -48,6 +48,7 @@ fn insertion(text: &str, entry: &str) -> Option<(usize, String)> {
         Node::Null => &[],
         _ => return None,
     };
+    let line_end = line_end(plain);
     let (at, added) = match entries.iter().find(|(key, _)| key.value == "extends") {
         Some((key, value)) => match &value.value {
             Node::List(items) => in_list(plain, value, items, entry)?,
@@ -56,8 +57,8 @@ fn insertion(text: &str, entry: &str) -> Option<(usize, String)> {
         },
         None => {
             let at = first_line(plain, entries);
-            let end = if at > 0 && !plain.get(..at)?.ends_with('\n') { "\n" } else { "" };
-            (at, format!("{end}extends: [{entry}]\n"))
+            let end = if at > 0 && !plain.get(..at)?.ends_with('\n') { line_end } else { "" };
+            (at, format!("{end}extends: [{entry}]{line_end}"))
         }
     };
     Some((mark + at, added))
@@ -78,11 +79,17 @@ fn in_list(
     }
     let start = text.get(..last.span.start)?.rfind('\n').map_or(0, |at| at + 1);
     let (indent, _) = text.get(start..)?.split_once('-')?;
-    let end = text.get(last.span.end..)?.find('\n').map_or(text.len(), |at| last.span.end + at);
-    if indent.trim().is_empty() { Some((end, format!("\n{indent}- {entry}"))) } else { None }
+    let line_end = line_end(text);
+    let end = text.get(last.span.end..)?.find(line_end).map_or(text.len(), |at| last.span.end + at);
+    if indent.trim().is_empty() { Some((end, format!("{line_end}{indent}- {entry}"))) } else { None }
 }
 
-/// The start of the first section with the comment directly above it. A comment at the top of the file is about all of it.
+fn line_end(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// The start of the first section with the comment directly above it. A comment at the top of the file may be about all of it or
+/// about that section: the end of the file separates it from neither.
 fn first_line(text: &str, entries: &[MapEntry]) -> usize {
     let Some((key, _)) = entries.first() else { return text.len() };
     let before = text.get(..key.span.start).unwrap_or_default();
@@ -95,7 +102,7 @@ fn first_line(text: &str, entries: &[MapEntry]) -> usize {
         }
         start = line;
     }
-    first
+    if start < first { text.len() } else { first }
 }
 
 #[cfg(test)]
@@ -112,7 +119,13 @@ mod tests {
             ("", "extends: [\"pack:secrets\"]\n"),
             ("# only a comment", "# only a comment\nextends: [\"pack:secrets\"]\n"),
             ("maxBlocks: 3 # three\n", "extends: [\"pack:secrets\"]\nmaxBlocks: 3 # three\n"),
-            ("# header\nmaxBlocks: 3\n", "# header\nextends: [\"pack:secrets\"]\nmaxBlocks: 3\n"),
+            ("# header\nmaxBlocks: 3\n", "# header\nmaxBlocks: 3\nextends: [\"pack:secrets\"]\n"),
+            ("# How often\nmaxBlocks: 3", "# How often\nmaxBlocks: 3\nextends: [\"pack:secrets\"]\n"),
+            ("maxBlocks: 3\r\n", "extends: [\"pack:secrets\"]\r\nmaxBlocks: 3\r\n"),
+            (
+                "extends:\r\n  - a.yaml\r\nmaxBlocks: 3\r\n",
+                "extends:\r\n  - a.yaml\r\n  - \"pack:secrets\"\r\nmaxBlocks: 3\r\n",
+            ),
             (
                 "# header\n\n# of it\nmaxBlocks: 3\n",
                 "# header\n\nextends: [\"pack:secrets\"]\n# of it\nmaxBlocks: 3\n",

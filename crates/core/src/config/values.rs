@@ -30,6 +30,8 @@ pub enum InvalidValue {
     Option(String),
     #[error("{0:?} is not the name of a variable: expected letters, digits and `_`")]
     Variable(String),
+    #[error("a value of the environment cannot contain a NUL character")]
+    Nul,
     #[error("{0:?} is not the name of a header")]
     Header(String),
     #[error("`{0}` is not a hook event")]

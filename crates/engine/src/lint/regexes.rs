@@ -13,6 +13,8 @@ use shell_effects::has_subcommands;
 use self::expression::Expression;
 
 mod expression;
+#[cfg(test)]
+mod tests;
 
 /// What a pattern is compared with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,16 +43,51 @@ impl Compared {
 }
 
 /// Where a pattern is, and what the remark about it names.
+#[derive(Default)]
 struct PatternPosition<'a> {
     keys: Vec<&'a str>,
     what: &'a str,
+    /// What is written around the pattern: `Bash(` and `)`.
+    around: (&'a str, &'a str),
 }
 
 impl PatternPosition<'_> {
     fn remark(&self, pattern: &str, compared: Compared) -> Option<Remark> {
-        let help = glob_instead(pattern, compared)?;
+        let help = self.help(pattern, compared)?;
         let title = format!("{}: `{pattern}` is a regular expression", self.what);
         Some(Remark::new(self.keys.iter().copied(), title).because(compared.why()).help(help))
+    }
+
+    /// What to write instead of a regular expression; none for a glob.
+    fn help(&self, pattern: &str, compared: Compared) -> Option<String> {
+        let (mark, plain) = match pattern.strip_prefix('!') {
+            Some(rest) if compared == Compared::Files => ("!", rest),
+            _ => ("", pattern),
+        };
+        if !is_regex(plain, compared) {
+            return None;
+        }
+        let glob = Expression::new(plain).glob(compared);
+        let is_better = |glob: &String| {
+            !glob.is_empty() && !is_regex(glob, compared) && Glob::check(glob, compared.kind()).is_ok()
+        };
+        let Some(glob) = glob.filter(is_better) else {
+            return Some("write it with * ? [abc] [a-z] [!a] {foo,bar}".into());
+        };
+        let help = format!("write {}", self.written(&format!("{mark}{glob}")));
+        Some(match dotted(plain) {
+            Some(before) => {
+                let dotted = self.written(&format!("{mark}{before}[.]*"));
+                format!("{help}, or {dotted} for names that start with a dot")
+            }
+            None => help,
+        })
+    }
+
+    /// A pattern with what is around it, in the quotes of YAML.
+    fn written(&self, pattern: &str) -> String {
+        let (before, after) = self.around;
+        format!("{:?}", format!("{before}{pattern}{after}"))
     }
 }
 
@@ -69,7 +106,8 @@ fn of_sections(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         }
         for (pattern, _) in section.entries() {
             let (what, pattern) = (event.row().section, pattern.as_str());
-            let position = PatternPosition { keys: vec![what, "commands", pattern], what };
+            let position =
+                PatternPosition { keys: vec![what, "commands", pattern], what, ..Default::default() };
             found.extend(position.remark(pattern, Compared::Names));
         }
     }
@@ -77,13 +115,16 @@ fn of_sections(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         let (what, index) = (event.row().section, index.to_string());
         let keys = |key| command_keys(what, pattern, &index, key).to_vec();
         if let Some(agent) = &command.agent {
-            let position = PatternPosition { keys: keys("agent"), what };
+            let position = PatternPosition { keys: keys("agent"), what, ..Default::default() };
             found.extend(position.remark(agent.as_str(), Compared::Names));
         }
         for (at, glob) in command.files.iter().flatten().enumerate() {
             let at = at.to_string();
-            let position =
-                PatternPosition { keys: keys("files").into_iter().chain([at.as_str()]).collect(), what };
+            let position = PatternPosition {
+                keys: keys("files").into_iter().chain([at.as_str()]).collect(),
+                what,
+                ..Default::default()
+            };
             found.extend(position.remark(glob.as_str(), Compared::Files));
         }
     }
@@ -99,17 +140,18 @@ fn of_guards(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     ] {
         for (index, rule) in list.iter().flatten().enumerate() {
             let index = index.to_string();
-            let position = PatternPosition { keys: vec![SECTION, what, &index], what };
+            let position = PatternPosition { keys: vec![SECTION, what, &index], what, ..Default::default() };
             found.extend(position.remark(rule.value.0.pattern.as_str(), Compared::Files));
             let agent = rule.value.0.agent.as_ref().map(NameGlob::as_str);
-            let position = PatternPosition { keys: vec![SECTION, what, &index, "agent"], what };
+            let position =
+                PatternPosition { keys: vec![SECTION, what, &index, "agent"], what, ..Default::default() };
             found.extend(agent.and_then(|agent| position.remark(agent, Compared::Names)));
         }
     }
     let what = "toolUsageValidation";
     for (index, rule) in guards.tool_usage_validation.iter().flatten().enumerate() {
         let (rule, index) = (&rule.value, index.to_string());
-        let at = |key| PatternPosition { keys: vec![SECTION, what, &index, key], what };
+        let at = |key| PatternPosition { keys: vec![SECTION, what, &index, key], what, ..Default::default() };
         found.extend(of_tool(&rule.tool, rule.action != ToolAction::Allow, &at("tool")));
         let agent = rule.agent.as_ref().map(NameGlob::as_str);
         found.extend(agent.and_then(|agent| at("agent").remark(agent, Compared::Names)));
@@ -142,15 +184,19 @@ fn of_permissions(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         allow.chain(deny.enumerate().map(|(index, pattern)| ("deny", index, pattern)))
     {
         let index = index.to_string();
-        let position = PatternPosition { keys: vec![what, list, &index], what };
+        let position = PatternPosition { keys: vec![what, list, &index], what, ..Default::default() };
         found.extend(of_tool(pattern, list == "deny", &position));
     }
 }
 
 /// A pattern in Claude Code's notation: the tool, and what its input is compared with.
 fn of_tool(tool: &ToolPatternText, refuses: bool, position: &PatternPosition<'_>) -> Option<Remark> {
-    let name = tool.as_str().split('(').next().unwrap_or_default();
-    position.remark(name, Compared::Names).or_else(|| match &tool.pattern.input {
+    let text = tool.as_str().trim();
+    let (name, input) = text.split_at(text.find('(').unwrap_or(text.len()));
+    let at = |around| PatternPosition { keys: position.keys.clone(), what: position.what, around };
+    let before = format!("{name}(");
+    let position = &at((&before, ")"));
+    at(("", input)).remark(name, Compared::Names).or_else(|| match &tool.pattern.input {
         ToolInputPattern::Command { glob, prefix } => {
             let exact = || if refuses && !prefix { exact(glob, position, "") } else { None };
             position.remark(glob, Compared::Commands).or_else(exact)
@@ -168,25 +214,16 @@ fn exact(pattern: &str, position: &PatternPosition<'_>, otherwise: &str) -> Opti
     }
     let title = format!("{}: `{pattern}` matches only this command without arguments", position.what);
     let remark = Remark::new(position.keys.iter().copied(), title);
-    Some(remark.because("nothing may follow it").help(format!("write \"{pattern}*\"{otherwise}")))
+    Some(
+        remark
+            .because("nothing may follow it")
+            .help(format!("write {}{otherwise}", position.written(&format!("{pattern}*")))),
+    )
 }
 
-/// What to write instead of a regular expression; none for a glob.
-fn glob_instead(pattern: &str, compared: Compared) -> Option<String> {
-    let (mark, plain) = match pattern.strip_prefix('!') {
-        Some(rest) if compared == Compared::Files => ("!", rest),
-        _ => ("", pattern),
-    };
-    if !is_regex(plain, compared) {
-        return None;
-    }
-    let glob = Expression::new(plain).glob(compared);
-    let glob =
-        glob.filter(|glob| !glob.is_empty() && glob != plain && Glob::check(glob, compared.kind()).is_ok());
-    Some(match glob {
-        Some(glob) => format!("write \"{mark}{glob}\""),
-        None => "write it with * ? [abc] [a-z] [!a] {foo,bar}".into(),
-    })
+/// What comes before a last `.*` that, as a glob, would be a name with a dot in front.
+fn dotted(pattern: &str) -> Option<&str> {
+    pattern.strip_suffix(".*").filter(|before| before.ends_with([' ', '/']) && !before.contains('*'))
 }
 
 /// Whether a text has what only a regular expression has. `.*` alone is not that: `.env.*` and `.*` are globs.
@@ -208,14 +245,25 @@ fn is_regex(pattern: &str, compared: Compared) -> bool {
     };
     let has_dots = match compared {
         Compared::Names => pattern.contains(".*"),
-        Compared::Files => pattern.contains(".*") && (pattern.contains("\\.") || pattern.contains("\\/")),
-        Compared::Commands => has_command_dots(pattern),
+        Compared::Files => {
+            dotted(pattern).is_some()
+                || pattern.contains(".*") && (pattern.contains("\\.") || pattern.contains("\\/"))
+        }
+        Compared::Commands => dotted(pattern).is_some() || has_command_dots(pattern),
     };
     is_anchored
         || has_dots
         || pattern.contains(".+")
+        || has_repeated_class(pattern)
         || has_escape(&['d', 'D', 'w', 'W', 's', 'S', 'b', 'B'])
         || has_group(pattern)
+}
+
+/// `[a-z]+`.
+fn has_repeated_class(pattern: &str) -> bool {
+    pattern.split('[').skip(1).any(|rest| {
+        rest.split_once(']').is_some_and(|(class, after)| !class.is_empty() && after.starts_with('+'))
+    })
 }
 
 /// `(a|b)` and `(?:a)`. A group of a shell has spaces.
@@ -226,7 +274,7 @@ fn has_group(pattern: &str) -> bool {
         })
 }
 
-/// `.*` before an option, at the start, or after a subcommand. `rm .*` and `mkfs.*` are globs.
+/// `.*` before an option, at the start, or after a subcommand. `mkfs.*` is a glob.
 fn has_command_dots(pattern: &str) -> bool {
     let is_subcommand = |before: &str| {
         let mut words = before.split(' ');

@@ -5,7 +5,7 @@ use conclaude_store::load;
 use conclaude_store::root::Root;
 
 /// What is remarked about a config in a project with an agent `coder` and a file `src/main.rs`.
-fn remarked(config: &str) -> Vec<String> {
+pub(super) fn remarked(config: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     for (name, text) in [(".conclaude.yaml", config), ("src/main.rs", ""), ("src/lib.test.ts", "")] {
@@ -211,7 +211,7 @@ fn a_regular_expression_where_a_glob_belongs_is_named_with_the_glob() {
     `'mcp__.*'` toolUsageValidation: `mcp__.*` is a regular expression: patterns of names are globs; write "mcp__*"
 
     `'rm -rf'` toolUsageValidation: `rm -rf` matches only this command without arguments: nothing may follow it; write "rm -rf*", or use `options`
-    `'Bash(git push --force)'` toolUsageValidation: `git push --force` matches only this command without arguments: nothing may follow it; write "git push --force*"
+    `'Bash(git push --force)'` toolUsageValidation: `git push --force` matches only this command without arguments: nothing may follow it; write "Bash(git push --force*)"
     `'git push.*'` toolUsageValidation: `git push.*` is a regular expression: patterns of commands are globs, compared with the whole command; write "git push*"
 
     `'(npm|yarn) publish'` toolUsageValidation: `(npm|yarn) publish` is a regular expression: patterns of commands are globs, compared with the whole command; write "{npm,yarn} publish*"
@@ -220,9 +220,9 @@ fn a_regular_expression_where_a_glob_belongs_is_named_with_the_glob() {
     `'^src/.*$'` toolUsageValidation: `^src/.*$` is a regular expression: patterns of files are globs, as in .gitignore; write "/src/**"
 
     `'mcp__github__.*'` permissionRequest: `mcp__github__.*` is a regular expression: patterns of names are globs; write "mcp__github__*"
-    `'Bash(npm run.*)'` permissionRequest: `npm run.*` is a regular expression: patterns of commands are globs, compared with the whole command; write "npm run*"
-    `'Bash(rm -rf)'` permissionRequest: `rm -rf` matches only this command without arguments: nothing may follow it; write "rm -rf*"
-    `'Read(^secret/)'` permissionRequest: `^secret/` is a regular expression: patterns of files are globs, as in .gitignore; write "/secret/"
+    `'Bash(npm run.*)'` permissionRequest: `npm run.*` is a regular expression: patterns of commands are globs, compared with the whole command; write "Bash(npm run*)"
+    `'Bash(rm -rf)'` permissionRequest: `rm -rf` matches only this command without arguments: nothing may follow it; write "Bash(rm -rf*)"
+    `'Read(^secret/)'` permissionRequest: `^secret/` is a regular expression: patterns of files are globs, as in .gitignore; write "Read(/secret/)"
 
     `'.*coder'` subagentStop: `.*coder` is a regular expression: patterns of names are globs; write "*coder"
     `'.*\.rs$'` subagentStop: `.*\.rs$` is a regular expression: patterns of files are globs, as in .gitignore; write "*.rs"
@@ -237,8 +237,8 @@ fn a_regular_expression_where_a_glob_belongs_is_named_with_the_glob() {
 #[test]
 fn globs_that_look_like_regular_expressions_are_not_remarked() {
     for config in [
-        r"preToolUse: {uneditableFiles: ['.env.*', '.*rc', 'src/.*', '*.*', 'app/(group)/page.tsx', 'Cargo\.lock', 'tsconfig.*.json', 'c++/', 'price$.txt', 'src\build']}",
-        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'rm .*', action: block}, {tool: Bash, commandPattern: 'mkfs.*', action: block}, {tool: Bash, commandPattern: 'cat package.*', action: ask}]}",
+        r"preToolUse: {uneditableFiles: ['.env.*', '.*rc', 'src/[.]*', '*.*', 'app/(group)/page.tsx', 'Cargo\.lock', 'tsconfig.*.json', 'c++/', 'price$.txt', 'src\build']}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'rm [.]*', action: block}, {tool: Bash, commandPattern: 'mkfs.*', action: block}, {tool: Bash, commandPattern: 'cat package.*', action: ask}]}",
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git status -s', action: allow}, {tool: Bash, commandPattern: 'npm publish', action: block}, {tool: Bash, commandPattern: 'rm -rf', matchMode: prefix, action: block}]}",
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push', matchMode: prefix, options: ['-f'], action: block}, {tool: Bash, commandPattern: '{,* | }curl *| sh', action: block}, {tool: Bash, commandPattern: '(a | b)', action: block}]}",
         "permissionRequest: {allow: ['Bash(git log --oneline)', 'mcp__github__*', 'WebFetch(domain:*.example.com)'], deny: ['Bash(rm -rf *)', 'Bash(npm publish:*)']}",

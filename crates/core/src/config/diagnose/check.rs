@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::expectation::{self, Misfit, is_type};
 use super::problem::Problem;
-use crate::config::commands::{NOT_FOR_HOOKS, misplaced_files};
+use crate::config::commands::{NOT_FOR_HOOKS, VariableName, misplaced_files};
 use crate::config::original::{self, KeyPlace};
 use crate::pattern::Pattern;
 use crate::text::{Excerpt, head_and_tail, nearest, quoted_list};
@@ -180,8 +180,10 @@ impl<'a> SchemaCheck<'a> {
         }
         match schema.get("additionalProperties") {
             Some(entry @ Value::Object(_)) => {
-                if schema.get("propertyNames").is_some() {
-                    self.pattern(key, span);
+                match schema.get("propertyNames") {
+                    Some(_) if expectation::is_of_variables(schema) => self.variable(key, span),
+                    Some(_) => self.pattern(key, span),
+                    None => {}
                 }
                 return self.value(value, entry, &name);
             }
@@ -193,7 +195,7 @@ impl<'a> SchemaCheck<'a> {
         }
         let help = if self.found.len() >= MAX_SUGGESTIONS {
             None
-        } else if is_list_of_commands(&key.value, &value.value) && has_commands(schema) {
+        } else if is_list_of_commands(&key.value, &value.value) && expectation::has_commands(schema) {
             Some("put it under `commands:`".into())
         } else {
             Some(self.instead(&key.value, schema, what))
@@ -205,11 +207,20 @@ impl<'a> SchemaCheck<'a> {
         }
     }
 
-    /// What a section with an unknown name was probably meant to be, so that mistakes in it are found at once.
+    /// What an unknown key was probably meant to be, so that mistakes in its value are found at once.
     fn meant_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
+        if !std::ptr::eq(schema, self.root) {
+            let known = schema.get("properties")?.as_object()?;
+            if expectation::has_commands(schema) && is_list_of_commands(key, value) {
+                let commands = self.alternatives(known.get("commands")?);
+                return commands.iter().find_map(|one| one.get("additionalProperties"));
+            }
+            let current = known.iter().filter(|(_, property)| is_current(property));
+            return known.get(nearest(key, current.map(|(name, _)| name.as_str()))?);
+        }
         let sections = self.root.get("properties")?.as_object()?;
         let section = self.root.pointer("/definitions/WarnOnlyEventConfig");
-        if !std::ptr::eq(schema, self.root) || section.is_none() || original::is_known(key) {
+        if section.is_none() || original::is_known(key) {
             return None;
         }
         let names = sections.iter().filter(|(_, section)| is_current(section)).map(|(name, _)| name.as_str());
@@ -315,6 +326,7 @@ impl<'a> SchemaCheck<'a> {
         }
         match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if at == KeyPlace::Command && expectation::is_run(key) => "did you mean `run`?".into(),
             None if is_root && is_config => expectation::sections(&known),
             None => format!("allowed here: {}", quoted_list(&known)),
         }
@@ -344,6 +356,13 @@ impl<'a> SchemaCheck<'a> {
         if is_future { Some(section) } else { None }
     }
 
+    fn variable(&mut self, key: &Spanned<Text>, span: Range<usize>) {
+        if let Err(error) = VariableName::try_from(key.value.to_string()) {
+            let label = "a name starts with a letter or `_`, and has at most 100 characters".into();
+            self.add(Problem { span, title: error.to_string(), label, help: None });
+        }
+    }
+
     fn pattern(&mut self, key: &Spanned<Text>, span: Range<usize>) {
         let problem = Pattern::try_from(key.value.to_string()).and_then(|pattern| pattern.check());
         if let Err(error) = problem {
@@ -353,16 +372,10 @@ impl<'a> SchemaCheck<'a> {
     }
 }
 
-fn has_commands(schema: &Value) -> bool {
-    schema.pointer("/properties/commands").is_some()
-}
-
 /// Whether an entry of a section is what `commands` has: a pattern with a list of commands, or a command.
 fn is_list_of_commands(key: &str, value: &Node) -> bool {
-    let is_command =
-        |item: &Spanned<Node>| item.value_of("run").is_some() || item.value_of("command").is_some();
     match value {
-        Node::List(items) => !items.is_empty() && items.iter().all(is_command),
+        Node::List(items) => expectation::are_commands(items),
         Node::Text(_) => key == "run",
         _ => false,
     }

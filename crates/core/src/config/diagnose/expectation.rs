@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::config::commands::{VariableName, VariableValue};
 use crate::config::patterns::{OptionName, RegexText};
 use crate::config::values::{NOT_BLANK, seconds_in};
 use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, ToolPatternText};
@@ -9,7 +10,8 @@ use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
 use crate::pattern::alternatives_of;
 use crate::text::{most_similar, nearest, quoted_list};
-use crate::yaml::Node;
+use crate::yaml::{Node, Spanned};
+use shell_effects::glob::{Glob, Kind};
 
 const GLOBS: &str =
     "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
@@ -61,6 +63,7 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
         Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).is_ok(),
         Node::Text(text) if is_option(schema) => OptionName::is_valid(text),
+        Node::Text(text) if is_variable_value(schema) => !text.contains('\0'),
         Node::Text(text) if broken_pattern(text, schema).is_some() => false,
         Node::Text(text) if is_type(schema, "string") => {
             (!must_not_be_blank(schema) || !text.trim().is_empty())
@@ -98,6 +101,16 @@ fn is_folder(schema: &Value) -> bool {
 
 fn is_option(schema: &Value) -> bool {
     schema.get("format").and_then(Value::as_str) == Some(OptionName::FORMAT)
+}
+
+/// Whether keys of this schema are names of variables.
+pub(super) fn is_of_variables(schema: &Value) -> bool {
+    let pattern = schema.pointer("/propertyNames/pattern").and_then(Value::as_str);
+    pattern == Some(VariableName::PATTERN)
+}
+
+fn is_variable_value(schema: &Value) -> bool {
+    schema.get("pattern").and_then(Value::as_str) == Some(VariableValue::PATTERN)
 }
 
 fn is_endpoint(schema: &Value) -> bool {
@@ -142,6 +155,9 @@ fn expected_one(schema: &Value) -> String {
         Some(OptionName::FORMAT) => return "an option, such as `-f` or `--force`".into(),
         Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
         _ => {}
+    }
+    if is_variable_value(schema) {
+        return "text without a NUL character".into();
     }
     let choices = choices(schema);
     match choices.as_slice() {
@@ -200,6 +216,10 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
     let choices = choices(schema);
     match node {
         Node::Map(_) if is_type(schema, "array") => Some("start each entry with `- `".into()),
+        Node::List(items) if has_commands(schema) && are_commands(items) => {
+            Some("put it under `commands:`".into())
+        }
+        Node::List(items) if is_of_variables(schema) => Some(variables_help(items)),
         Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
         Node::Text(text) if is_type(schema, "array") => Some(match items.first() {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
@@ -262,6 +282,34 @@ fn regex_of_glob(text: &str) -> Option<String> {
     if regex.is_empty() || RegexText::check(&regex).is_err() { None } else { Some(regex) }
 }
 
+/// `[A=1]`, as other programs write variables, is `{A: "1"}`.
+fn variables_help(items: &[Spanned<Node>]) -> String {
+    let assignment = |item: &Spanned<Node>| match &item.value {
+        Node::Text(text) => text.split_once('=').map(|(name, value)| format!("{name}: {value:?}")),
+        _ => None,
+    };
+    match items.iter().map(assignment).collect::<Option<Vec<String>>>() {
+        Some(all) if !all.is_empty() => format!("write `{{{}}}`", all.join(", ")),
+        _ => "write names and values, as in `{A: \"1\"}`".into(),
+    }
+}
+
+/// Whether this is the schema of a section with commands.
+pub(super) fn has_commands(schema: &Value) -> bool {
+    schema.pointer("/properties/commands").is_some()
+}
+
+/// Whether all entries of a list are probably meant as commands.
+pub(super) fn are_commands(items: &[Spanned<Node>]) -> bool {
+    let is_command = |item: &Spanned<Node>| matches!(&item.value, Node::Map(entries) if entries.iter().any(|(key, _)| is_run(&key.value)));
+    !items.is_empty() && items.iter().all(is_command)
+}
+
+/// `run`, or what it is called in other programs, perhaps with a typo.
+pub(super) fn is_run(key: &str) -> bool {
+    key == "run" || nearest(key, ["command", "script"]).is_some()
+}
+
 /// Whether entries of this schema are commands.
 fn has_run(schema: &Value) -> bool {
     schema.pointer("/properties/run").is_some()
@@ -293,7 +341,8 @@ fn duration_help(text: &str, schema: &Value) -> Option<String> {
 }
 
 fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
-    if text == "block" && choices == ["warn"] {
+    let is_block = matches!(text, "block" | "deny" | "fail" | "error" | "reject");
+    if is_block && choices == ["warn"] {
         return Some(format!(
             "this event cannot be blocked, use `warn`; events that can: {}",
             quoted_list(&blockable())
@@ -302,6 +351,7 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
     let started = choices.iter().copied().find(|choice| !text.is_empty() && choice.starts_with(text));
     match nearest(text, choices.iter().copied()).or(started) {
         Some(near) => Some(format!("did you mean `{near}`?")),
+        None if is_block && choices.contains(&"block") => Some("did you mean `block`?".into()),
         None if choices.len() > MAX_LISTED => {
             let near = most_similar(text, choices.iter().copied(), MAX_SIMILAR);
             Some(format!("the most similar are {}; `conclaude schema` lists all", quoted_list(&near)))
@@ -348,10 +398,11 @@ pub(super) fn of_command(key: &str) -> Option<&'static str> {
 
 /// What to write instead of an invalid pattern. Claude Code's own matchers separate alternatives by `|`.
 pub(super) fn pattern_help(pattern: &str) -> String {
-    let is_plain = pattern.contains('|') && !pattern.contains(['{', '}', '[', ']', '\\', ',']);
-    let names: Vec<&str> = pattern.split('|').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if is_plain && !names.is_empty() {
-        return format!("write \"{{{}}}\"", names.join(","));
+    if pattern.contains('|')
+        && let Some(glob) = alternatives_of(pattern)
+        && Glob::check(&glob, Kind::Name).is_ok()
+    {
+        return format!("write {glob:?}");
     }
     GLOBS.into()
 }

@@ -1,5 +1,8 @@
 //! The glob that a simple regular expression means.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 use super::Compared;
 
 /// A regular expression, without its anchors.
@@ -85,6 +88,7 @@ impl<'a> Expression<'a> {
                         _ => "*",
                     });
                 }
+                '[' => glob.push_str(&class(&mut rest)?),
                 '(' => {
                     if rest.next_if_eq(&'?').is_some() {
                         rest.next_if_eq(&':')?;
@@ -106,5 +110,36 @@ impl<'a> Expression<'a> {
             }
         }
         Some(glob)
+    }
+}
+
+/// A class of characters without its `[`, as a glob. A repeated one is any text.
+fn class(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
+    let mut class = String::from("[");
+    if rest.next_if_eq(&'^').is_some() {
+        class.push('!');
+    }
+    loop {
+        match rest.next()? {
+            ']' if !class.ends_with(['[', '!']) => break,
+            '\\' => {
+                let escaped = rest.next()?;
+                if escaped.is_alphanumeric() {
+                    return None;
+                }
+                class.extend(['\\', escaped]);
+            }
+            plain => class.push(plain),
+        }
+    }
+    class.push(']');
+    match rest.peek() {
+        Some('+' | '*') => {
+            rest.next();
+            Some("*".into())
+        }
+        // A number of repetitions.
+        Some('{') => None,
+        _ => Some(class),
     }
 }

@@ -81,6 +81,14 @@ impl ToolPattern {
             }
             return Ok(ToolPattern { tool: tool_glob(text)?, input: ToolInputPattern::Any });
         };
+        // A group of a regular expression is about names; `Bash(a | b)` is a command.
+        let takes_input = |name: &str| WITH_COMMAND.contains(&name) || KNOWN.contains(&name);
+        if rest.contains('|')
+            && !takes_input(current_name(tool.trim()))
+            && let Some(spelling) = alternatives_of(text)
+        {
+            return Err(NotationError::Alternatives(spelling));
+        }
         let Some(inner) = rest.strip_suffix(')') else {
             return Err(NotationError::Unclosed);
         };
