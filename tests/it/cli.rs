@@ -29,7 +29,7 @@ fn help_and_version_are_answered() {
       validate     Check a config and print every problem with its line and column
       run          Run the commands of the config now, without a session, on the files that have changed in git
       config       Show the config as all its files make it
-      pack         List and print the ready-made configs for `extends`
+      pack         List, print and add the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify, summarise and export the audit trail
       watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
