@@ -442,7 +442,7 @@ fn a_hook_that_crashes_is_reported_with_the_end_of_its_stderr_and_blocks_nothing
     assert!(missing.contains("`./guard.sh` gave no usable answer: exited with code 127"), "{missing}");
 }
 
-/// At an event that shows no message, it is shown at the next one that does.
+/// At an event that shows no message, it is shown at the next stop.
 #[test]
 fn a_hook_that_crashes_where_nothing_is_shown_is_reported_later() {
     let config = "preCompact:\n  commands:\n    \"*\":\n      - run: echo broken >&2; exit 1\n        protocol: hook\n";
@@ -450,7 +450,7 @@ fn a_hook_that_crashes_where_nothing_is_shown_is_reported_later() {
     let test = test.without("agent_id").without("agent_type");
     let done = test.run().status(0);
     assert_eq!(done.stdout, "");
-    let shown = done.again().then("UserPromptSubmit").payload("prompt", "go").run().message();
+    let shown = done.again().then("Stop").payload("stop_hook_active", false).run().message();
     assert!(shown.contains("exited with code 1, so it decided nothing: broken"), "{shown}");
 }
 
