@@ -428,15 +428,21 @@ fn a_hook_that_crashes_is_reported_with_the_end_of_its_stderr_and_blocks_nothing
         let config = json!({"preToolUse": {"commands": {"Bash": [{"run": run, "protocol": "hook"}]}}});
         Test::bash(&config.to_string(), "echo hi").run().status(0).message()
     };
-    insta::assert_snapshot!(hook("echo broken >&2; exit 1"), @"");
-    insta::assert_snapshot!(hook("exit 3"), @"");
-    insta::assert_snapshot!(hook("for n in 1 2 3 4 5 6 7; do echo $n >&2; done; exit 1"), @"");
-    insta::assert_snapshot!(hook("printf {broken; exit 1"), @"");
+    let shown = |run: &str, what: &str| {
+        assert_eq!(hook(run), format!("conclaude: the hook `{run}` gave no usable answer: {what}"));
+    };
+    shown("echo broken >&2; exit 1", "exited with code 1, so it decided nothing: broken");
+    shown("exit 3", "exited with code 3, so it decided nothing");
+    shown("seq 7 >&2; exit 1", "exited with code 1, so it decided nothing:\n  3\n  4\n  5\n  6\n  7");
+    shown(
+        "printf {broken; exit 1",
+        "its stdout begins with `{` and is not valid JSON: key must be a string at line 1 column 2 (it exited with code 1)",
+    );
     let missing = hook("./guard.sh");
     assert!(missing.contains("`./guard.sh` gave no usable answer: exited with code 127"), "{missing}");
 }
 
-/// At an event that shows no message, it is shown at the next one that does.
+/// At an event that shows no message, it is shown at the next stop.
 #[test]
 fn a_hook_that_crashes_where_nothing_is_shown_is_reported_later() {
     let config = "preCompact:\n  commands:\n    \"*\":\n      - run: echo broken >&2; exit 1\n        protocol: hook\n";
@@ -444,7 +450,7 @@ fn a_hook_that_crashes_where_nothing_is_shown_is_reported_later() {
     let test = test.without("agent_id").without("agent_type");
     let done = test.run().status(0);
     assert_eq!(done.stdout, "");
-    let shown = done.again().then("UserPromptSubmit").payload("prompt", "go").run().message();
+    let shown = done.again().then("Stop").payload("stop_hook_active", false).run().message();
     assert!(shown.contains("exited with code 1, so it decided nothing: broken"), "{shown}");
 }
 

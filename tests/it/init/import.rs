@@ -90,9 +90,13 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     [ROOT]/.claude/settings.json has all that is needed already
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
-    // As before: of a hook that exits with 1 Claude Code says nothing.
+    // As before, a hook that exits with 1 blocks nothing. The user is told.
     let path = fake_npm(&root);
-    test.env("PATH", &path).run().silent().stderr_has("`npm run lint` exited with code 1");
+    let done = test.env("PATH", &path).run().status(0).stderr_has("`npm run lint` exited with code 1");
+    assert_eq!(
+        done.message(),
+        "conclaude: the hook `npm run lint` gave no usable answer: exited with code 1, so it decided nothing: src/a.js: unused"
+    );
 }
 
 /// What a hook of SubagentStop is, as a settings file.
