@@ -90,6 +90,12 @@ pub fn named_files(input: &Map<String, Value>) -> Vec<&str> {
 
 fn collect<'a>(input: &'a Map<String, Value>, depth: usize, found: &mut Vec<&'a str>) {
     for (key, value) in input {
+        // `{"files": {"src/a.rs": "its content"}}`
+        if let Value::Object(inner) = value
+            && names_file(key)
+        {
+            found.extend(inner.keys().filter_map(|name| path_in(name)));
+        }
         let values = match value {
             Value::Array(values) => values.as_slice(),
             value => std::slice::from_ref(value),
@@ -97,13 +103,7 @@ fn collect<'a>(input: &'a Map<String, Value>, depth: usize, found: &mut Vec<&'a 
         for value in values {
             match value {
                 Value::String(text) if names_file(key) => found.extend(path_in(text)),
-                Value::Object(inner) if depth < MAX_DEPTH => {
-                    // `{"files": {"src/a.rs": "its content"}}`
-                    if names_file(key) {
-                        found.extend(inner.keys().filter_map(|name| path_in(name)));
-                    }
-                    collect(inner, depth + 1, found);
-                }
+                Value::Object(inner) if depth < MAX_DEPTH => collect(inner, depth + 1, found),
                 _ => {}
             }
         }
