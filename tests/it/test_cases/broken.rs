@@ -113,7 +113,15 @@ fn a_file_that_is_none_is_reported_with_every_line() {
       |
       = help: did you mean `expect`?
 
-    error: .conclaude.test.yaml is not a file of cases: 10 problems
+    error: `expects` is empty
+     --> .conclaude.test.yaml:5:69
+      |
+    5 |   - {name: c, event: Stop, input: [], payload: {any: [1]}, expects: {}}
+      |                                                                     ^^ expected at least one key
+      |
+      = help: allowed here: `allows`, `denies`, `asks`, `blocks`, `runs`, `context`, `shows`
+
+    error: .conclaude.test.yaml is not a file of cases: 11 problems
     "#);
     assert_snapshot!(project("- a").shows(&["test"]), @"
     exit 1
@@ -164,7 +172,7 @@ fn a_broken_file_is_an_error_in_the_junit_file_too() {
     <testsuites>
       <testsuite name=".conclaude.test.yaml" tests="1" failures="0" errors="1">
         <testcase classname=".conclaude.test.yaml" name=".conclaude.test.yaml" file=".conclaude.test.yaml">
-          <error message="it cannot be used">error: missing field `expect` in `cases`&#10; --&gt; .conclaude.test.yaml:2:6&#10;  |&#10;2 |   - {name: a, event: Stop, expct: {}}&#10;  |      ^^^^ `expect` is required here&#10;&#10;error: unknown key `expct` in `cases`&#10; --&gt; .conclaude.test.yaml:2:28&#10;  |&#10;2 |   - {name: a, event: Stop, expct: {}}&#10;  |                            ^^^^^ not a key of this section&#10;  |&#10;  = help: did you mean `expect`?</error>
+          <error message="it cannot be used">error: missing field `expect` in `cases`&#10; --&gt; .conclaude.test.yaml:2:6&#10;  |&#10;2 |   - {name: a, event: Stop, expct: {}}&#10;  |      ^^^^ `expect` is required here&#10;&#10;error: unknown key `expct` in `cases`&#10; --&gt; .conclaude.test.yaml:2:28&#10;  |&#10;2 |   - {name: a, event: Stop, expct: {}}&#10;  |                            ^^^^^ not a key of this section&#10;  |&#10;  = help: did you mean `expect`?&#10;&#10;error: `expct` is empty&#10; --&gt; .conclaude.test.yaml:2:35&#10;  |&#10;2 |   - {name: a, event: Stop, expct: {}}&#10;  |                                   ^^ expected at least one key&#10;  |&#10;  = help: allowed here: `allows`, `denies`, `asks`, `blocks`, `runs`, `context`, `shows`</error>
         </testcase>
       </testsuite>
     </testsuites>
