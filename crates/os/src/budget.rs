@@ -18,7 +18,7 @@ const RESERVE: Duration = Duration::from_millis(500);
 pub struct Budget {
     /// None in subcommands, which a user can interrupt.
     limits: Option<Limits>,
-    start: Arc<Mutex<Start>>,
+    start: Arc<Mutex<Instant>>,
     /// In a debug build tests choose it: neither a loaded nor a quick machine may change what they see.
     chosen: Option<Duration>,
 }
@@ -27,18 +27,6 @@ pub struct Budget {
 struct Limits {
     cpu: Duration,
     wall: Duration,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    cpu: Duration,
-    wall: Instant,
-}
-
-impl Start {
-    fn now() -> Start {
-        Start { cpu: cpu_time(), wall: Instant::now() }
-    }
 }
 
 impl Budget {
@@ -53,15 +41,15 @@ impl Budget {
     /// That of a subcommand.
     #[must_use]
     pub fn unlimited() -> Budget {
-        Budget { limits: None, start: Arc::new(Mutex::new(Start::now())), chosen: chosen() }
+        Budget { limits: None, start: Arc::new(Mutex::new(Instant::now())), chosen: chosen() }
     }
 
-    /// Starts again after a command, whose time is its own.
+    /// Starts again after a command, whose time is its own. What we compute ourselves is counted from the start of the process.
     pub fn restart(&self) {
-        *self.start() = Start::now();
+        *self.start() = Instant::now();
     }
 
-    fn start(&self) -> MutexGuard<'_, Start> {
+    fn start(&self) -> MutexGuard<'_, Instant> {
         self.start.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,20 +57,19 @@ impl Budget {
     #[must_use]
     pub fn is_over(&self) -> bool {
         let Some(limits) = self.limits else { return false };
-        let start = *self.start();
-        let wall = start.wall.elapsed() + RESERVE;
+        let wall = self.start().elapsed() + RESERVE;
         // One thread works, so it has not computed longer than it runs. The clock of the CPU costs a system call.
         if wall <= limits.cpu {
             return false;
         }
-        wall > limits.wall || cpu_time().saturating_sub(start.cpu) + RESERVE > limits.cpu
+        wall > limits.wall || cpu_time() + RESERVE > limits.cpu
     }
 
     /// How long a check may wait for something.
     #[must_use]
     pub fn at_most(&self, wait: Duration) -> Duration {
         let Some(limits) = self.limits else { return wait };
-        let left = limits.wall.saturating_sub(self.start().wall.elapsed());
+        let left = limits.wall.saturating_sub(self.start().elapsed());
         wait.min(left.saturating_sub(RESERVE))
     }
 
@@ -130,9 +117,11 @@ mod tests {
 
     const LIMITS: Limits = Limits { cpu: LIMIT, wall: LIMIT_WITH_WAITS };
 
+    /// Of a process that may compute as long as it likes.
     fn budget_since(wall: Duration) -> Budget {
-        let start = Start { wall: Instant::now().checked_sub(wall).unwrap(), ..Start::now() };
-        Budget { limits: Some(LIMITS), start: Arc::new(Mutex::new(start)), chosen: None }
+        let start = Instant::now().checked_sub(wall).unwrap();
+        let limits = Limits { cpu: cpu_time() + LIMIT, ..LIMITS };
+        Budget { limits: Some(limits), start: Arc::new(Mutex::new(start)), chosen: None }
     }
 
     #[test]
@@ -146,9 +135,7 @@ mod tests {
 
     #[test]
     fn a_busy_machine_does_not_use_the_budget_up() {
-        let budget = budget_since(Duration::from_secs(6));
-        budget.start().cpu = cpu_time();
-        assert!(!budget.is_over());
+        assert!(!budget_since(cpu_time() + LIMIT).is_over());
         assert!(budget_since(LIMIT_WITH_WAITS).is_over());
     }
 
@@ -156,11 +143,7 @@ mod tests {
     #[cfg(unix)]
     fn work_uses_the_budget_up() {
         let budget = budget_since(Duration::from_secs(6));
-        let before = cpu_time();
-        while cpu_time().saturating_sub(before) < Duration::from_millis(20) {}
-        let limits = Limits { cpu: RESERVE + Duration::from_millis(10), ..LIMITS };
-        budget.start().cpu = before;
-        assert!(Budget { limits: Some(limits), ..budget }.is_over());
+        assert!(Budget { limits: Some(Limits { cpu: cpu_time(), ..LIMITS }), ..budget }.is_over());
     }
 
     #[test]
