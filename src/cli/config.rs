@@ -24,7 +24,7 @@ pub(super) enum ConfigSubcommand {
         /// Only this value, such as `preToolUse` or `preToolUse.uneditableFiles`
         #[arg(value_name = "KEY")]
         key: Option<String>,
-        /// Say after each value which line of which file it came from
+        /// Show the file and the line of each value
         #[arg(long)]
         origin: bool,
         /// Print JSON

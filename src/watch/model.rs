@@ -42,7 +42,7 @@ pub(crate) struct StepState {
     pub(crate) current: Option<String>,
 }
 
-/// Which step of which agent.
+/// An agent and its step.
 pub(crate) type StepKey = (Option<String>, String);
 
 pub(crate) struct Model {

@@ -112,7 +112,9 @@ fn a_payload_that_is_too_large_to_read_is_denied_where_there_are_guards() {
         .to_string()
     };
     let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: ['*.lock']}\n").stdin(large());
-    insta::assert_snapshot!(test.run().tool("deny"), @"
+    let denied = test.run();
+    assert_eq!(denied.audit()[0]["decision"], "denied");
+    insta::assert_snapshot!(denied.tool("deny"), @"
     conclaude denies this tool:
     ✗ PAYLOAD_INVALID: the guards cannot look at this tool's input: the payload on stdin is larger than 64 MiB → do it in smaller steps
     ");

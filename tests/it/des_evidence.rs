@@ -350,7 +350,7 @@ fn a_step_is_addressed_by_the_start_of_its_name() {
     ");
 }
 
-/// A step of three phases in a repository, of which the first two are proved.
+/// A step of three phases in a repository. The first two are proved.
 fn proved(config: &str) -> Test {
     let test = Test::stop().config(config).file("greeting", "");
     ok(&test, &["new", STEP, "--project-id", "greeting"]);

@@ -1,4 +1,4 @@
-//! Text of others on a terminal: every subcommand in a project whose names, patterns, settings and step texts are hostile.
+//! Untrusted text on a terminal: every subcommand in a project whose names, patterns, settings and step texts are hostile.
 
 use std::collections::BTreeSet;
 use std::fs::File;

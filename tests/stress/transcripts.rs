@@ -18,7 +18,7 @@ const LINES: &str = include_str!("../fixtures/captures/transcript-permissions.js
 
 const CONFIG: &str = "preToolUse: {uneditableFiles: ['.env*'], toolUsageValidation: [{tool: Bash, commandPattern: '*', action: ask}]}";
 
-/// So many bytes, in files that are given to all cores.
+/// This number of bytes, in files that are given to all cores.
 fn write_transcripts(test: &Test, bytes: usize, lines: &str) {
     for number in 0..FILES {
         let path = Transcripts::of(&test.root(), &format!("session-{number}")).path(None);

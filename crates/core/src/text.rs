@@ -100,7 +100,7 @@ pub fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// A text of others as a sentence between others.
+/// A message as a sentence that others may follow.
 #[must_use]
 pub fn ended(text: &str) -> String {
     let text = text.trim_end();

@@ -70,25 +70,12 @@ impl InvalidPayload<'_> {
         let what = format!("a gate applies to this tool and cannot be evaluated: {error}");
         let fix = "use Claude Code for steps with DES markers, or remove the markers";
         let finding = Finding::new(Code::PayloadInvalid, what, fix);
-        let outcome = Outcome::finding(finding, true);
-        let outcomes = std::slice::from_ref(&outcome);
-        let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(BlockCount::Exhausted));
-        let Project { root: Some(root), config } = project else { return Ok(decided.result) };
-        let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
-        let record = Record {
-            event: event.name().into(),
+        let denial = Denial {
+            finding,
             session: other_clients::session_id(fields).map(str::to_owned),
             agent_id: other_clients::agent_id(fields).map(str::to_owned),
-            decision: decided.word.as_str().into(),
-            findings: record::finding(&outcome, rule).into_iter().collect(),
-            ..Record::default()
         };
-        if let Ok(Some(problem)) | Err(problem) =
-            audit::write(root, config.settings.audit.as_ref(), &record, self.budget)
-        {
-            log::warn(|| problem.to_string());
-        }
-        Ok(decided.result)
+        Ok(denial.recorded(event, project, self.budget))
     }
 
     /// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
@@ -129,19 +116,49 @@ pub(super) fn too_large(
     error: InputError,
     environment: &Environment,
 ) -> Result<HookResult> {
-    let Some(project) = environment.project_dir.as_deref().filter(|_| event == EventKind::PreToolUse) else {
-        return without(event, error.into());
-    };
-    let root = Root::find(Some(project), project);
-    if !Config::load(&root, event, environment).settings.guards.has_any() {
+    let Some(folder) = &environment.project_dir else { return without(event, error.into()) };
+    let root = Root::find(Some(folder), folder);
+    let config = Config::load(&root, event, environment);
+    if event != EventKind::PreToolUse || !config.settings.guards.has_any() {
         return without(event, error.into());
     }
     let what = format!("the guards cannot look at this tool's input: {error}");
     let finding = Finding::new(Code::PayloadInvalid, what, "do it in smaller steps");
-    let outcome = Outcome::finding(finding, true);
-    let outcomes = std::slice::from_ref(&outcome);
-    let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(BlockCount::Exhausted));
-    Ok(decided.result)
+    let denial = Denial { finding, session: None, agent_id: None };
+    let project = Project { root: Some(root.folder), config };
+    Ok(denial.recorded(event, &project, &Budget::of_hook()))
+}
+
+/// A tool that is denied though its payload could not be used.
+struct Denial {
+    finding: Finding,
+    session: Option<String>,
+    agent_id: Option<String>,
+}
+
+impl Denial {
+    /// The answer, after it is in the trail.
+    fn recorded(self, event: EventKind, project: &Project, budget: &Budget) -> HookResult {
+        let outcome = Outcome::finding(self.finding, true);
+        let outcomes = std::slice::from_ref(&outcome);
+        let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(BlockCount::Exhausted));
+        let Project { root: Some(root), config } = project else { return decided.result };
+        let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
+        let record = Record {
+            event: event.name().into(),
+            session: self.session,
+            agent_id: self.agent_id,
+            decision: decided.word.as_str().into(),
+            findings: record::finding(&outcome, rule).into_iter().collect(),
+            ..Record::default()
+        };
+        if let Ok(Some(problem)) | Err(problem) =
+            audit::write(root, config.settings.audit.as_ref(), &record, budget)
+        {
+            log::warn(|| problem.to_string());
+        }
+        decided.result
+    }
 }
 
 /// The answer to an event whose sender is not known, for this reason.

@@ -15,7 +15,7 @@ use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
 use crate::{CodeLanguage, Doubt};
 
-/// So many variables are followed from one piece of arithmetic.
+/// The number of variables that are followed from one piece of arithmetic.
 const MAX_EVALUATED: usize = 32;
 
 /// What runs a code.
@@ -282,7 +282,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// The programs in a directory that this command wrote, one of which something else runs.
+    /// The programs in a directory that this command wrote. Something else runs one of them.
     pub(crate) fn written_programs_in(&mut self, directory: &Field, command: usize) {
         if self.state.disk.is_untouched() {
             return;

@@ -24,7 +24,7 @@ pub(crate) fn assigns(word: &Word) -> bool {
     })
 }
 
-/// Whether a word of a condition compares numbers, each of which is arithmetic.
+/// Whether a word of a condition compares numbers. Each of them is arithmetic.
 pub(crate) fn compares_numbers(word: &Word) -> bool {
     matches!(word.as_slice(), [Piece::Plain(text)]
         if matches!(text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))

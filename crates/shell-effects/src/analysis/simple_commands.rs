@@ -287,7 +287,10 @@ impl Analyzer<'_> {
         // After a blank the next word is replaced as well.
         let mut ends_blank = text.ends_with([' ', '\t']);
         for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
-            let Some(alias) = self.state.aliases.get(&field.text).filter(|_| ends_blank) else { break };
+            if !ends_blank {
+                break;
+            }
+            let Some(alias) = self.state.aliases.get(&field.text) else { break };
             let [text] = alias.bodies.as_slice() else { return self.doubt_script(name) };
             ends_blank = text.ends_with([' ', '\t']);
             word.clone_from(text);

@@ -275,7 +275,7 @@ fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
     if let Some(c) = u32::from_str_radix(number, radix).ok().and_then(char::from_u32) {
         text.quoted(c.encode_utf8(&mut [0; 4]));
     }
-    rest.strip_prefix('}').filter(|_| c == 'u').unwrap_or(rest)
+    if c == 'u' { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
 }
 
 /// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
