@@ -271,8 +271,8 @@ fn a_search_in_one_file_by_its_glob_reads_it() {
 fn a_subagent_does_not_switch_conclaude_off_and_the_main_thread_asks() {
     let run = |command: &str| tool("{}\n", "Bash", json!({ "command": command }));
     let by_agent = |command: &str| run(command).payload("agent_id", "a1").payload("agent_type", "coder");
-    insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"`conclaude uninstall` changes conclaude's own registration, trust or records. Leave it as it is, and report what you would have changed. (built-in: conclaude's own files)");
-    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"`/usr/local/bin/conclaude trust -y` changes conclaude's own registration, trust or records. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
+    insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"`conclaude uninstall` changes conclaude's own registration, trust, state or records. Leave it as it is, and report what you would have changed. (built-in: conclaude's own files)");
+    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"`/usr/local/bin/conclaude trust -y` changes conclaude's own registration, trust, state or records. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
     for command in ["bash -c 'conclaude install'", "X=conclaude; $X uninstall", "sudo conclaude init --force"]
     {
         by_agent(command).run().tool("deny");
@@ -353,6 +353,61 @@ fn an_agent_in_a_worktree_does_not_remove_files_of_the_project_with_git() {
         assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
     }
     in_worktree("git rm -f x").run().silent();
+}
+
+#[test]
+fn an_agent_in_a_worktree_leaves_the_projects_own_checkout_alone() {
+    for command in [
+        "git -C ROOT reset --soft HEAD~1",
+        "git -C ROOT restore src/a.ts",
+        "git -C ROOT merge topic",
+        "git -C ROOT switch topic",
+        "git -C ROOT apply x.diff",
+        "git -C ROOT commit -am x",
+        "git -C ROOT cherry-pick abc",
+        "git --git-dir=ROOT/.git --work-tree=ROOT checkout topic",
+        "git --git-dir=ROOT/.git reset topic",
+        "GIT_DIR=ROOT/.git git reset topic",
+        "cd ROOT && git merge topic",
+        "cd ../../.. && git pull",
+        "patch -d ROOT -p1 -i x.diff",
+        "patch -d ROOT src/a.ts x.diff",
+    ] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+    for command in [
+        "git merge topic",
+        "git commit -am x",
+        "git -C . switch topic",
+        "git -C ROOT log --oneline",
+        "git -C ROOT diff HEAD",
+        "git -C ROOT fetch",
+        "git -C ROOT/.claude/worktrees/agent-a1b2c3 merge topic",
+        "cd ROOT/.claude/worktrees/agent-a1b2c3 && git commit -am x",
+        "mkdir -p sub && cd sub && git add .",
+    ] {
+        in_worktree(command).run().silent();
+    }
+}
+
+#[test]
+fn what_all_worktrees_share_is_outside_of_an_agents_worktree() {
+    let test = in_worktree("echo x > \"$(git rev-parse --git-common-dir)/../src/a.ts\"");
+    let root = test.root();
+    std::fs::remove_dir_all(root.join(".claude/worktrees")).unwrap();
+    for arguments in [
+        ["init", "-q", "."].as_slice(),
+        &["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "x"],
+        &["worktree", "add", "-q", ".claude/worktrees/agent-a1b2c3"],
+    ] {
+        let status = std::process::Command::new("git").current_dir(&root).args(arguments).status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    }
+    let denied = test.run();
+    assert!(denied.tool("deny").contains("worktreeFence"));
+    let command = "cd \"$(git rev-parse --git-common-dir)/..\" && rm src/a.ts";
+    let denied = denied.again().payload("tool_input", json!({ "command": command })).run();
+    assert!(denied.tool("deny").contains("worktreeFence"));
 }
 
 #[test]

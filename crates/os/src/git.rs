@@ -119,8 +119,14 @@ pub fn tracking(work: &Path, path: &Path, budget: &Budget) -> Option<Tracking> {
 /// `info/exclude`: the files that git ignores in this clone only. Linked work trees share the one of their repository.
 #[must_use]
 pub fn exclude_file(work: &Path) -> Option<PathBuf> {
+    Some(common_directory(work)?.join("info/exclude"))
+}
+
+/// What all work trees of a repository share.
+#[must_use]
+pub fn common_directory(work: &Path) -> Option<PathBuf> {
     let common = Repository::find(work, &Budget::unlimited())?.common_dir;
-    Some(common.canonicalize().unwrap_or(common).join("info/exclude"))
+    Some(common.canonicalize().unwrap_or(common))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +189,8 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
             files.extend(repository.other_files(is_ignored)?.iter().map(|name| repository.top.join(name)));
         }
     }
+    // Messages name the first one that matters.
+    files.sort();
     Ok(Some(files))
 }
 

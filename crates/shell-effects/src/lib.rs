@@ -177,6 +177,8 @@ pub enum Access {
     Link,
     /// A container gets it. What happens to it there is not known.
     Mount,
+    /// Git changes what is checked out in this directory, or its index: `git -C DIRECTORY merge`. Its files are other effects.
+    Checkout,
 }
 
 impl Access {
@@ -192,6 +194,7 @@ impl Access {
             Access::MakeDirectory => "creates the directory",
             Access::Link => "links",
             Access::Mount => "mounts",
+            Access::Checkout => "changes what is checked out in",
         }
     }
 

@@ -8,9 +8,11 @@ use std::path::Path;
 
 use super::*;
 
+#[cfg(feature = "other-parsers")]
 mod brush_comparison;
 mod joins;
 mod properties;
+#[cfg(feature = "other-parsers")]
 mod rable_comparison;
 
 const HOME: &str = "/home/u";
@@ -37,6 +39,7 @@ fn shown_effect(effect: &Effect) -> String {
         Access::MakeDirectory => "mkdir",
         Access::Link => "link",
         Access::Mount => "mount",
+        Access::Checkout => "checkout",
     };
     let base = match &effect.base {
         Base::At(base) if base.is_empty() => String::new(),

@@ -143,6 +143,7 @@ pub(super) fn doing(access: Access) -> &'static str {
         Access::MakeDirectory => "creating the directory",
         Access::Link => "linking",
         Access::Mount => "mounting",
+        Access::Checkout => "changing what is checked out in",
         Access::Write | Access::Format | Access::Update => "writing",
     }
 }

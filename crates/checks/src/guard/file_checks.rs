@@ -21,8 +21,11 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     if touch.access == Access::Mount {
         return found;
     }
-    own_files(call, touch, &mut found);
     found.extend(fence(rules, call, effects, touch));
+    if touch.access == Access::Checkout {
+        return found;
+    }
+    own_files(call, touch, &mut found);
     found.extend(files(rules, call, touch));
     additions(rules, call, touch, &mut found);
     found
@@ -158,7 +161,10 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
     call.log.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
     let explained = Explanation::of(switch.message_for(touch.shown(), call.tool), || Explanation {
         reason: format!("{} is outside of this agent's worktree.", touch.shown()),
-        advice: Advice::claude(format!("Write below {} instead.", worktree.display())),
+        advice: Advice::claude(match touch.access {
+            Access::Checkout => format!("Run git in {} instead.", worktree.display()),
+            _ => format!("Write below {} instead.", worktree.display()),
+        }),
     });
     Some(against(call, touch, switch.origin.rule(""), explained))
 }

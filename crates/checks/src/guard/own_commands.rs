@@ -7,6 +7,7 @@ use std::path::Path;
 use super::call::{Finding, ToolCall};
 use super::file_checks::against_own;
 use super::resolve::{Effects, ShellEnvironment, Touch};
+use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use shell_effects::{Access, Context, Program, Script, SimpleCommand, Subcommand, program_name};
 
@@ -27,6 +28,10 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
 pub const CHANGING: [&[&str]; 6] =
     [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"], &["pack", "add"]];
 
+/// Events that begin or end something. What guards and gates know of a session comes from them, so only the client may report them.
+const REPORTED: [EventKind; 4] =
+    [EventKind::SessionStart, EventKind::SessionEnd, EventKind::UserPromptSubmit, EventKind::SubagentStart];
+
 /// With one of these nothing is changed.
 pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
@@ -37,7 +42,7 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
-            "`{}` changes conclaude's own registration, trust or records.",
+            "`{}` changes conclaude's own registration, trust, state or records.",
             clean_line(&command.text)
         );
         found.push(against_own(call, reason, &command.text));
@@ -59,7 +64,12 @@ fn is_changing(arguments: &[String]) -> bool {
         let mut given = arguments.iter().filter(|word| !word.starts_with('-'));
         subcommand.iter().all(|name| is(given.next(), name))
     };
-    CHANGING.into_iter().any(is_changing) && !arguments.iter().any(|word| LOOKING.contains(&word.as_str()))
+    let is_reported = || {
+        let event = arguments.iter().find(|word| !word.starts_with('-'));
+        event.is_some_and(|event| REPORTED.iter().any(|reported| reported.name() == event))
+    };
+    (CHANGING.into_iter().any(is_changing) || is_reported())
+        && !arguments.iter().any(|word| LOOKING.contains(&word.as_str()))
 }
 
 /// Whether a program may be ours by another name: a pattern, a link, a copy, or what this command writes itself.
@@ -130,6 +140,9 @@ mod tests {
             "conclaude audit reset --yes",
             "conclaude $X",
             "conclaude.exe uninstall --purge",
+            // A session's mark cannot be forged.
+            "conclaude SessionStart",
+            "conclaude --if-trusted UserPromptSubmit",
         ] {
             assert!(changes_us(command), "{command}");
         }

@@ -7,7 +7,7 @@ use super::search::expand;
 use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
-use conclaude_os::files;
+use conclaude_os::{files, git};
 use conclaude_store::root::{git_top_level, inside_worktree};
 use shell_effects::{Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target};
 
@@ -332,6 +332,10 @@ impl Environment for ShellEnvironment<'_> {
 
     fn top_level(&self, path: &str) -> Option<String> {
         text(git_top_level(&normalise(&self.cwd.join(path)))?.to_owned())
+    }
+
+    fn common_directory(&self, path: &str) -> Option<String> {
+        text(git::common_directory(&normalise(&self.cwd.join(path)))?)
     }
 }
 

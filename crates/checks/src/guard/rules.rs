@@ -333,7 +333,7 @@ pub fn is_about(access: Access, writes: bool) -> bool {
     match access {
         Access::Read => !writes,
         Access::Link => true,
-        Access::Mount => false,
+        Access::Mount | Access::Checkout => false,
         Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => writes,
     }
 }

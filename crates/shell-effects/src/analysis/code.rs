@@ -126,7 +126,12 @@ impl Analyzer<'_> {
         if code.kind == FieldKind::Unknown {
             self.runs_unknown(CodeLanguage::Shell);
         }
-        self.script_text(&as_code(code));
+        let text = as_code(code);
+        // Which shell `sh` is differs from machine to machine.
+        if matches!(interpreter, "ash" | "dash" | "sh") && has_double_parentheses(&text) {
+            self.subshell(|analyzer| analyzer.script_without_arithmetic(&text));
+        }
+        self.script_text(&text);
         // What it prints is printed by the commands in it.
         self.streams.output = Stream::Nothing;
     }
@@ -324,7 +329,13 @@ impl Analyzer<'_> {
     }
 
     /// Runs what was written to a file before; whether that is not known.
-    fn written_code(&mut self, file: &Field, command: usize, interpreter: &str, language: Language) -> bool {
+    pub(crate) fn written_code(
+        &mut self,
+        file: &Field,
+        command: usize,
+        interpreter: &str,
+        language: Language,
+    ) -> bool {
         let Some(written) = self.written(file) else { return false };
         // None of the parts may be in it.
         let none = if written.parts().len() > 1 { Some(None) } else { None };
@@ -386,6 +397,11 @@ fn without_last_backslash(mut printed: Rc<PrintedText>) -> Rc<PrintedText> {
         Rc::make_mut(&mut printed).text.text.pop();
     }
     printed
+}
+
+/// Whether a text may have the command `((…))`; `$((…))` is none.
+fn has_double_parentheses(text: &str) -> bool {
+    text.match_indices("((").any(|(at, _)| !text.get(..at).unwrap_or_default().ends_with('$'))
 }
 
 /// Whether nothing of a text is known.

@@ -210,6 +210,13 @@ impl Analyzer<'_> {
             Err(error) => self.doubt(error.into()),
         }
     }
+
+    /// The same as a shell runs it for which `((` opens two subshells. A text that such a shell cannot parse, it does not run.
+    pub(crate) fn script_without_arithmetic(&mut self, text: &str) {
+        if let Ok(list) = parser::parse_without_arithmetic(text, self.scope.depth + 1) {
+            self.deeper(|analyzer| analyzer.list(&list));
+        }
+    }
 }
 
 /// Compound commands.

@@ -21,6 +21,11 @@ pub trait Environment {
     fn top_level(&self, _path: &str) -> Option<String> {
         None
     }
+
+    /// Where git keeps what all work trees of that repository share.
+    fn common_directory(&self, _path: &str) -> Option<String> {
+        None
+    }
 }
 
 /// An environment that answers no question.
@@ -47,6 +52,11 @@ impl Analyzer<'_> {
             "pwd" if first == text => Some(self.current_directory().unwrap_or_else(|| Field::literal("."))),
             "git rev-parse --show-toplevel" if self.is_plain_git() => {
                 self.of_bases(|environment, at| environment.top_level(at))
+            }
+            "git rev-parse --git-common-dir" | "git rev-parse --path-format=absolute --git-common-dir"
+                if self.is_plain_git() =>
+            {
+                self.of_bases(|environment, at| environment.common_directory(at))
             }
             _ => None,
         }

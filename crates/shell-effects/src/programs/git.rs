@@ -11,6 +11,7 @@ use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Output, Program, SubcommandAction, special};
 use crate::programs::system::HASH;
+use crate::{Access, Base};
 use pathspecs::PathspecRules;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
@@ -69,8 +70,10 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.written_program(&format!("git-{}", subcommand.text), call.command);
     }
-    let Some((options, SubcommandAction::Git(run))) = known.map(|known| (known.options, known.action)) else {
-        return analyzer.unknown_program(call.fields);
+    let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
+        Some((options, SubcommandAction::Git(run))) => (options, run, false),
+        Some((options, SubcommandAction::GitCheckout(run))) => (options, run, true),
+        _ => return analyzer.unknown_program(call.fields),
     };
     let git = GitCall {
         subcommand: subcommand.text.clone(),
@@ -83,9 +86,32 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             is_literal: global.has(&["--literal-pathspecs"]),
         },
     };
+    if changes_checkout {
+        checkout_elsewhere(analyzer, &global, call.command);
+    }
     analyzer.in_directory(global.values(&["-C", "--work-tree"]), |analyzer| {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
+    });
+}
+
+/// The directories, other than the one of the whole command, in which git changes what is checked out.
+fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: usize) {
+    let is_moved = !matches!(analyzer.state.bases(), [Base::At(at)] if at.is_empty());
+    analyzer.in_directory(global.values(&["-C"]), |analyzer| {
+        if is_moved || global.has(&["-C"]) {
+            analyzer.touch(Access::Checkout, &Field::literal("."), command);
+        }
+        let of_variable = |name: &str| {
+            let values = analyzer.state.exports.values(name);
+            values.map(|value| Field::literal(value.to_owned())).collect::<Vec<_>>()
+        };
+        let named = global.values(&["--git-dir", "--work-tree"]).cloned();
+        let named: Vec<Field> =
+            named.chain(of_variable("GIT_DIR")).chain(of_variable("GIT_WORK_TREE")).collect();
+        for directory in &named {
+            analyzer.touch(Access::Checkout, directory, command);
+        }
     });
 }
 

@@ -62,6 +62,9 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if ["perl", "php", "ruby"].iter().any(|start| interpreter.starts_with(start)) {
         found.extend(in_backticks(code));
     }
+    if interpreter == "make" {
+        found.extend(recipes(code));
+    }
     if interpreter == "awk" {
         found.extend(piped(code));
     }
@@ -276,6 +279,16 @@ fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
         text.quoted(c.encode_utf8(&mut [0; 4]));
     }
     if c == 'u' { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
+}
+
+/// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
+fn recipes(code: &str) -> Vec<InlineCall> {
+    let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
+        Some(recipe) => Some(recipe),
+        None => line.split_once(':')?.1.split_once(';').map(|(_, recipe)| recipe),
+    });
+    let texts = lines.map(|line| line.trim_start_matches(['@', '-', '+', ' ', '\t']).replace("$$", "$"));
+    texts.map(|text| InlineCall::Text(Field::literal(text))).collect()
 }
 
 /// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.

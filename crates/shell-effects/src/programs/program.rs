@@ -145,6 +145,8 @@ pub(crate) enum SubcommandAction {
     Launch(Launch),
     Format(Formatting),
     Git(fn(&GitCall, &mut Analyzer<'_>)),
+    /// The same, and it changes what is checked out, or the index.
+    GitCheckout(fn(&GitCall, &mut Analyzer<'_>)),
 }
 
 /// A command that a subcommand runs.

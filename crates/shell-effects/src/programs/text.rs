@@ -203,17 +203,22 @@ fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     match call.arguments.operands.first() {
         Some(file) => {
             if !call.arguments.has(&["-o", "--output"]) {
-                analyzer.touch(Access::Write, file, call.command);
+                analyzer.in_directory(call.arguments.value(&["-d", "--directory"]), |analyzer| {
+                    analyzer.touch(Access::Write, file, call.command);
+                });
             }
             if let Some(changes) = call.arguments.operands.get(1) {
                 analyzer.reads(changes, call.command);
             }
         }
         None if call.arguments.has(&["-o", "--output"]) => {}
-        None => {
-            let files = Field::unknown("the files of the patch");
-            analyzer.touch(Access::Write, &files, call.command);
-        }
+        None => match call.arguments.value(&["-d", "--directory"]) {
+            Some(directory) => analyzer.touch_tree(Access::Write, directory, call.command),
+            None => {
+                let files = Field::unknown("the files of the patch");
+                analyzer.touch(Access::Write, &files, call.command);
+            }
+        },
     }
 }
 

@@ -1,9 +1,12 @@
 //! Programs with subcommands: package managers, containers, clouds, and others that run a command in another environment.
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
-use crate::programs::arguments::{self, Flags};
-use crate::programs::program::{Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, tool};
+use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::program::{
+    Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
+};
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
@@ -127,7 +130,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["heroku"], "-a= --app= -r= --remote="),
     tool(&["hg"], "-R= --repository= --cwd= --config= --encoding="),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
-    tool(&["make"], "-C= -f= -I= -o= -W= --directory= --file= --makefile= --include-dir="),
+    special(&["gmake", "make"], MAKE, make).before_subcommand(MAKE),
     tool(&["pip", "pip3"], PIP).output(Output::Settings(COMPLETION)),
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),
@@ -142,6 +145,31 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["docker-machine", "luarocks", "minikube"]).output(Output::Settings(MACHINE)),
     Program::new(&["argocd", "flux", "glab", "k3d", "kind"]).output(Output::Settings(COMPLETION)),
 ];
+
+const MAKE: Flags = "-C= -f= -I= -o= -W= -E= --directory= --file= --makefile= --include-dir= --eval=";
+
+/// `make` runs what its makefile says. That is known if this command wrote it.
+fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    analyzer.unknown_program(call.fields);
+    for code in call.arguments.values(&["-E", "--eval"]) {
+        analyzer.inline_code("make", code.shown());
+    }
+    let named: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
+    let files = if named.is_empty() {
+        ["GNUmakefile", "makefile", "Makefile"].map(Field::literal).to_vec()
+    } else {
+        named
+    };
+    analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
+        for file in &files {
+            if file.text == "-" {
+                analyzer.code_from_input("make", Language::Other);
+            } else {
+                analyzer.written_code(file, call.command, "make", Language::Other);
+            }
+        }
+    });
+}
 
 const NPX_LAUNCH: Launch = Launch { code: &["-c", "--call"], ..Launch::new(0, Place::Here) };
 const MISE_LAUNCH: Launch =

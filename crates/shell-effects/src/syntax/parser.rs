@@ -13,6 +13,12 @@ pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
     Parser::new(&continuations::joined(text), depth)?.whole()
 }
 
+/// The same as a shell reads it that has no arithmetic but `$((…))`: `((` opens two subshells in dash.
+pub(crate) fn parse_without_arithmetic(text: &str, depth: usize) -> Result<List, ParseError> {
+    let text = continuations::joined(text);
+    Parser { has_arithmetic: false, ..Parser::new(&text, depth)? }.whole()
+}
+
 /// Words that end a list.
 const CLOSING: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
@@ -24,6 +30,8 @@ pub(crate) struct Parser<'a> {
     pub(super) heredocs: Vec<Heredoc>,
     /// Whether double parentheses were looked for up to the end of the text, in vain.
     pub(super) is_open: bool,
+    /// Whether `((…))` is a command.
+    pub(super) has_arithmetic: bool,
 }
 
 /// A here-document that was announced.
@@ -53,7 +61,7 @@ impl<'a> Parser<'a> {
         if depth > MAX_DEPTH {
             return Err(ParseError::TooDeep);
         }
-        Ok(Parser { text, at: 0, depth, heredocs: Vec::new(), is_open: false })
+        Ok(Parser { text, at: 0, depth, heredocs: Vec::new(), is_open: false, has_arithmetic: true })
     }
 
     pub(crate) fn peek(&self) -> Option<u8> {
@@ -293,7 +301,8 @@ impl Parser<'_> {
     }
 
     fn parenthesised(&mut self) -> Result<CommandKind, ParseError> {
-        if self.peek_at(1) == Some(b'(')
+        if self.has_arithmetic
+            && self.peek_at(1) == Some(b'(')
             && let Some(word) = self.arithmetic(2)?
         {
             return Ok(CommandKind::Expression { is_arithmetic: true, words: vec![word], body: List::new() });

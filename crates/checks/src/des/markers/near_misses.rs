@@ -6,6 +6,10 @@ use super::{CLOSE, KEYS, OPEN};
 /// The separator after the key of a marker, and what looks like it.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
 
+/// A key is looked for in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
+/// the rest is for invisible ones.
+const MAX_KEY: usize = 256;
+
 /// A misspelled key, and the key that was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NearMiss {
@@ -56,11 +60,11 @@ fn false_opening(line: &str) -> Option<FalseOpening> {
     let rest = mark.strip_prefix(|c| seen_as(c) == Some('!'))?.trim_start_matches(is_between);
     let inside = rest.trim_start_matches(|c| is_between(c) || seen_as(c) == Some('-'));
     let written = line.get(..line.len() - inside.len())?;
-    let has_dash = written.chars().any(|c| seen_as(c) == Some('-'));
-    let key = key_of(inside.split(SEPARATORS).next()?.split(char::is_whitespace).next()?)?;
-    if !has_dash || written.trim_end() == OPEN {
+    if written.trim_end() == OPEN || !written.chars().any(|c| seen_as(c) == Some('-')) {
         return None;
     }
+    let word = inside.get(..inside.floor_char_boundary(MAX_KEY)).unwrap_or(inside);
+    let key = key_of(word.split(SEPARATORS).next()?.split(char::is_whitespace).next()?)?;
     Some(FalseOpening { written: written.trim_end().to_owned(), key })
 }
 
@@ -308,6 +312,16 @@ mod tests {
         ] {
             assert_eq!(false_openings(free), [], "{free:?}");
         }
+    }
+
+    #[test]
+    fn a_prompt_full_of_openings_is_read_once() {
+        let before = test_support::processor_time();
+        for opening in ["<!--", "<!-", "<!—", "<", "<!-\u{200b}-DES"] {
+            false_openings(&opening.repeat(100_000));
+        }
+        let took = test_support::processor_time() - before;
+        assert!(took < std::time::Duration::from_secs(20), "{took:?}");
     }
 
     proptest::proptest! {

@@ -29,29 +29,39 @@ const fn git(
     Subcommand { names, options, action: SubcommandAction::Git(run) }
 }
 
+/// It changes what is checked out, or the index.
+const fn checkout(
+    names: &'static [&'static str],
+    options: Flags,
+    run: fn(&GitCall, &mut Analyzer<'_>),
+) -> Subcommand {
+    Subcommand { names, options, action: SubcommandAction::GitCheckout(run) }
+}
+
 /// `-f` and `-s` take a value in some, and none in others. An option that is not listed takes none, so that what follows is not
 /// overlooked.
 #[rustfmt::skip]
 pub(super) const SUBCOMMANDS: &[Subcommand] = &[
-    git(&["add"], "--chmod= --pathspec-from-file=r", GitCall::add),
-    git(&["am", "apply"], APPLY, GitCall::apply),
+    checkout(&["add"], "--chmod= --pathspec-from-file=r", GitCall::add),
+    checkout(&["am", "apply"], APPLY, GitCall::apply),
     git(&["annotate", "blame"], BLAME, GitCall::shown),
     git(&["archive"], "-o= --output= --format= --prefix= --add-file=r --add-virtual-file= --mtime= --remote= --exec=", GitCall::archive),
-    git(&["bisect", "submodule"], "", GitCall::runs),
+    checkout(&["bisect", "submodule"], "", GitCall::runs),
     git(&["branch"], "-u= --set-upstream-to= --sort= --format= --points-at=", GitCall::nothing),
     git(&["bundle"], "--version=", GitCall::bundle),
     git(&["cat-file"], "--path= --batch? --batch-check? --batch-command?", GitCall::objects),
-    git(&["checkout"], "-b= -B= --orphan= --conflict= --pathspec-from-file=r", GitCall::checkout),
-    git(&["checkout-index", "read-tree"], "", GitCall::write_work_tree),
-    git(&["clean"], "-e= --exclude=", GitCall::clean),
+    checkout(&["checkout"], "-b= -B= --orphan= --conflict= --pathspec-from-file=r", GitCall::checkout),
+    checkout(&["checkout-index", "read-tree"], "", GitCall::write_work_tree),
+    checkout(&["clean"], "-e= --exclude=", GitCall::clean),
     git(&["clone"], "-b= -o= -u= -c= -j= --branch= --origin= --upload-pack= --config= --jobs= --depth= --filter= --template= --separate-git-dir= --reference= --reference-if-able= --shallow-since= --shallow-exclude= --server-option= --bundle-uri= --ref-format=", GitCall::create),
-    git(&["commit"], "-m= -F=r -C= -c= -t=r -S? -u? --message= --file=r --author= --date= --template=r --reuse-message= --reedit-message= --fixup= --squash= --cleanup= --trailer= --pathspec-from-file=", GitCall::nothing),
+    checkout(&["commit"], "-m= -F=r -C= -c= -t=r -S? -u? --message= --file=r --author= --date= --template=r --reuse-message= --reedit-message= --fixup= --squash= --cleanup= --trailer= --pathspec-from-file=", GitCall::nothing),
     git(&["config"], "-f= --file= --blob= --type= --default= --value= --comment=", GitCall::config),
     git(&["diff", "diff-files", "diff-index"], DIFF, GitCall::diff),
     git(&["diff-tree"], DIFF, GitCall::shown),
     git(&["difftool"], concat!(diff!(), " -t= -x= --tool= --extcmd="), GitCall::difftool),
     git(&["remote"], "-t= -m= --mirror?", GitCall::remote),
-    git(&["fetch", "fetch-pack", "ls-remote", "pull"], "--upload-pack= --exec= -o= --server-option= --sort=", GitCall::connects),
+    git(&["fetch", "fetch-pack", "ls-remote"], "--upload-pack= --exec= -o= --server-option= --sort=", GitCall::connects),
+    checkout(&["pull"], "--upload-pack= --exec= -o= --server-option= --sort=", GitCall::connects),
     git(&["fast-import", "mktree"], "", GitCall::make_objects),
     git(&["filter-branch"], "-d= --setup= --subdirectory-filter= --env-filter= --tree-filter= --index-filter= --parent-filter= --msg-filter= --commit-filter= --tag-name-filter= --original= --state-branch=", GitCall::filters),
     git(&["format-patch"], concat!( diff!(), " -n? -o= -v= --output-directory= --suffix= --start-number= --reroll-count= --filename-max-length= --cover-from-description= --description-file=r --subject-prefix= --add-header= --to= --cc= --in-reply-to= --signature= --signature-file=r --base= --interdiff= --range-diff= --creation-factor=" ), GitCall::outputs),
@@ -60,27 +70,28 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     git(&["init"], "-b= --initial-branch= --template= --separate-git-dir= --object-format= --ref-format=", GitCall::create),
     git(&["log", "reflog", "whatchanged"], LOG, GitCall::log),
     git(&["ls-files"], "-x= -X=r --exclude= --exclude-from=r --exclude-per-directory= --with-tree= --format=", GitCall::list_files),
-    git(&["merge"], "-m= -F=r -s= -X= -S? --message= --file=r --strategy= --strategy-option= --into-name= --cleanup=", GitCall::nothing),
-    git(&["mv"], "", GitCall::move_files),
+    checkout(&["merge"], "-m= -F=r -s= -X= -S? --message= --file=r --strategy= --strategy-option= --into-name= --cleanup=", GitCall::nothing),
+    checkout(&["mv"], "", GitCall::move_files),
     git(&["notes"], "-m= -F=r --message= --file=r --template=r", GitCall::nothing),
     git(&["push", "send-pack"], "-o= --push-option= --repo= --receive-pack= --exec=", GitCall::connects),
     git(&["range-diff"], concat!(diff!(), " --creation-factor="), GitCall::outputs),
-    git(&["rebase"], "-s= -X= -x= -C= -S? --exec= --onto= --strategy= --strategy-option= --whitespace=", GitCall::runs),
-    git(&["reset"], "--pathspec-from-file=r", GitCall::reset),
-    git(&["restore"], "-s= --source= --conflict= --pathspec-from-file=r", GitCall::restore),
-    git(&["rm"], "--pathspec-from-file=r", GitCall::remove),
+    checkout(&["rebase"], "-s= -X= -x= -C= -S? --exec= --onto= --strategy= --strategy-option= --whitespace=", GitCall::runs),
+    checkout(&["reset"], "--pathspec-from-file=r", GitCall::reset),
+    checkout(&["restore"], "-s= --source= --conflict= --pathspec-from-file=r", GitCall::restore),
+    checkout(&["rm"], "--pathspec-from-file=r", GitCall::remove),
     git(&["shortlog"], concat!(diff!(), " -w? --group= --author= --grep= --since= --until="), GitCall::log),
     git(&["show"], LOG, GitCall::shown),
-    git(&["stash"], "-m= --message= --pathspec-from-file=r", GitCall::stash),
-    git(&["switch"], "-c= -C= --create= --force-create= --orphan= --conflict=", GitCall::nothing),
+    checkout(&["stash"], "-m= --message= --pathspec-from-file=r", GitCall::stash),
+    checkout(&["switch"], "-c= -C= --create= --force-create= --orphan= --conflict=", GitCall::nothing),
     git(&["tag"], "-m= -F=r -u= -n? --message= --file=r --local-user= --sort= --format= --points-at=", GitCall::nothing),
-    git(&["update-index"], "--chmod=", GitCall::index),
+    checkout(&["update-index"], "--chmod=", GitCall::index),
     git(&["worktree"], "-b= -B= --reason=", GitCall::create),
+    checkout(&["cherry-pick", "revert", "sparse-checkout"], "", GitCall::nothing),
     // Their operands are no files, or they do nothing to them.
     git(&[
-        "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry", "cherry-pick",
+        "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry",
         "count-objects", "describe", "for-each-ref", "fsck", "gc", "help", "ls-tree", "maintenance", "merge-base",
-        "name-rev", "prune", "repack", "rerere", "rev-list", "rev-parse", "revert", "show-ref", "sparse-checkout",
+        "name-rev", "prune", "repack", "rerere", "rev-list", "rev-parse", "show-ref",
         "status", "symbolic-ref", "update-ref", "var", "verify-commit", "version", "write-tree",
     ], "", GitCall::nothing),
 ];
