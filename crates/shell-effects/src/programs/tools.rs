@@ -130,7 +130,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["heroku"], "-a= --app= -r= --remote="),
     tool(&["hg"], "-R= --repository= --cwd= --config= --encoding="),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
-    special(&["gmake", "make"], MAKE, make).before_subcommand(MAKE),
+    special(&["make"], MAKE, make).before_subcommand(MAKE),
     tool(&["pip", "pip3"], PIP).output(Output::Settings(COMPLETION)),
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),

@@ -11,8 +11,8 @@ fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index()
                 repository.write(name, "1");
             }
             repository.commit();
-            let tracked =
-                files_of(repository.path(), Extent::TRACKED, &Budget::unlimited()).unwrap().unwrap();
+            let extent = Extent { tracked: true, untracked: false, ignored: false };
+            let tracked = files_of(repository.path(), extent, &Budget::unlimited()).unwrap().unwrap();
             assert!(tracked.is_sorted(), "{tracked:?}");
             repository.git(&["update-index", "--index-version", version]);
             let index = std::fs::read(repository.path().join(".git/index")).unwrap();
