@@ -11,7 +11,7 @@ use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::tools;
 use conclaude_os::budget::Budget;
-use shell_effects::SimpleCommand;
+use shell_effects::{Access, SimpleCommand};
 
 pub(super) struct RuleTarget<'a> {
     pub(super) kind: TargetKind<'a>,
@@ -45,7 +45,8 @@ pub(super) type Touches<'a> = BTreeMap<Option<usize>, Vec<&'a Touch>>;
 
 pub(super) fn touches(effects: &Effects) -> Touches<'_> {
     let mut touches: Touches<'_> = BTreeMap::new();
-    for touch in &effects.touches {
+    // A checkout is no file.
+    for touch in effects.touches.iter().filter(|touch| touch.access != Access::Checkout) {
         touches.entry(touch.command).or_default().push(touch);
     }
     touches
