@@ -204,6 +204,7 @@ impl ConclaudeConfig {
 }
 
 #[cfg(test)]
+#[cfg(feature = "oracles")]
 mod agreement;
 #[cfg(test)]
 mod tests;

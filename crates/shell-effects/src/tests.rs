@@ -8,11 +8,11 @@ use std::path::Path;
 
 use super::*;
 
-#[cfg(feature = "other-parsers")]
+#[cfg(feature = "oracles")]
 mod brush_comparison;
 mod joins;
 mod properties;
-#[cfg(feature = "other-parsers")]
+#[cfg(feature = "oracles")]
 mod rable_comparison;
 
 const HOME: &str = "/home/u";
