@@ -183,14 +183,14 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
     let mut files = Vec::new();
     if extent.tracked {
         files.extend(repository.tracked()?.entries.keys().map(|name| repository.top.join(path_of(name))));
+        // Messages name the first one that matters.
+        files.sort();
     }
     for (is_wanted, is_ignored) in [(extent.untracked, false), (extent.ignored, true)] {
         if is_wanted {
             files.extend(repository.other_files(is_ignored)?.iter().map(|name| repository.top.join(name)));
         }
     }
-    // Messages name the first one that matters.
-    files.sort();
     Ok(Some(files))
 }
 
