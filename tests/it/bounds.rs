@@ -120,3 +120,19 @@ fn a_payload_that_is_too_large_to_read_is_denied_where_there_are_guards() {
     ");
     Test::event("PreToolUse").config("maxBlocks: 2\n").stdin(large()).run().status(0);
 }
+
+#[test]
+fn commands_for_all_files_of_the_machine_are_answered_and_reading_them_is_not_denied() {
+    let config = "extends: ['pack:secrets', 'pack:destructive-commands', 'pack:lockfiles']\n";
+    let mut test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
+    let run =
+        |test: Test, command: &str| test.payload("tool_input", serde_json::json!({"command": command})).run();
+    for command in ["find / -type f", "find / -name '*.c'", "grep -r x /", "ls -R /"] {
+        test = run(test, command).silent().again();
+    }
+    for command in ["mv /* x", "find / -delete", "chmod -R 777 /"] {
+        let done = run(test, command);
+        done.tool("deny");
+        test = done.again();
+    }
+}
