@@ -560,7 +560,7 @@ fn hooks_that_are_no_plain_commands_stay_in_the_settings_and_that_is_said() {
     let test = Test::stop().file(".claude/settings.json", settings.to_string());
     let (_, shown, _) = run_in(&test.root(), &["init", "--import"]);
     let about: Vec<&str> = shown.lines().filter(|line| line.contains("the hook")).collect();
-    insta::assert_snapshot!(about.join("\n"), @"
+    insta::assert_snapshot!(about.join("\n"), @r#"
     took over the hook `taken` of PreToolUse: it is in the config now, and no longer in the settings
     not taken over: the hook `prompt` of PreToolUse: it is of type `prompt` and not a command; it stays where it is
     not taken over: the hook `agent` of PreToolUse: it is of type `agent` and not a command; it stays where it is
@@ -570,7 +570,8 @@ fn hooks_that_are_no_plain_commands_stay_in_the_settings_and_that_is_said() {
     not taken over: the hook `direct` of PreToolUse: it has `args`, which a command cannot have; it stays where it is
     not taken over: the hook `only` of PreToolUse: it has `if`, which a command cannot have; it stays where it is
     not taken over: the hook `strict` of PreToolUse: it has `onFailure`, which a command cannot have; it stays where it is
-    ");
+    note: the hook `taken` of PreToolUse had the `statusMessage` "checking", which Claude Code does not show any more: commands of a config have none
+    "#);
     let config = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
     assert!(
         config.contains(
