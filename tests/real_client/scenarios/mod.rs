@@ -156,6 +156,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "a guard that denies by JSON denies the same after `init --import`",
     ),
     scenario(
+        "failed-answer",
+        setup::failed_answer,
+        "a hook that exits with 1 after its answer: the answer counts before and after `init --import`",
+    ),
+    scenario(
         "trust",
         setup::trust,
         "registered for all projects, commands run once the user has agreed to them",
