@@ -134,6 +134,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "what a hook prints before a compaction is an instruction for the summary",
     ),
     scenario(
+        "blocked-compaction",
+        prompts::blocked_compaction,
+        "a command that blocks before a compaction: nothing is compacted",
+    ),
+    scenario(
         "permission-decision",
         prompts::permission_decision,
         "rules allow and deny what the client would ask about, and leave the rest to it",
