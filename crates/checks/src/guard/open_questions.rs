@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::call::{Advice, Finding, OwnFiles, ToolCall, doing, shown, start};
-use super::comparison_log::ComparisonLog;
 use super::file_checks::against_own;
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
@@ -131,10 +130,7 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     }
     let is_protected = |path: &Path, is_directory| {
         let location = call.ground.location(path, is_directory);
-        rules
-            .uneditable
-            .protecting(&location, call.agent, ComparisonLog::default(), call.ground.budget)
-            .is_some()
+        rules.uneditable.protecting(&location, &call.silent_query()).is_some()
     };
     let found = match git::files_of(directory, extent, call.ground.budget) {
         Ok(Some(files)) => {
@@ -251,11 +247,7 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
 fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
     let is_guarded = |touch: &Touch| {
         let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
-        guards.any(|rules| {
-            rules
-                .protecting_any(&touch.names, call.agent, ComparisonLog::default(), call.ground.budget)
-                .is_some()
-        })
+        guards.any(|rules| rules.protecting_any(&touch.names, &call.silent_query()).is_some())
     };
     named_word(call, bases, text, &is_guarded)
 }
