@@ -36,10 +36,13 @@ impl Pack {
 
     /// Its rules that a config can switch by their names. An exception has no name.
     pub fn rules(&self) -> impl Iterator<Item = PackRule> {
+        self.rule_values().filter_map(|(list, rule)| PackRule::of(list, rule))
+    }
+
+    /// The values of all rules, with the keys of their lists.
+    fn rule_values(&self) -> impl Iterator<Item = (&'static str, &'static PackValue)> {
         let guards = self.tree.value_of("preToolUse").map_or(&[][..], PackValue::entries);
-        guards
-            .iter()
-            .flat_map(|(_, list, rules)| rules.items().iter().filter_map(|rule| PackRule::of(list, rule)))
+        guards.iter().flat_map(|(_, list, rules)| rules.items().iter().map(|rule| (*list, rule)))
     }
 
     pub fn rule(&self, name: &str) -> Option<PackRule> {
@@ -84,7 +87,12 @@ impl PackRule {
     pub fn name_at(file: &str, line: usize) -> Option<&'static str> {
         let name = file.strip_prefix(PACK)?;
         let pack = ALL.iter().find(|pack| pack.name == name)?;
-        pack.rules().find(|rule| rule.line == line).map(|rule| rule.name)
+        // Explanations ask for each rule that they compare.
+        let is_there = |rule: &&PackValue| matches!(rule, PackValue::Map((_, _, at), _) if *at == line);
+        match pack.rule_values().map(|(_, rule)| rule).find(is_there)?.value_of("name") {
+            Some(PackValue::Text(_, name)) => Some(name),
+            _ => None,
+        }
     }
 }
 
