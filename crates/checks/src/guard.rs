@@ -25,6 +25,7 @@ mod sql;
 mod tool_checks;
 mod tool_rule;
 mod touch_pattern;
+mod unknown_arguments;
 
 pub use call::{Finding, OwnFiles, ToolCall};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};

@@ -32,6 +32,8 @@ pub(crate) struct Analyzer<'a> {
     pub(super) traps: Vec<(Field, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
+    /// Variables of which more than the value is used: `${x:-y}`.
+    pub(super) operated: Vec<String>,
     /// How many files with settings of git are read, one because of the other.
     pub(crate) git_includes: usize,
     work: usize,
@@ -127,6 +129,7 @@ impl<'a> Analyzer<'a> {
             jumps: Jumps::default(),
             traps: Vec::new(),
             untracked: Vec::new(),
+            operated: Vec::new(),
             git_includes: 0,
             work: 0,
         }

@@ -1,14 +1,28 @@
 //! What a command does not say itself: values of variables that it does not set, and directories.
 
-use crate::Base;
+use std::ops::Range;
+
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
+use crate::glob::escaped;
+use crate::syntax::parser::is_name;
+use crate::{Base, Quoting};
 
 /// Answers questions about the place where a command runs. It is asked only where a command uses the answer; nothing means that
 /// the answer is not known.
 pub trait Environment {
     /// The value of a variable.
     fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether a command gets a variable of this name.
+    fn is_set(&self, _name: &str) -> Option<bool> {
+        None
+    }
+
+    /// A setting of go, which is a directory.
+    fn go_setting(&self, _name: &str) -> Option<String> {
         None
     }
 
@@ -29,6 +43,64 @@ pub struct UnknownEnvironment;
 
 impl Environment for UnknownEnvironment {}
 
+/// The files by which a step of GitHub Actions hands something on. Only its runner sets these variables.
+const GITHUB_FILES: [&str; 5] =
+    ["$GITHUB_ENV", "$GITHUB_OUTPUT", "$GITHUB_PATH", "$GITHUB_STATE", "$GITHUB_STEP_SUMMARY"];
+
+/// Commands that print a directory of installed programs, which has no secrets.
+const INSTALLED: [&str; 6] =
+    ["brew --prefix", "npm root", "npm root -g", "pnpm root", "pnpm root -g", "rustc --print sysroot"];
+
+/// Variables that nobody sets.
+impl Analyzer<'_> {
+    /// Whether neither the script nor its environment sets a variable. What a file sets that is sourced is not known.
+    pub(crate) fn is_unset(&self, name: &str) -> bool {
+        !name.is_empty()
+            && name.bytes().all(is_name)
+            && !self.is_set_here(name)
+            && self.environment().is_set(name) == Some(false)
+    }
+
+    fn is_set_here(&self, name: &str) -> bool {
+        self.state.get(name).is_some()
+            || self.state.exports.has(name)
+            || self.state.options.has_sourced
+            || self.operated.iter().any(|operated| operated == name)
+    }
+
+    /// Whether all that is not known of a word are variables that nobody sets.
+    pub(crate) fn is_of_unset(&self, word: &Field) -> bool {
+        let is_unset = |(part, _): &(Range<usize>, Quoting)| {
+            let name = word.text.get(part.clone()).and_then(|part| part.strip_prefix('$'));
+            name.is_some_and(|name| self.is_unset(name))
+        };
+        word.kind == FieldKind::Unknown && !word.holes.is_empty() && word.holes.iter().all(is_unset)
+    }
+
+    /// A pattern for a path in a known directory, of which only the values of unset variables are not known.
+    pub(crate) fn pattern_of_unset(&self, word: &Field) -> Option<String> {
+        let start = word.holes.first()?.0.start;
+        if start == 0 || !self.is_of_unset(word) {
+            return None;
+        }
+        let mut pattern = String::new();
+        let mut at = 0;
+        for (part, _) in &word.holes {
+            pattern.push_str(&escaped(word.text.get(at..part.start)?));
+            pattern.push('*');
+            at = part.end;
+        }
+        pattern.push_str(&escaped(word.text.get(at..)?));
+        Some(pattern)
+    }
+
+    /// Whether a word is one of the files of GitHub Actions, and the script does not say otherwise.
+    pub(crate) fn is_github_file(&self, word: &Field) -> bool {
+        GITHUB_FILES.contains(&word.text.as_str())
+            && word.text.strip_prefix('$').is_some_and(|name| !self.is_set_here(name))
+    }
+}
+
 impl Analyzer<'_> {
     pub(crate) fn variable_outside(&self, name: &str) -> Option<Field> {
         self.environment().variable(name).map(Field::literal)
@@ -48,7 +120,50 @@ impl Analyzer<'_> {
             "git rev-parse --show-toplevel" if self.is_plain_git() => {
                 self.of_bases(|environment, at| environment.top_level(at))
             }
+            "go env GOMODCACHE" | "go env GOPATH" if first == text && self.is_plain_go() => {
+                let name = first.rsplit(' ').next().unwrap_or_default();
+                self.environment().go_setting(name).map(Field::literal)
+            }
             _ => None,
+        }
+    }
+
+    /// Whether nothing in the script changes what go is, or its settings.
+    fn is_plain_go(&self) -> bool {
+        let sets = |words: &[String]| {
+            words.first().is_some_and(|name| name.ends_with("go"))
+                && words.iter().any(|word| word == "-w" || word == "-u")
+        };
+        self.is_installed("go")
+            && !["GOPATH", "GOMODCACHE", "GOENV", "HOME", "XDG_CONFIG_HOME"]
+                .iter()
+                .any(|name| self.is_set_here(name))
+            && !self.script.commands.iter().any(|command| sets(&command.words))
+    }
+
+    /// Whether nothing in the script changes which program this is.
+    fn is_installed(&self, name: &str) -> bool {
+        self.state.functions.get(name).is_none()
+            && self.state.aliases.get(name).is_none()
+            && !self.is_set_here("PATH")
+    }
+
+    /// A pattern for a file below a directory of installed programs, which a command prints.
+    pub(crate) fn pattern_of_installed(&self, word: &Field) -> Option<String> {
+        let [(part, _)] = word.holes.as_slice() else { return None };
+        let (printed, rest) = word.text.split_at_checked(part.end)?;
+        let command = printed.strip_prefix("$(")?.strip_suffix(')')?;
+        let is_known = INSTALLED.iter().any(|known| command == *known);
+        let program = command.split(' ').next().unwrap_or_default();
+        if part.start == 0
+            && is_known
+            && self.is_installed(program)
+            && rest.starts_with('/')
+            && !rest.contains("..")
+        {
+            Some(format!("/usr/lib/*{}", escaped(rest)))
+        } else {
+            None
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects;
-use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
+use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, MAX_VARIABLES, Value};
 use crate::programs::system;
 use crate::syntax::tree::{AssignedValue, Assignment, Operation, Piece, Word};
 
@@ -31,6 +31,12 @@ impl Analyzer<'_> {
         // Its flags make zsh run what is in it.
         if name.is_empty() {
             self.side_effect("${…}".to_owned());
+        }
+        if operation.is_some()
+            && self.operated.len() < MAX_VARIABLES
+            && !self.operated.iter().any(|known| known == name)
+        {
+            self.operated.push(name.to_owned());
         }
         let found = self.value(name, matches!(operation, Some(Operation::All)), assigning);
         let is_empty = matches!(&found, ParameterValue::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
@@ -191,6 +197,15 @@ impl Analyzer<'_> {
                     Some(field) => ParameterValue::Fields(vec![field.clone()]),
                     None => ParameterValue::Unknown,
                 }
+            }
+            // Then it is empty, or a program takes the usual one.
+            None if name == "TMPDIR" && self.is_unset(name) => {
+                let value = match self.combinations.pick(name, 2) {
+                    Some(0) => "/tmp",
+                    Some(_) => "",
+                    None => return ParameterValue::Unknown,
+                };
+                ParameterValue::Fields(vec![Field::literal(value)])
             }
             None => self.unassigned(name, assigning),
         }

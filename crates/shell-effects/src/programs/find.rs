@@ -2,7 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream::{Stream, found};
+use crate::analysis::stream::{SEARCHED, Stream, found};
 use crate::glob::{Glob, Kind, escaped};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
@@ -32,14 +32,18 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let here = [Field::literal(".")];
     let listed = expression.roots_from.map(|_| [Field::unknown("the files that it is given")]);
     let roots = match &listed {
-        Some(listed) => listed,
+        Some(listed) => listed.as_slice(),
         None if roots.is_empty() => &here,
         None => roots,
     };
+    // A directory in a variable that nobody sets.
+    let of_unset =
+        |root: &Field| if analyzer.is_of_unset(root) { Field::unknown(SEARCHED) } else { root.clone() };
+    let roots: Vec<Field> = roots.iter().map(of_unset).collect();
     if let Some(file) = expression.roots_from {
         analyzer.reads(file, call.command);
     }
-    act(analyzer, call, &expression, roots);
+    act(analyzer, call, &expression, &roots);
 }
 
 fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
@@ -88,7 +92,15 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
 /// What a search from a root finds.
 fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
     match root.kind {
-        FieldKind::Unknown => targets.push(Target::Unknown(root.text.clone())),
+        FieldKind::Unknown => {
+            targets.push(Target::Unknown(root.text.clone()));
+            // Names count nevertheless.
+            if root.text == SEARCHED {
+                let name = limits.name.as_deref();
+                targets.extend(name.map(|name| anywhere("", Some(name), limits.is_directory)));
+                targets.extend(asked_for.iter().map(|name| Target::Path((*name).to_owned())));
+            }
+        }
         FieldKind::Tree => targets.push(Target::Unknown(root.shown())),
         // The files that it matches are among those of its directory.
         FieldKind::Glob => {

@@ -59,12 +59,16 @@ impl GitCall {
     fn extent(&self) -> Extent {
         let arguments = &self.arguments;
         match self.subcommand.as_str() {
-            "clean" if arguments.has(&["-X"]) => Extent { tracked: false, untracked: false, ignored: true },
-            "clean" => Extent { tracked: false, untracked: true, ignored: arguments.has(&["-x"]) },
-            "stash" if arguments.has(&["-a"]) || arguments.has_long("--all") => Extent::default(),
+            "clean" if arguments.has(&["-X"]) => {
+                Extent { tracked: false, untracked: false, ..Extent::default() }
+            }
+            "clean" => Extent { tracked: false, ignored: arguments.has(&["-x"]), ..Extent::default() },
+            "stash" if arguments.has(&["-a"]) || arguments.has_long("--all") => {
+                Extent { only_changed: true, ..Extent::default() }
+            }
             "stash" => {
                 let untracked = arguments.has(&["-u"]) || arguments.has_long("--include-untracked");
-                Extent { untracked, ..Extent::TRACKED }
+                Extent { untracked, only_changed: true, ..Extent::TRACKED }
             }
             _ => Extent::TRACKED,
         }
