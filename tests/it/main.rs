@@ -30,6 +30,7 @@ mod doctor;
 mod documented_rules;
 mod documents;
 mod events;
+mod everyday;
 mod explain;
 mod export;
 #[cfg(unix)]

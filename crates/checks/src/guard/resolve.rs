@@ -235,12 +235,6 @@ impl Ground<'_> {
                 Err(unclear) => effects.unclear.push(unclear.clone()),
             }
         }
-        // `rm "$TMPDIR/x"` without a `TMPDIR` deletes nothing, unless this command makes something there.
-        let makes_links =
-            effects.touches.iter().any(|touch| matches!(touch.access, Access::Link | Access::Mount));
-        if effects.unclear.is_empty() && !makes_links {
-            effects.touches.retain(|touch| touch.access != Access::Delete || !is_nowhere(touch.named()));
-        }
         effects
     }
 
@@ -328,12 +322,6 @@ impl Ground<'_> {
     }
 }
 
-/// Whether a path is in a directory below `/` that does not exist.
-fn is_nowhere(path: &str) -> bool {
-    let first = path.strip_prefix('/').and_then(|path| path.split('/').next()).unwrap_or_default();
-    !first.is_empty() && Path::new("/").join(first).symlink_metadata().is_err()
-}
-
 /// The environment of a shell command that starts in this directory.
 pub(super) struct ShellEnvironment<'a> {
     pub(super) cwd: &'a Path,
@@ -369,6 +357,10 @@ impl Environment for ShellEnvironment<'_> {
 
     fn is_set(&self, name: &str) -> Option<bool> {
         Some(std::env::var_os(name).is_some())
+    }
+
+    fn is_there(&self, path: &str) -> Option<bool> {
+        Some(self.cwd.join(path).symlink_metadata().is_ok())
     }
 
     fn directory(&self, path: &str) -> Option<String> {

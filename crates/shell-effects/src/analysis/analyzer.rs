@@ -34,6 +34,8 @@ pub(crate) struct Analyzer<'a> {
     untracked: Vec<Field>,
     /// Variables of which more than the value is used: `${x:-y}`.
     pub(super) operated: Vec<String>,
+    /// Whether the words of the command at hand are those without a `TMPDIR`.
+    pub(super) without_tmpdir: bool,
     /// How many files with settings of git are read, one because of the other.
     pub(crate) git_includes: usize,
     work: usize,
@@ -130,6 +132,7 @@ impl<'a> Analyzer<'a> {
             traps: Vec::new(),
             untracked: Vec::new(),
             operated: Vec::new(),
+            without_tmpdir: false,
             git_includes: 0,
             work: 0,
         }

@@ -121,6 +121,9 @@ impl Analyzer<'_> {
         if target == Target::WorkTree && access == Access::Read {
             return;
         }
+        if self.without_tmpdir && access == Access::Delete && self.is_nowhere(&target) {
+            return;
+        }
         if let (Access::MakeDirectory, Target::Path(path)) = (access, &target) {
             self.state.disk.make_directory(path);
         }

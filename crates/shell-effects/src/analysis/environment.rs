@@ -6,7 +6,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::glob::escaped;
 use crate::syntax::parser::is_name;
-use crate::{Base, Quoting};
+use crate::{Access, Base, Quoting, Target};
 
 /// Answers questions about the place where a command runs. It is asked only where a command uses the answer; nothing means that
 /// the answer is not known.
@@ -18,6 +18,11 @@ pub trait Environment {
 
     /// Whether a command gets a variable of this name.
     fn is_set(&self, _name: &str) -> Option<bool> {
+        None
+    }
+
+    /// Whether there is a file or a directory.
+    fn is_there(&self, _path: &str) -> Option<bool> {
         None
     }
 
@@ -92,6 +97,15 @@ impl Analyzer<'_> {
         }
         pattern.push_str(&escaped(word.text.get(at..)?));
         Some(pattern)
+    }
+
+    /// Whether a path is in a directory below `/` that does not exist: `rm "$TMPDIR/x"` without a `TMPDIR`.
+    pub(crate) fn is_nowhere(&self, target: &Target) -> bool {
+        let (Target::Path(path) | Target::Tree(path)) = target else { return false };
+        let first = path.strip_prefix('/').and_then(|path| path.split('/').next()).unwrap_or_default();
+        let is_name = !first.is_empty() && !matches!(first, "." | "..");
+        let makes_links = self.script.effects.iter().any(|effect| effect.access == Access::Link);
+        is_name && !makes_links && self.environment().is_there(&format!("/{first}")) == Some(false)
     }
 
     /// Whether a word is one of the files of GitHub Actions, and the script does not say otherwise.

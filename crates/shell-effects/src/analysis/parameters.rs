@@ -200,12 +200,9 @@ impl Analyzer<'_> {
             }
             // Then it is empty, or a program takes the usual one.
             None if name == "TMPDIR" && self.is_unset(name) => {
-                let value = match self.combinations.pick(name, 2) {
-                    Some(0) => "/tmp",
-                    Some(_) => "",
-                    None => return ParameterValue::Unknown,
-                };
-                ParameterValue::Fields(vec![Field::literal(value)])
+                let Some(picked) = self.combinations.pick(name, 2) else { return ParameterValue::Unknown };
+                self.without_tmpdir = picked == 1;
+                ParameterValue::Fields(vec![Field::literal(if self.without_tmpdir { "" } else { "/tmp" })])
             }
             None => self.unassigned(name, assigning),
         }

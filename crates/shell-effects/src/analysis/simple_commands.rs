@@ -45,6 +45,7 @@ impl Analyzer<'_> {
     fn with_words(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) -> bool {
         let start = self.script.commands.len();
         self.scope.start = start;
+        self.without_tmpdir = false;
         if !self.combinations.is_repeated {
             self.streams.process = Stream::Nothing;
             self.streams.has_process = false;
