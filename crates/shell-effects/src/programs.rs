@@ -16,6 +16,7 @@ pub(crate) mod interpreters;
 pub(crate) mod launchers;
 pub(crate) mod names;
 pub(crate) mod network;
+pub(crate) mod patches;
 pub(crate) mod powershell;
 pub(crate) mod program;
 pub(crate) mod search;

@@ -68,7 +68,7 @@ fn rules_that_do_not_match_take_few_lines() {
           {HUSKY=0,HUSKY_SKIP_HOOKS=*,LEFTHOOK=0,LEFTHOOK=false,SKIP=*} git
           {commit,push,merge,rebase,am}*", "Bash
           {GIT_CONFIG_KEY_*={core.hookspath,alias.*,include*.path,…},GIT_CONFIG_PARAMETERS=*}
-          git *", "Bash {,*/}git -*{core.hookspath,alias.*,include*.path}=*", "Bash
+          git *", "Bash git -*{core.hookspath,alias.*,include*.path}=*", "Bash
           {GIT_CONFIG_GLOBAL,GIT_CONFIG_SYSTEM,HOME,XDG_CONFIG_HOME}={* git
           {commit,push,merge,rebase,am}*,[!/]* git *,/[!d]* git *,/d[!e]* git *}",
           "Bash git push --force-with-lease,--force-if-includes", "Bash git commit

@@ -7,7 +7,7 @@ use super::search::expand;
 use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
-use conclaude_os::files;
+use conclaude_os::{archives, files};
 use conclaude_store::root::{git_top_level, inside_worktree};
 use shell_effects::{Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target};
 
@@ -332,6 +332,14 @@ impl Environment for ShellEnvironment<'_> {
         text(std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())?)
     }
 
+    fn text(&self, path: &str) -> Option<String> {
+        files::read_text(&self.cwd.join(path), MAX_PATCH).ok()
+    }
+
+    fn members(&self, archive: &str) -> Option<Vec<String>> {
+        archives::members(&self.cwd.join(archive), &Budget::of_hook())
+    }
+
     fn go_setting(&self, name: &str) -> Option<String> {
         let directory = |name: &str| {
             let own = std::env::var_os(name).map(PathBuf::from);
@@ -371,6 +379,9 @@ impl Environment for ShellEnvironment<'_> {
         text(git_top_level(&normalise(&self.cwd.join(path)))?.to_owned())
     }
 }
+
+/// Longer patches are not looked into.
+const MAX_PATCH: u64 = 4 << 20;
 
 /// No file with settings of go is larger.
 const MAX_GO_SETTINGS: u64 = 1 << 16;

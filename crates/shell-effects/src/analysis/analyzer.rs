@@ -46,6 +46,8 @@ pub(crate) struct Analyzer<'a> {
 pub(super) struct Scope {
     /// What the command reads from.
     pub(super) input: Stream,
+    /// The file that this is, if it is one.
+    pub(super) input_file: Option<Field>,
     /// How many redirections to a file are around the command.
     pub(super) redirected: usize,
     /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
@@ -112,6 +114,7 @@ impl<'a> Analyzer<'a> {
             state: State::new(),
             scope: Scope {
                 input: Stream::Inherited,
+                input_file: None,
                 redirected: 0,
                 inside: 0,
                 elsewhere: 0,
@@ -179,8 +182,13 @@ impl Analyzer<'_> {
         &self.scope.input
     }
 
+    pub(crate) fn input_file(&self) -> Option<&Field> {
+        self.scope.input_file.as_ref()
+    }
+
     pub(crate) fn set_input(&mut self, input: Stream) {
         self.scope.input = input;
+        self.scope.input_file = None;
     }
 
     pub(crate) fn output_mut(&mut self) -> &mut Stream {

@@ -255,7 +255,7 @@ impl Analyzer<'_> {
                 let printed = without_last_backslash(printed);
                 match language {
                     Language::NewShell => self.scoped(|analyzer| {
-                        analyzer.scope.input = Stream::Inherited;
+                        analyzer.set_input(Stream::Inherited);
                         analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&printed.text, interpreter));
                     }),
                     Language::ThisShell => self.code(&printed.text, interpreter),

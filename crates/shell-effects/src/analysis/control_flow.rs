@@ -94,8 +94,8 @@ impl Analyzer<'_> {
     fn piped(&mut self, pipeline: &Pipeline) {
         let Some((last, others)) = pipeline.split_last() else { return };
         for command in others {
-            self.scope.input =
-                self.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)));
+            let printed = self.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)));
+            self.set_input(printed);
         }
         if self.state.options.lastpipe {
             let before = self.state.clone();

@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::glob::escaped;
+use crate::programs::program::{Action, Program};
 use crate::syntax::parser::is_name;
-use crate::{Access, Base, Quoting, Target};
+use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target};
 
 /// Answers questions about the place where a command runs. It is asked only where a command uses the answer; nothing means that
 /// the answer is not known.
@@ -23,6 +24,16 @@ pub trait Environment {
 
     /// Whether there is a file or a directory.
     fn is_there(&self, _path: &str) -> Option<bool> {
+        None
+    }
+
+    /// The text of a file, if it is not long.
+    fn text(&self, _path: &str) -> Option<String> {
+        None
+    }
+
+    /// The names in an archive, if nothing of it leads out of the directory into which it is unpacked.
+    fn members(&self, _archive: &str) -> Option<Vec<String>> {
         None
     }
 
@@ -115,6 +126,57 @@ impl Analyzer<'_> {
     }
 }
 
+/// Files that were there before the script.
+impl Analyzer<'_> {
+    pub(crate) fn earlier_text(&self, file: &Field, command: usize) -> Option<String> {
+        self.environment().text(&self.earlier_file(file, command)?)
+    }
+
+    pub(crate) fn earlier_members(&self, archive: &Field, command: usize) -> Option<Vec<String>> {
+        let path = self.earlier_file(archive, command)?;
+        let members = self.environment().members(&path)?;
+        // It may replace itself while a loop unpacks it again.
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        if members.iter().any(|member| member.rsplit('/').next() == Some(name)) {
+            None
+        } else {
+            Some(members)
+        }
+    }
+
+    /// The path of a file that no command before this one can have written.
+    fn earlier_file(&self, file: &Field, command: usize) -> Option<String> {
+        let is_free = |earlier: &SimpleCommand| {
+            earlier.wraps || earlier.entry.is_some_and(is_without_effects) && !earlier.redirects_to_file
+        };
+        let earlier = self.script.commands.get(..command)?;
+        let changes = |effect: &Effect| effect.command < command && effect.access.changes_files();
+        let [path] = self.paths_of(file).try_into().ok()?;
+        let is_known = file.is_literal()
+            && self.state.disk.written(&path).is_none()
+            && !self.state.options.has_sourced
+            && earlier.iter().all(is_free)
+            && !self.script.effects.iter().any(changes);
+        if is_known { Some(path) } else { None }
+    }
+}
+
+/// Whether a program only looks at files, or makes directories.
+fn is_without_effects(program: &Program) -> bool {
+    match program.action {
+        Action::Nothing => true,
+        Action::Each(access, _) | Action::Trees(access, _) => {
+            matches!(access, Access::Read | Access::MakeDirectory)
+        }
+        Action::Special(_) => [
+            "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "find",
+            "type",
+        ]
+        .contains(&program.name()),
+        _ => false,
+    }
+}
+
 impl Analyzer<'_> {
     pub(crate) fn variable_outside(&self, name: &str) -> Option<Field> {
         self.environment().variable(name).map(Field::literal)
@@ -167,7 +229,7 @@ impl Analyzer<'_> {
         let [(part, _)] = word.holes.as_slice() else { return None };
         let (printed, rest) = word.text.split_at_checked(part.end)?;
         let command = printed.strip_prefix("$(")?.strip_suffix(')')?;
-        let is_known = INSTALLED.iter().any(|known| command == *known);
+        let is_known = INSTALLED.contains(&command);
         let program = command.split(' ').next().unwrap_or_default();
         if part.start == 0
             && is_known
@@ -179,6 +241,14 @@ impl Analyzer<'_> {
         } else {
             None
         }
+    }
+
+    /// The top level of the work tree around the current directory; the directory itself where there is none.
+    pub(crate) fn top_level(&self) -> Option<Field> {
+        if !self.is_plain_git() {
+            return None;
+        }
+        self.of_bases(|environment, at| environment.top_level(at)).or_else(|| self.current_directory())
     }
 
     /// Whether nothing in the script changes what git is, or where it looks.

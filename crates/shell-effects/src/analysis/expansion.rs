@@ -202,7 +202,7 @@ impl Analyzer<'_> {
         let printed = self.scoped(|analyzer| {
             // It gets what the command prints; only `tee` prints what it reads.
             if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {
-                analyzer.scope.input = Stream::Unknown;
+                analyzer.set_input(Stream::Unknown);
             }
             analyzer.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)))
         });

@@ -32,34 +32,15 @@ impl Analyzer<'_> {
         if name.is_empty() {
             self.side_effect("${…}".to_owned());
         }
-        if operation.is_some()
-            && self.operated.len() < MAX_VARIABLES
-            && !self.operated.iter().any(|known| known == name)
-        {
-            self.operated.push(name.to_owned());
+        if operation.is_some() {
+            self.operates_on(name);
         }
         let found = self.value(name, matches!(operation, Some(Operation::All)), assigning);
-        let is_empty = matches!(&found, ParameterValue::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
             Some(Operation::Length) => ParameterValue::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
-                let assigns = matches!(operation, Some(Operation::Assign(_)));
-                if assigns {
-                    self.side_effect(format!("${{{name}:=…}}"));
-                }
-                let other = self.scalar(word);
-                let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
-                if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
-                    self.assign_default(name, &found, &other);
-                }
-                match found {
-                    ParameterValue::Unknown | ParameterValue::Like(_) => ParameterValue::Unknown,
-                    ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
-                    ParameterValue::Fields(fields) => {
-                        ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
-                    }
-                }
+                self.with_default(name, operation, word, found)
             }
             Some(Operation::Trim { suffix, longest, pattern }) => {
                 let pattern = self.scalar(pattern);
@@ -95,6 +76,40 @@ impl Analyzer<'_> {
                 }
                 ParameterValue::Unknown
             }
+        }
+    }
+
+    /// `${name:-word}`, `${name:=word}`, `${name:+word}`.
+    fn with_default(
+        &mut self,
+        name: &str,
+        operation: Option<&Operation>,
+        word: &Word,
+        found: ParameterValue,
+    ) -> ParameterValue {
+        let is_empty = matches!(&found, ParameterValue::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
+        let assigns = matches!(operation, Some(Operation::Assign(_)));
+        if assigns {
+            self.side_effect(format!("${{{name}:=…}}"));
+        }
+        let other = self.scalar(word);
+        let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
+        if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
+            self.assign_default(name, &found, &other);
+        }
+        match found {
+            ParameterValue::Unknown | ParameterValue::Like(_) => ParameterValue::Unknown,
+            ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
+            ParameterValue::Fields(fields) => {
+                ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
+            }
+        }
+    }
+
+    /// More than the value of a variable is used.
+    fn operates_on(&mut self, name: &str) {
+        if self.operated.len() < MAX_VARIABLES && !self.operated.iter().any(|known| known == name) {
+            self.operated.push(name.to_owned());
         }
     }
 

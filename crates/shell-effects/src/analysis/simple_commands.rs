@@ -56,7 +56,8 @@ impl Analyzer<'_> {
         }
         let mut redirected = self.redirected(redirects);
         if let Some(input) = redirected.input.take() {
-            self.scope.input = input;
+            self.set_input(input);
+            self.scope.input_file = redirected.input_file.take();
         }
         let declares = self.declares(&fields);
         if declares {

@@ -36,6 +36,8 @@ pub(crate) struct PrintedText {
 pub(crate) struct RedirectionEffects {
     pub(crate) touched: Vec<(Access, Field)>,
     pub(crate) input: Option<Stream>,
+    /// The file that the standard input is read from.
+    pub(crate) input_file: Option<Field>,
     pub(crate) to_file: bool,
     /// The files that get the standard output, and whether that is appended to them.
     pub(crate) output: Vec<(Field, bool)>,

@@ -120,15 +120,15 @@ fn revision(arguments: &[&str]) -> Option<String> {
         }
         ["rev-list", rest @ ..] => rest.iter().all(is_plain) && !rest.iter().any(|word| prints_more(word)),
         ["log", rest @ ..] => {
-            let is_hash = |word: &&str| {
+            let is_hash = |word: &str| {
                 let format = word.strip_prefix("--format=").or_else(|| word.strip_prefix("--pretty=format:"));
                 let format = format.or_else(|| word.strip_prefix("--pretty="));
                 format.is_some_and(|format| {
                     matches!(format.trim_matches(['"', '\'']), "%h" | "%H" | "format:%h" | "format:%H")
                 })
             };
-            rest.iter().any(is_hash)
-                && rest.iter().all(|word| is_hash(&word) || is_plain(word) && !prints_more(word))
+            rest.iter().any(|word| is_hash(word))
+                && rest.iter().all(|word| is_hash(word) || is_plain(word) && !prints_more(word))
         }
         _ => false,
     };
