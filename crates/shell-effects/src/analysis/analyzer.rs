@@ -53,6 +53,8 @@ pub(super) struct Scope {
     /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
     pub(super) inside: usize,
     pub(super) elsewhere: usize,
+    /// How many loops are around the command.
+    pub(super) loops: usize,
     /// How deeply it is nested.
     pub(super) depth: usize,
     /// The first command of the substitutions of the command at hand, and the first one of its pipeline.
@@ -118,6 +120,7 @@ impl<'a> Analyzer<'a> {
                 redirected: 0,
                 inside: 0,
                 elsewhere: 0,
+                loops: 0,
                 depth: 0,
                 start: 0,
                 pipeline: 0,

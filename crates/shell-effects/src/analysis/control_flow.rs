@@ -313,7 +313,15 @@ impl Analyzer<'_> {
     }
 
     /// Runs a body until one more run changes nothing. What changes again and again becomes unknown.
-    pub(crate) fn repeated(&mut self, mut body: impl FnMut(&mut Self)) {
+    pub(crate) fn repeated(&mut self, body: impl FnMut(&mut Self)) {
+        let loops: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.loops;
+        self.restoring(loops, |analyzer| {
+            analyzer.scope.loops += 1;
+            analyzer.repeated_until_known(body);
+        });
+    }
+
+    fn repeated_until_known(&mut self, mut body: impl FnMut(&mut Self)) {
         let outer = self.jumps.loops.take();
         let start = self.script.commands.len();
         for run in 0..=MAX_RUNS {

@@ -147,12 +147,13 @@ impl Analyzer<'_> {
     /// The path of a file that no command before this one can have written.
     fn earlier_file(&self, file: &Field, command: usize) -> Option<String> {
         let is_free = |earlier: &SimpleCommand| {
-            earlier.wraps || earlier.entry.is_some_and(is_without_effects) && !earlier.redirects_to_file
+            earlier.entry.is_some_and(is_without_effects) && !earlier.redirects_to_file
         };
         let earlier = self.script.commands.get(..command)?;
         let changes = |effect: &Effect| effect.command < command && effect.access.changes_files();
         let [path] = self.paths_of(file).try_into().ok()?;
         let is_known = file.is_literal()
+            && self.scope.loops == 0
             && self.state.disk.written(&path).is_none()
             && !self.state.options.has_sourced
             && earlier.iter().all(is_free)
@@ -161,18 +162,18 @@ impl Analyzer<'_> {
     }
 }
 
-/// Whether a program only looks at files, or makes directories.
+/// Whether a program only looks at files, makes directories, or runs one command once.
 fn is_without_effects(program: &Program) -> bool {
+    const FREE: &[&str] = &[
+        "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "type", "sudo",
+        "env", "command",
+    ];
     match program.action {
-        Action::Nothing => true,
+        Action::Nothing | Action::Wrap(_) => true,
         Action::Each(access, _) | Action::Trees(access, _) => {
             matches!(access, Access::Read | Access::MakeDirectory)
         }
-        Action::Special(_) => [
-            "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "find",
-            "type",
-        ]
-        .contains(&program.name()),
+        Action::Special(_) => program.names.iter().any(|name| FREE.contains(name)),
         _ => false,
     }
 }

@@ -126,7 +126,7 @@ mod tests {
     fn the_files_of_a_patch_are_found_however_it_is_written() {
         for (text, strip, expected) in [
             ("--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-a\n+b\n", 1, Some("x.rs")),
-            ("diff --git a/d/x b/d/y\nrename from d/x\nrename to d/y\n", 1, Some("d/x d/y x y")),
+            ("diff --git a/d/x b/d/y\nrename from d/x\nrename to d/y\n", 1, Some("d/x d/y d/x b/d/y x y")),
             ("--- /dev/null\n+++ b/.env\t2020-01-01\n", 1, Some(".env")),
             ("  --- a/x\n  +++ b/.env\n", 1, Some("x .env")),
             ("- --- a/x\n- +++ b/.env\n", 1, Some("x .env")),
