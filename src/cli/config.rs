@@ -10,9 +10,11 @@ use super::out::Out;
 use super::root;
 use conclaude_core::config::{Origins, Patterns};
 use conclaude_core::exit::Exit;
-use conclaude_core::text::{nearest, quoted_list, visible};
+use conclaude_core::text::visible;
 use conclaude_core::yaml::{self, Node, Spanned};
 use conclaude_store::load::{self, LoadedConfig};
+
+mod known_keys;
 
 #[derive(clap::Subcommand)]
 pub(super) enum ConfigSubcommand {
@@ -21,7 +23,7 @@ pub(super) enum ConfigSubcommand {
     /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
     /// it extends. Exits with 1 if one of them cannot be used.
     Show {
-        /// Only this value, such as `preToolUse` or `preToolUse.uneditableFiles`
+        /// Only this value, such as `preToolUse` or `preToolUse.uneditableFiles`; for one that is not set, its default
         #[arg(value_name = "KEY")]
         key: Option<String>,
         /// Show the file and the line of each value
@@ -38,17 +40,26 @@ impl ConfigSubcommand {
         let ConfigSubcommand::Show { key, origin, json } = self;
         let root = root()?;
         let loaded = load::all(&root, Patterns::All);
-        let tree = without_secrets(loaded.origins.tree());
-        let tree = match &key {
+        let tree = with_extends(&loaded.origins, without_secrets(loaded.origins.tree()), key.as_deref());
+        let found = match &key {
             Some(key) => only(&tree, key)?,
-            None => tree,
+            None => Some(tree),
         };
+        let unset = match (&key, &found) {
+            (Some(key), None) => Some(known_keys::default_of(key)?),
+            _ => None,
+        };
+        let tree = found.unwrap_or_default();
         let mut out = Out::stdout();
         if json {
             out.json(&as_json(&loaded, &tree, origin))?;
         } else {
             let relative_to = if origin { Some(root.folder.as_path()) } else { None };
-            print(&mut out, &loaded.origins, &tree, relative_to)?;
+            print_files(&mut out, &loaded.origins)?;
+            match unset {
+                Some(unset) => writeln!(out, "# {unset}")?,
+                None => print(&mut out, &loaded.origins, &tree, relative_to)?,
+            }
         }
         for error in &loaded.errors {
             writeln!(Out::stderr(), "conclaude: {}", error.brief())?;
@@ -57,16 +68,43 @@ impl ConfigSubcommand {
     }
 }
 
-/// The files as comments, then the values; with their origins relative to a folder, if there is one.
+/// The tree with what the files extend, where that is asked for. Merged, it says nothing: what is extended is in it.
+fn with_extends(origins: &Origins, mut tree: Spanned<Node>, key: Option<&str>) -> Spanned<Node> {
+    if key != Some("extends") {
+        return tree;
+    }
+    let mut all = Vec::new();
+    for (index, source) in origins.sources().iter().enumerate().filter(|(_, source)| !source.is_pack()) {
+        let own = yaml::read_source(&source.text, index).ok();
+        if let Some(Node::List(items)) =
+            own.as_ref().and_then(|own| own.value_of("extends")).map(|list| &list.value)
+        {
+            all.extend(items.clone());
+        }
+    }
+    if !all.is_empty() {
+        let span = all.first().map(|first| first.span).unwrap_or_default();
+        let entry = (Spanned { value: "extends".into(), span }, Spanned { value: Node::List(all), span });
+        tree = Spanned { value: Node::Map(vec![entry]), span };
+    }
+    tree
+}
+
+/// The files as comments.
+fn print_files(out: &mut Out<'_>, origins: &Origins) -> io::Result<()> {
+    for source in origins.sources() {
+        writeln!(out, "# {:<7}  {}", source.layer.name(), visible(&source.path.display().to_string()))?;
+    }
+    Ok(())
+}
+
+/// The values, with their origins relative to a folder, if there is one.
 fn print(
     out: &mut Out<'_>,
     origins: &Origins,
     tree: &Spanned<Node>,
     relative_to: Option<&Path>,
 ) -> io::Result<()> {
-    for source in origins.sources() {
-        writeln!(out, "# {:<7}  {}", source.layer.name(), visible(&source.path.display().to_string()))?;
-    }
     if matches!(tree.value, Node::Null) {
         return writeln!(out, "# no values: the defaults apply");
     }
@@ -84,26 +122,25 @@ fn print(
     write!(out, "{text}")
 }
 
-/// The tree with only the value of this key: its parts are separated by dots.
-fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Spanned<Node>> {
+/// The tree with only the value of this key: its parts are separated by dots. None if that is not set.
+fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Option<Spanned<Node>>> {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
-    let Node::Map(entries) = &tree.value else {
-        bail!("there is no `{key}`: what comes before it is one value, without keys")
+    let entries = match &tree.value {
+        Node::Map(entries) => entries,
+        Node::Null => return Ok(None),
+        _ => bail!("there is no `{key}`: what comes before it is one value, without keys"),
     };
     // A pattern may contain a dot.
     let whole = entries.iter().find(|(own, _)| own.value == key);
     if let Some((own, value)) = whole.or_else(|| entries.iter().find(|(own, _)| own.value == first)) {
         let value = match rest {
             Some(rest) if whole.is_none() => only(value, rest)?,
-            _ => value.clone(),
+            _ => Some(value.clone()),
         };
-        return Ok(Spanned { value: Node::Map(vec![(own.clone(), value)]), ..tree.clone() });
+        let kept = |value| Spanned { value: Node::Map(vec![(own.clone(), value)]), span: tree.span };
+        return Ok(value.map(kept));
     }
-    let known: Vec<&str> = entries.iter().map(|(own, _)| own.value.as_ref()).collect();
-    match nearest(first, known.iter().copied()) {
-        Some(near) => bail!("the config has no `{first}`; did you mean `{near}`?"),
-        None => bail!("the config has no `{first}`: its default applies; there is {}", quoted_list(&known)),
-    }
+    Ok(None)
 }
 
 /// The values without those of headers: a header may contain a token instead of the name of a variable.

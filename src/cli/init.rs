@@ -16,7 +16,6 @@ use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::Change;
 use conclaude_engine::install::duplicates::duplicates;
-use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::ORIGINAL;
 use conclaude_engine::install::templates::{STEP_COMMAND, STEP_COMMAND_PATH};
@@ -164,6 +163,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     draft.added.iter().try_for_each(|what| writeln!(out, "{what}"))?;
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
+    draft.imported.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     if request.import {
         report_agents(folder, out)?;
     }
@@ -174,21 +174,8 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     for remark in lint::of_text(before, &now) {
         writeln!(out, "note: {}", remark.in_one_line())?;
     }
-    for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_reported(one.scope)) {
-        let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
-        let import = match import::fate(&twice.hook, Some(&now)) {
-            // One project must not take over hooks for all projects.
-            _ if twice.scope == Scope::User => String::new(),
-            Fate::Leave(_) => String::new(),
-            Fate::Advise(what) => format!("; {what}"),
-            _ => format!(", or `conclaude init --import {}`", twice.scope.flag()),
-        };
-        writeln!(
-            out,
-            "warning: `{run}` is a hook of {event} in {path} as well, and would run twice: remove it there{import}"
-        )?;
-    }
-    Ok(())
+    let found = duplicates(folder, &draft.config);
+    install::warn_of_duplicates(out, found.iter().filter(|one| !is_reported(one.scope)), &now)
 }
 
 /// The files of agents with hooks that are not ours to change.

@@ -11,8 +11,12 @@ use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns};
 use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
+use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::{Change, Removal, RemovedCopies};
+use conclaude_engine::install::configured_hooks;
+use conclaude_engine::install::duplicates::{self, Duplicate};
+use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::local_file::{self, Exclusion};
 use conclaude_engine::install::purge::Leftovers;
 use conclaude_engine::install::scope::{Scope, session_folder};
@@ -94,6 +98,8 @@ pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     beyond(&mut out, scope, &root, &project)?;
+    let effective = load::all(&root, Patterns::All).config;
+    warn_of_duplicates(&mut out, &duplicates::duplicates(&project, &effective), &effective)?;
     store::expect_arrivals(&root.folder);
     if project != std::env::current_dir()? {
         writeln!(
@@ -231,6 +237,7 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
             lost.display()
         )?;
     }
+    hooks_of_config(&mut out, &removal, which.scope(), &root, &project)?;
     let leftovers = Leftovers::of(&root.folder, &project);
     if purge {
         remove(&mut out, &leftovers, *dry_run)?;
@@ -239,6 +246,60 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
         stays(&mut out, &root, &project, &leftovers)?;
     }
     Ok(Exit::Success)
+}
+
+/// Names the hooks that only the config has, once nothing runs them any more: the copy of the settings may be on another machine.
+fn hooks_of_config(
+    out: &mut Out<'_>,
+    removal: &Removal,
+    scope: Scope,
+    root: &Root,
+    project: &Path,
+) -> io::Result<()> {
+    let current = registration::current(project);
+    let is_registered = registration::locations(&current).into_iter().any(|file| file.scope != scope);
+    if !removal.is_needed() || is_registered {
+        return Ok(());
+    }
+    let mut known = removal.known_hooks();
+    let others = Scope::ALL.into_iter().filter(|other| *other != scope);
+    known.extend(others.filter_map(|other| duplicates::hooks(other, project)).flat_map(|(_, hooks)| hooks));
+    let lost = configured_hooks::not_among(&known, &registration::config_for(scope, root).config);
+    if lost.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:"
+    )?;
+    for hook in &lost {
+        writeln!(out, "  {}: `{}`", hook.event, short(hook.command().unwrap_or_default()))?;
+    }
+    writeln!(out, "to keep them without conclaude, add this to {}:", removal.path().display())?;
+    out.json(&configured_hooks::as_settings(&lost))
+}
+
+/// Names hooks of the user's settings that the config runs too.
+pub(super) fn warn_of_duplicates<'a>(
+    out: &mut Out<'_>,
+    found: impl IntoIterator<Item = &'a Duplicate>,
+    config: &ConclaudeConfig,
+) -> io::Result<()> {
+    for twice in found {
+        let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
+        let import = match import::fate(&twice.hook, Some(config)) {
+            // One project must not take over hooks for all projects.
+            _ if twice.scope == Scope::User => String::new(),
+            Fate::Leave(_) => String::new(),
+            Fate::Advise(what) => format!("; {what}"),
+            _ => format!(", or `conclaude init --import {}`", twice.scope.flag()),
+        };
+        writeln!(
+            out,
+            "warning: `{run}` is a hook of {event} in {path} as well, and would run twice: remove it there{import}"
+        )?;
+    }
+    Ok(())
 }
 
 /// Removes what is left of a project, and says what that was.

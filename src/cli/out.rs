@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstyle::Style;
 use serde::Serialize;
 
-use conclaude_core::text::{clean, escaped_json, is_plain, printable};
+use conclaude_core::text::{escaped_json, is_plain, printable, printable_untagged};
 
 /// How much of a long output is written at once.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -198,7 +198,7 @@ impl MessageParts {
             } else if keeps_tags {
                 out.push_str(&printable(text));
             } else {
-                out.push_str(&closed(clean(text)));
+                out.push_str(&closed(printable_untagged(text)));
             }
         }
     }

@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::fail;
 use super::out::Out;
 use conclaude_core::exit::Exit;
-use conclaude_core::text::clean;
+use conclaude_core::text::printable_untagged;
 use conclaude_engine::install::settings::ORIGINAL;
 
 /// Wrong arguments are exit 1: clap's own 2 would block.
@@ -23,7 +23,7 @@ pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exi
         _ => {}
     }
     // Clap repeats what was typed. Escapes in it cannot be told from those of clap.
-    let is_plain = std::env::args().all(|word| clean(&word) == word);
+    let is_plain = std::env::args().all(|word| printable_untagged(&word) == word);
     let _ = if is_plain {
         Out::stderr().document(&text.ansi().to_string())
     } else {

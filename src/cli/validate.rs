@@ -65,11 +65,17 @@ impl CheckedConfig {
         self.path.is_some() && self.loaded.errors.is_empty()
     }
 
-    /// The files that are valid, the outermost first.
-    fn files(&self) -> impl Iterator<Item = &Path> {
+    /// The files that are valid, the outermost first. One that several layers extend is named once.
+    fn files(&self) -> Vec<&Path> {
         let is_broken = |path: &Path| self.loaded.errors.iter().any(|error| error.path() == path);
-        let paths = self.loaded.origins.sources().iter().map(|source| source.path.as_path());
-        paths.filter(move |path| !is_broken(path))
+        let mut found = Vec::new();
+        for source in self.loaded.origins.sources() {
+            let path = source.path.as_path();
+            if !is_broken(path) && !found.contains(&path) {
+                found.push(path);
+            }
+        }
+        found
     }
 }
 
@@ -204,7 +210,7 @@ fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfi
     add(section.entries().len(), "pattern");
     add(section.commands().count(), "command");
     match event {
-        EventKind::PreToolUse => add(config.guards.count(), "guard"),
+        EventKind::PreToolUse => add(config.guards.count_distinct(), "guard"),
         EventKind::PermissionRequest => add(config.permissions.count(), "rule"),
         EventKind::UserPromptSubmit => {
             add(config.prompts.rules().count(), "context rule");

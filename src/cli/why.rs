@@ -184,6 +184,7 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     for command in list(record, "commands") {
         let run = conclaude_core::messages::short(text(command, "run").unwrap_or_default());
         item(out, command, &words::of_command(command, &run))?;
+        words::of_changed_input(command).iter().try_for_each(|what| paragraph(out, 6, what))?;
         print_output(out, Some(command))?;
         is_any = true;
     }
@@ -215,7 +216,7 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
 
 /// What is recorded of a command's output.
 fn print_output(out: &mut Out<'_>, command: Option<&Value>) -> io::Result<()> {
-    let lines = command.and_then(|command| text(command, "output")).into_iter().flat_map(str::lines);
+    let lines = command.map(words::shown_output).into_iter().flat_map(str::lines);
     for line in lines {
         writeln!(out, "      {FAINT}{}{FAINT:#}", printable_line(line))?;
     }

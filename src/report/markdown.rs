@@ -255,7 +255,8 @@ fn findings(out: &mut String, report: &Report) {
     // A permission is not a finding.
     let is_against = |finding: &Value| text(finding, "code") != Code::PermissionAllowed.as_str();
     for finding in report.records.iter().flat_map(Record::findings).filter(is_against) {
-        let (count, phases) = kinds.entry(text(&finding, "code").to_owned()).or_default();
+        let kind = reasons::kind_in_words(text(&finding, "code"));
+        let (count, phases) = kinds.entry(kind.to_owned()).or_default();
         *count += 1;
         phases.extend(finding.get("phase").and_then(Value::as_str).map(str::to_owned));
     }

@@ -230,7 +230,7 @@ fn push(details: &mut Vec<Detail>, name: &'static str, value: &str) {
 
 /// All that is recorded of a command's output.
 fn push_output(details: &mut Vec<Detail>, command: &Value) {
-    let output = text(command, "output");
+    let output = reasons::shown_output(command);
     if !output.is_empty() {
         details.push(("output", cut_lines(output, MAX_OUTPUT_BYTES)));
     }

@@ -131,25 +131,61 @@ fn config_show_prints_one_value() {
         a.b:
           - run: x
     "#);
-    let wrong = ["maxBlock", "preToolUse.uneditableFile", "maxBlocks.x", "audit"];
+    let wrong = ["maxBlock", "preToolUse.uneditableFile", "maxBlocks.x", "bogus"];
     assert_snapshot!(wrong.map(shown).join("\n"), @"
     exit 1
 
-    conclaude: the config has no `maxBlock`; did you mean `maxBlocks`?
+    conclaude: there is no key `maxBlock`; did you mean `maxBlocks`?
     exit 1
 
-    conclaude: the config has no `uneditableFile`; did you mean `uneditableFiles`?
+    conclaude: there is no key `uneditableFile`; did you mean `uneditableFiles`?
     exit 1
 
     conclaude: there is no `x`: what comes before it is one value, without keys
     exit 1
 
-    conclaude: the config has no `audit`: its default applies; there is `maxBlocks`, `preToolUse`, `subagentStop`
+    conclaude: there is no key `bogus`: `conclaude schema` describes all keys
     ");
     let (_, json, _) = run_in(&test.root(), &["config", "show", "maxBlocks", "--json", "--origin"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["config"], serde_json::json!({"maxBlocks": 5}));
     assert_eq!(json["origins"].as_object().unwrap().len(), 1);
+}
+
+#[test]
+fn config_show_of_a_key_that_is_not_set_says_its_default() {
+    let test = Test::stop().config("stop: {commands: []}\n");
+    let shown = |key: &str| {
+        let (code, out, err) = run_in(&test.root(), &["config", "show", key]);
+        format!("exit {} {}{err}", code.unwrap(), out.lines().last().unwrap_or_default())
+            .trim_end()
+            .to_owned()
+    };
+    let keys = ["maxBlocks", "MaxBlocks", "preToolUse.preventRootAdditions", "audit", "extends"];
+    assert_snapshot!(keys.map(shown).join("\n"), @"
+    exit 0 # `maxBlocks` is not set. Default: 3.
+    exit 1 conclaude: there is no key `MaxBlocks`; did you mean `maxBlocks`?
+    exit 0 # `preToolUse.preventRootAdditions` is not set. Default: `false`.
+    exit 0 # `audit` is not set: the defaults of its keys apply
+    exit 0 # `extends` is not set
+    ");
+}
+
+#[test]
+fn config_show_extends_lists_what_the_files_extend() {
+    let test = Test::stop()
+        .file(USER, "extends: ['pack:secrets']\n")
+        .file("shared/base.yaml", "maxBlocks: 4\n")
+        .config("extends:\n  - shared/base.yaml\n  - pack:git-safety\n");
+    let (code, out, _) = run_in(&test.root(), &["config", "show", "extends", "--origin"]);
+    let values: Vec<&str> = out.lines().filter(|line| !line.starts_with("# ")).collect();
+    assert_eq!(code, Some(0));
+    assert_snapshot!(values.join("\n"), @r#"
+    extends:
+      - "pack:secrets"  # .home/.config/conclaude/config.yaml:1
+      - shared/base.yaml  # .conclaude.yaml:2
+      - "pack:git-safety"  # .conclaude.yaml:3
+    "#);
 }
 
 #[test]

@@ -100,6 +100,21 @@ fn a_pack_is_added_and_comments_stay() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
 }
 
+#[cfg(unix)]
+#[test]
+fn adding_a_pack_keeps_the_mode_of_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = Test::stop().config("maxBlocks: 3\n");
+    let path = test.root().join(".conclaude.yaml");
+    for mode in [0o600, 0o640, 0o664] {
+        std::fs::write(&path, "maxBlocks: 3\n").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let (code, out, err) = run_in(&test.root(), &["pack", "add", "secrets"]);
+        assert_eq!(code, Some(0), "{out}{err}");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
 /// The line, the message and the help of every problem.
 fn problems_of(config: &str) -> Vec<String> {
     let test = Test::stop().config(config);
@@ -132,6 +147,24 @@ fn mistakes_in_env_have_their_place() {
     assert!(nul.len() == 1 && nul[0].starts_with("4: invalid value for `A`"), "{nul:?}");
 }
 
+/// They went through the check of patterns: `*` and `|` are allowed in a name, and a space is no matter of globs.
+#[test]
+fn the_name_of_a_header_is_not_taken_for_a_pattern() {
+    let headers = |name: &str| {
+        problems_of(&format!(
+            "maxBlock: 1
+telemetry: {{endpoint: 'https://x.example', headers: {{'{name}': y}}}}
+"
+        ))
+    };
+    assert_eq!(headers("X-*|[a").len(), 2);
+    for (name, expected) in [("x-*|y", 1), ("{x", 2), ("x y", 2)] {
+        let shown = headers(name);
+        assert_eq!(shown.len(), expected, "{name}: {shown:?}");
+        assert!(!shown.iter().any(|line| line.contains("pattern") || line.contains("glob")), "{shown:?}");
+    }
+}
+
 #[test]
 fn mistakes_below_an_unknown_key_of_a_section_are_reported_too() {
     for (config, expected) in [
@@ -153,6 +186,7 @@ fn what_people_write_for_commands_has_a_suggestion() {
         ("stop: {commands: [{run: x, onFailure: deny}]}", "did you mean `block`?"),
         ("des: {onViolation: deny}", "did you mean `block`?"),
         ("stop: {commands: [{comand: x}]}", "did you mean `run`?"),
+        ("stop: {commands: [{run: x, comment: y}]}", "write a comment as `# …`"),
         ("subagentStop: {commands: {\"(coder|tester)\": [{run: x}]}}", "write \"{coder,tester}\""),
         ("postToolUse: {commands: {\"^(Edit|mcp__.*)$\": [{run: x}]}}", "write \"{Edit,mcp__*}\""),
         (

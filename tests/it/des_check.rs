@@ -180,7 +180,7 @@ fn has_tools(test: &Test) -> bool {
 // Scenario: Bash hook with transcript parsing
 #[cfg(target_os = "linux")]
 #[test]
-fn the_bash_hook_of_the_specification_blocks_an_agent_with_exit_2() {
+fn seed_004_line_449_the_bash_hook_of_the_specification_blocks_an_agent_with_exit_2() {
     let test = project(&with(3, json!({"status": "IN_PROGRESS"})), &plain(MARKERS));
     if !has_tools(&test) {
         eprintln!("skipped: jq or grep -P is not installed");

@@ -14,7 +14,10 @@ const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permi
 const ASK: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"are you sure?"}}"#;
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"harmless"}}"#;
 
-const HOOKS: [Hook; 55] = [
+const HOOKS: [Hook; 58] = [
+    ("PreToolUse", 1, r#"{"systemMessage":"hello, user"}"#, "broken"),
+    ("PreToolUse", 1, ALLOW, "broken"),
+    ("PreToolUse", 3, "{}", "broken"),
     ("PreToolUse", 0, "", ""),
     ("PreToolUse", 0, "checked, fine", "and logged"),
     ("PreToolUse", 1, "", "the guard is broken"),
@@ -262,6 +265,12 @@ fn after_the_import_claude_code_is_answered_what_the_hook_answered() {
         assert_eq!(code, Some(0), "{shown}");
         let answer = test.run();
         let mut after = effect_of(event, answer.code.unwrap(), &answer.stdout, &answer.stderr);
+        // Claude Code says nothing of a failure beside an answer.
+        if let Some(message) = after.message.clone().filter(|message| message.contains("its answer counts")) {
+            let rest: Vec<&str> =
+                message.lines().filter(|line| !line.contains("its answer counts")).collect();
+            after.message = if rest.is_empty() { None } else { Some(rest.join("\n")) };
+        }
         // What Claude Code itself says of an answer that it cannot use, conclaude says.
         if let Some(message) =
             after.message.clone().filter(|message| message.contains("gave no usable answer"))
@@ -442,6 +451,23 @@ fn a_hook_that_crashes_is_reported_with_the_end_of_its_stderr_and_blocks_nothing
     assert!(missing.contains("`./guard.sh` gave no usable answer: exited with code 127"), "{missing}");
 }
 
+/// Claude Code goes by the answer, and shows nothing of the failure.
+#[test]
+fn a_hook_that_fails_after_its_answer_is_reported_and_its_answer_counts() {
+    let hook = |answer: &str| {
+        let run = format!("printf '%s' '{answer}'; echo broken >&2; exit 1");
+        let config = json!({"preToolUse": {"commands": {"Bash": [{"run": run, "protocol": "hook"}]}}});
+        Test::bash(&config.to_string(), "echo hi").run()
+    };
+    for answer in ["{}", CHANGES_AGAIN] {
+        let done = hook(answer).status(0);
+        let message = done.system_message();
+        assert!(message.ends_with("exited with code 1; its answer counts all the same: broken"), "{message}");
+    }
+    assert_eq!(output(&hook(CHANGES_AGAIN))["updatedInput"], json!({"command": "ls"}));
+    assert!(hook(DENY).status(2).stderr.contains("because"));
+}
+
 /// At an event that shows no message, it is shown at the next stop.
 #[test]
 fn a_hook_that_crashes_where_nothing_is_shown_is_reported_later() {
@@ -462,7 +488,7 @@ fn what_a_hook_prints_at_a_compaction_is_passed_on() {
             "{section}:\n  commands:\n    \"*\":\n      - run: echo keep the plan\n        protocol: hook\n"
         );
         let done = Test::event(event).config(&config).payload("trigger", "manual").run();
-        assert_eq!(done.stdout.trim(), r#"{"systemMessage":"keep the plan"}"#, "{event}");
+        assert_eq!(done.stdout.trim(), "keep the plan", "{event}");
     }
 }
 
@@ -560,7 +586,7 @@ fn hooks_that_are_no_plain_commands_stay_in_the_settings_and_that_is_said() {
     let test = Test::stop().file(".claude/settings.json", settings.to_string());
     let (_, shown, _) = run_in(&test.root(), &["init", "--import"]);
     let about: Vec<&str> = shown.lines().filter(|line| line.contains("the hook")).collect();
-    insta::assert_snapshot!(about.join("\n"), @"
+    insta::assert_snapshot!(about.join("\n"), @r#"
     took over the hook `taken` of PreToolUse: it is in the config now, and no longer in the settings
     not taken over: the hook `prompt` of PreToolUse: it is of type `prompt` and not a command; it stays where it is
     not taken over: the hook `agent` of PreToolUse: it is of type `agent` and not a command; it stays where it is
@@ -570,7 +596,8 @@ fn hooks_that_are_no_plain_commands_stay_in_the_settings_and_that_is_said() {
     not taken over: the hook `direct` of PreToolUse: it has `args`, which a command cannot have; it stays where it is
     not taken over: the hook `only` of PreToolUse: it has `if`, which a command cannot have; it stays where it is
     not taken over: the hook `strict` of PreToolUse: it has `onFailure`, which a command cannot have; it stays where it is
-    ");
+    note: the hook `taken` of PreToolUse had the `statusMessage` "checking", which Claude Code does not show any more: commands of a config have none
+    "#);
     let config = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
     assert!(
         config.contains(

@@ -370,7 +370,9 @@ fn no_answer_has_text_of_others_as_it_is() {
             let texts = texts(&json);
             answered += texts.len();
             for text in texts.iter().chain([&stderr]) {
-                assert_eq!(dangers(text), Vec::<String>::new(), "{event}: {text:?}");
+                // What a command printed reaches the model with its zero-width characters. They must hide no tag.
+                let seen = text.replace('\u{200b}', "");
+                assert_eq!(dangers(&seen), Vec::<String>::new(), "{event}: {text:?}");
             }
         }
     }

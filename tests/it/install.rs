@@ -30,6 +30,20 @@ fn transcript(root: &Path, arguments: &[&str]) -> String {
     format!("exit {}\n{out}{err}", code.unwrap())
 }
 
+#[test]
+fn seed_004_line_293_what_is_registered_for_agent_is_registered_for_task_too() {
+    let test = Test::stop().config("maxBlocks: 3");
+    run(&test.root(), &["install"]);
+    let json: Value = serde_json::from_str(&settings(&test.root())).unwrap();
+    let groups = json["hooks"].as_object().unwrap().values().flat_map(|groups| groups.as_array().unwrap());
+    let matchers: Vec<&str> = groups.filter_map(|group| group["matcher"].as_str()).collect();
+    let agents: Vec<&&str> = matchers.iter().filter(|matcher| matcher.contains("Agent")).collect();
+    assert!(
+        !agents.is_empty() && agents.iter().all(|matcher| matcher.contains("Agent|Task")),
+        "{matchers:?}"
+    );
+}
+
 /// The copies of settings in the user's state.
 fn copies(root: &Path) -> Vec<std::path::PathBuf> {
     let folders =

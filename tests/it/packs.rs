@@ -156,6 +156,38 @@ fn the_reason_comes_before_the_rule_and_the_text_has_no_code() {
     assert_eq!(asked.again().shows(&["audit", "show"]).matches("GUARD_ASKS: This throws").count(), 1);
 }
 
+/// The question about our own files was the first line of a denial.
+#[test]
+fn denials_come_before_questions() {
+    let config = "extends: [\"pack:destructive-commands\"]\n";
+    let test = Test::bash(config, "rm -rf /");
+    let denied = test.run();
+    let marks: String = denied.tool("deny").lines().filter_map(|line| line.chars().next()).collect();
+    assert_eq!(marks.trim_start_matches('✗').trim_start_matches('?'), "", "{marks}");
+    assert!(marks.starts_with('✗') && marks.contains('?'), "{marks}");
+    let shown = denied.again().shows(&["explain", "PreToolUse", "--command", "rm -rf /"]);
+    let first = |mark: &str| shown.find(&format!("\n  {mark} "));
+    let last = shown.rfind("\n  ✗ ");
+    assert!(first("?").is_some() && last < first("?"), "{shown}");
+}
+
+/// Everything was listed and counted twice.
+#[test]
+fn a_pack_that_the_user_and_the_project_extend_is_shown_and_counted_once() {
+    let config = "extends: [\"pack:destructive-commands\"]\n";
+    let alone = Test::bash(config, "rm -rf /");
+    let both = Test::bash(config, "rm -rf /").file(".home/.config/conclaude/config.yaml", config);
+    let explain = ["explain", "PreToolUse", "--command", "rm -rf /"];
+    assert_eq!(both.shows(&explain), alone.shows(&explain));
+    let guards = |test: &Test| {
+        let shown = test.shows(&["validate"]);
+        let packs = shown.matches("valid: pack:destructive-commands").count();
+        (packs, shown.lines().find(|line| line.contains("guards")).unwrap().to_owned())
+    };
+    assert_eq!(guards(&both), guards(&alone));
+    assert_eq!(both.run().tool("deny"), alone.run().tool("deny"));
+}
+
 #[test]
 fn a_file_that_is_listed_beside_a_pack_keeps_the_message_of_the_pack() {
     let config = "extends: [\"pack:lockfiles\"]\npreToolUse: {uneditableFiles: [Cargo.lock, yarn.lock]}\n";

@@ -141,3 +141,12 @@ fn installing_looks_as_the_readme_shows_it() {
         assert!(shown.lines().any(|own| steady(own) == line), "{line:?} is not in\n{shown}");
     }
 }
+
+#[test]
+fn seed_004_line_418_the_readme_says_what_is_tested_on_which_platform() {
+    let readme = include_str!("../../README.md");
+    let table = readme.split("| platform | what is tested |").nth(1).unwrap();
+    for platform in ["| Linux", "| macOS", "| Windows"] {
+        assert!(table.contains(platform), "{platform}");
+    }
+}

@@ -90,7 +90,7 @@ fn a_session_as_markdown() {
 
     | kind | count | phases |
     | --- | --- | --- |
-    | `GUARD_DENIED` | 1 |  |
+    | `denied by a guard` | 1 |  |
 
     ### Slowest commands
 

@@ -337,6 +337,14 @@ fn nothing_to_run_is_a_failure_where_that_is_asked_for() {
     ");
 }
 
+#[test]
+fn commands_that_are_all_skipped_are_a_failure_where_that_is_asked_for() {
+    let test = repository("stop: {commands: [{run: 'touch ran', files: ['*.no-such-suffix']}]}\n");
+    let (plain, strict) = (test.shows(&["run"]), test.shows(&["run", "--strict"]));
+    assert!(plain.starts_with("exit 0") && strict.starts_with("exit 1"), "{plain}\n{strict}");
+    assert!(!test.root().join("ran").exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_the_commands_with_all_that_they_started() {

@@ -97,7 +97,7 @@ fn a_literal_may_be_the_agent_id_and_a_glob_may_not() {
 
 // Scenario: Glob patterns match agent ids
 #[test]
-fn globs_are_compared_with_the_agent_id_where_the_payload_has_no_type() {
+fn seed_002_line_63_globs_are_compared_with_the_agent_id_where_the_payload_has_no_type() {
     let patterns = ["*coder", "auto*", "a?to-[a-z]*", "{auto-coder,x}", "tester", "*ester", "other*"];
     let call = format!("{}\n", agent_call("Task", "t1", "tester"));
     let test = Test::stop().config(&config_of(&patterns)).file("main.jsonl", call);
@@ -179,7 +179,7 @@ fn a_malformed_transcript_is_a_warning_and_the_name_unknown() {
 
 // Scenario: Malformed transcript file, above the call that names the agent
 #[test]
-fn a_malformed_line_is_a_warning_also_where_it_is_older_than_the_call() {
+fn seed_000_line_46_a_malformed_line_is_a_warning_also_where_it_is_older_than_the_call() {
     let call = agent_call("Task", "t1", "coder");
     let mut shown = Vec::new();
     for lines in [format!("{{broken}}\n{call}\n"), format!("{{}}\nnot json\n{{}}\n{call}\n{{}}\n")] {

@@ -573,3 +573,54 @@ fn a_payload_that_nobody_understands_is_shown_with_its_rule() {
       cannot be determined: the payload, which could not be read, is not recorded
     "#);
 }
+
+const HOOK: &str =
+    r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm .env"}}}'"#;
+
+/// It judged the input that came, and said that the rule does not match any more.
+#[test]
+fn a_call_whose_input_a_hook_changed_is_judged_with_the_changed_input_again() {
+    let config = json!({"preToolUse": {"uneditableFiles": [".env"], "commands": {"Bash": [{"run": HOOK, "protocol": "hook"}]}}});
+    let denied = Test::bash(&config.to_string(), "echo hi").run();
+    denied.tool("deny");
+    let record = denied.audit().pop().unwrap();
+    assert_eq!(record["commands"][0]["updated_input"], json!({"name": "Bash", "command": "rm .env"}));
+    let test = denied.again();
+    let shown = test.shows(&["why"]);
+    assert!(shown.contains("it changed the input of the tool to `rm .env`"), "{shown}");
+    assert!(shown.contains("today: the config would decide the same: denied"), "{shown}");
+    let all = test.shows(&["why", "--all"]);
+    assert!(!all.contains("does not match any more"), "{all}");
+    // Without the rule it is allowed, and that is why.
+    let config = config.to_string().replace(".env\"]", ".other\"]");
+    let all = test.config(&config).shows(&["why", "--all"]);
+    assert!(all.contains("would decide otherwise: allowed"), "{all}");
+    assert!(all.contains("\".env\" does not match any more"), "{all}");
+}
+
+/// Its stderr is the reason, and was printed below that again as its output.
+#[test]
+fn what_a_hook_printed_on_stderr_is_shown_once() {
+    for (run, exit) in [("echo no pushing here >&2; exit 2", 2), ("echo no pushing here >&2; exit 1", 0)] {
+        let config = json!({"preToolUse": {"commands": {"Bash": [{"run": run, "protocol": "hook"}]}}});
+        let test = Test::bash(&config.to_string(), "echo hi").run().status(exit).again();
+        for arguments in [&["why"][..], &["why", "--all"], &["audit", "show"]] {
+            let shown = test.shows(arguments).replace(run, "[RUN]");
+            assert_eq!(shown.matches("no pushing here").count(), 1, "{arguments:?}: {shown}");
+        }
+    }
+}
+
+/// What Claude should do was shown to the user who had been asked.
+#[test]
+fn a_question_is_shown_as_the_user_was_asked() {
+    let config = "preToolUse: {uneditableFiles: ['/a/b.txt'], preventUpdateGitIgnored: true}";
+    let asked = Test::bash(config, "rm -r $X").run();
+    let reason = asked.tool("ask");
+    let record = asked.audit().pop().unwrap();
+    let (claude, user) = (&record["findings"][0]["fix"], &record["findings"][0]["user_fix"]);
+    let (claude, user) = (claude.as_str().unwrap().to_owned(), user.as_str().unwrap().to_owned());
+    assert!(reason.contains(&user) && !reason.contains(&claude), "{reason}\n{record}");
+    let shown = asked.again().shows(&["why"]);
+    assert!(shown.contains(&user) && !shown.contains(&claude), "{shown}");
+}

@@ -1,6 +1,6 @@
 //! The client under test: fetched once from npm, kept in a cache, and started with an environment of its own.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
+use serde_json::json;
 
 use crate::mock::Mock;
 use crate::namespace::INSIDE;
@@ -85,29 +86,31 @@ impl Client {
         self.play_with(project, script, &arguments)
     }
 
-    fn play_with(&self, project: &Project, script: Script, permissions: &[&str]) -> SessionResult {
+    /// The same as `play`, with these prompts of the user, one after the other.
+    pub(crate) fn play_prompts(&self, project: &Project, prompts: &[&str], script: Script) -> SessionResult {
+        let line = |prompt: &&str| {
+            let content = json!([{"type": "text", "text": prompt}]);
+            format!("{}\n", json!({"type": "user", "message": {"role": "user", "content": content}}))
+        };
         let mock = Mock::start(script);
-        let mut child =
-            self.command(project, &mock.url, permissions).spawn().expect("the client can be started");
-        let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
-        let exit = wait(&mut child);
-        let seen = SessionResult::new(
-            exit,
-            &stdout.join().expect("a reader does not panic"),
-            stderr.join().expect("a reader does not panic"),
-            mock.asked(),
-        );
-        seen.check();
-        seen
+        let mut command = self.command(project, &mock.url);
+        command.args(["--permission-mode", "acceptEdits", "--allowedTools", TOOLS]);
+        command.args(["--input-format", "stream-json"]).stdin(Stdio::piped());
+        played(command, &prompts.iter().map(line).collect::<String>(), &mock)
     }
 
-    fn command(&self, project: &Project, url: &str, permissions: &[&str]) -> Command {
+    fn play_with(&self, project: &Project, script: Script, permissions: &[&str]) -> SessionResult {
+        let mock = Mock::start(script);
+        let mut command = self.command(project, &mock.url);
+        command.args(permissions).args(["--", PROMPT]);
+        played(command, "", &mock)
+    }
+
+    fn command(&self, project: &Project, url: &str) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"])
             .args(["--model", "sonnet"])
-            .args(permissions)
-            .args(["--", PROMPT])
             .current_dir(project.root())
             .env_clear()
             .envs(project.environment())
@@ -126,6 +129,24 @@ impl Client {
         unsafe { command.pre_exec(with_us) };
         command
     }
+}
+
+/// What comes of the session, which is given this on stdin.
+fn played(mut command: Command, input: &str, mock: &Mock) -> SessionResult {
+    let mut child = command.spawn().expect("the client can be started");
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input.as_bytes()).expect("the client reads its stdin");
+    }
+    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let exit = wait(&mut child);
+    let seen = SessionResult::new(
+        exit,
+        &stdout.join().expect("a reader does not panic"),
+        stderr.join().expect("a reader does not panic"),
+        mock.asked(),
+    );
+    seen.check();
+    seen
 }
 
 fn cache() -> Result<PathBuf, String> {

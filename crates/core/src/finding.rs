@@ -289,12 +289,19 @@ impl Finding {
         format!("{}{phase}: {} → {}", self.code, clean_line(&self.what), clean_line(&self.fix))
     }
 
-    fn prose(&self, audience: Audience) -> String {
+    /// What to do, for who reads it.
+    #[must_use]
+    pub fn fix_for(&self, audience: Audience) -> &str {
         let words = self.guard.as_deref();
-        let fix = match (audience, words.and_then(|words| words.user_fix.as_ref())) {
+        match (audience, words.and_then(|words| words.user_fix.as_ref())) {
             (Audience::User, Some(fix)) => fix,
             _ => &self.fix,
-        };
+        }
+    }
+
+    fn prose(&self, audience: Audience) -> String {
+        let words = self.guard.as_deref();
+        let fix = self.fix_for(audience);
         let about =
             words.and_then(|words| words.about.as_ref()).map(|about| format!("about {}", clean_line(about)));
         let place: Vec<String> = self.rule.iter().map(|rule| rule.place()).chain(about).collect();

@@ -1,11 +1,13 @@
 //! The words of an answer, made from what was planned and what came of it.
 
+use std::cmp::Reverse;
+
 use crate::agent::Agent;
 use crate::blocks::CountError;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
 use crate::finding::{Audience, Finding};
-use crate::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
+use crate::outcome::{CommandRun, Evidence, NOT_EXECUTABLE, Obstacle, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
 
@@ -195,6 +197,8 @@ fn of_guards(outcomes: &[Outcome], audience: Audience) -> Option<String> {
         let finding = outcome.as_finding().filter(|finding| finding.code.is_of_guard())?;
         found.push((outcome.verdict, finding));
     }
+    // A denial counts, whatever else is a question.
+    found.sort_by_key(|(verdict, _)| Reverse(*verdict));
     let text = match found.as_slice() {
         [] => return None,
         [(_, only)] => only.text_for(audience),
@@ -244,8 +248,10 @@ fn is_validation(plan: &Plan, outcomes: &[Outcome]) -> bool {
 }
 
 fn without_notes(outcomes: &[Outcome]) -> String {
-    let outcomes: Vec<Outcome> =
+    let mut outcomes: Vec<Outcome> =
         outcomes.iter().filter(|outcome| outcome.evidence != Evidence::Note).cloned().collect();
+    // Questions come after what is refused.
+    outcomes.sort_by_key(|outcome| outcome.verdict == Verdict::Ask);
     shown(&outcomes)
 }
 
@@ -325,6 +331,9 @@ fn obstacle_hint(run: &CommandRun, obstacle: Obstacle, verdict: Verdict) -> Opti
         (Verdict::Warn, _) if run.reaction() == Reaction::Block => {
             Some(format!("it only warns now: an agent is blocked by {} once", obstacle.cause()))
         }
+        (Verdict::Block, Obstacle::MissingProgram) if run.exit_code == Some(NOT_EXECUTABLE) => Some(
+            "the check itself cannot run: make that file executable, or tell the user which one it is".into(),
+        ),
         (Verdict::Block, Obstacle::MissingProgram) => {
             Some("the check itself cannot run: install what is missing, or tell the user what it is".into())
         }
@@ -386,9 +395,11 @@ pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
 #[must_use]
 pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
     // What a guard is against says more than who was refused.
-    let refused = outcomes.iter().filter(|outcome| outcome.verdict >= Verdict::Ask);
-    let mut found = refused.filter_map(Outcome::as_finding).filter(|finding| finding.code.is_of_guard());
-    if let Some(finding) = found.next() {
+    let mut refused: Vec<&Outcome> =
+        outcomes.iter().filter(|outcome| outcome.verdict >= Verdict::Ask).collect();
+    refused.sort_by_key(|outcome| Reverse(outcome.verdict));
+    let mut found = refused.into_iter().filter_map(Outcome::as_finding);
+    if let Some(finding) = found.find(|finding| finding.code.is_of_guard()) {
         let reason = finding.text_for(Audience::User);
         return match &plan.agent {
             Some(agent) => format!("{}: {reason}", agent_name(agent)),

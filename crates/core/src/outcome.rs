@@ -132,10 +132,14 @@ impl Obstacle {
     pub fn cause(self) -> &'static str {
         match self {
             Obstacle::Timeout => "timeouts",
-            Obstacle::MissingProgram => "missing programs",
+            Obstacle::MissingProgram => "programs that cannot run",
         }
     }
 }
+
+/// The exit code of a shell for a program that cannot be executed, and for one that is not there.
+pub const NOT_EXECUTABLE: i32 = 126;
+pub const NOT_FOUND: i32 = 127;
 
 impl CommandRun {
     /// Shells, and what runs scripts for others, exit with 127 for a program that is not there and with 126 for one that
@@ -144,7 +148,7 @@ impl CommandRun {
     pub fn obstacle(&self) -> Option<Obstacle> {
         match self.exit_code {
             _ if self.is_timeout => Some(Obstacle::Timeout),
-            Some(126 | 127) => Some(Obstacle::MissingProgram),
+            Some(NOT_EXECUTABLE | NOT_FOUND) => Some(Obstacle::MissingProgram),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ mod clean;
 pub use clean::clean;
 pub use clean::{
     MARKER, SECTION_MARKER, STEP_FILE_MARKER, clean_line, escaped_json, is_invisible, is_plain, on_one_line,
-    pictured, printable, printable_line, revealed, visible,
+    pictured, printable, printable_line, printable_untagged, revealed, visible,
 };
 
 /// We stay below the limit of Claude Code, and say ourselves what is left out.

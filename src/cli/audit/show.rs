@@ -129,7 +129,9 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &Tim
 
 /// What is recorded of a command's output.
 fn print_output(out: &mut Out<'_>, command: &Fields<'_>) -> io::Result<()> {
+    let message = command.text("message").unwrap_or_default();
     match command.text("output") {
+        Some(output) if reasons::is_said(&output, &message) => Ok(()),
         Some(output) => writeln!(out, "{FAINT}{}{FAINT:#}", indent(&printable(&output), "          ")),
         None => Ok(()),
     }

@@ -12,7 +12,7 @@ use conclaude_core::messages;
 use conclaude_core::plan::DEFAULT_SHELL;
 use conclaude_engine::install::registration::on_path;
 use conclaude_os::files;
-use shell_effects::{SimpleCommand, is_builtin};
+use shell_effects::{SimpleCommand, is_builtin, quoted_if_needed};
 
 /// A manifest is never this large.
 const MAX_BYTES: u64 = 4 << 20;
@@ -209,13 +209,30 @@ impl ScriptPlace<'_> {
         (self.manager.is_some() && self.folder.ancestors().any(is_in_packages)) || on_path(program).is_some()
     }
 
+    /// The file that would be started, if it could be.
+    fn not_executable(&self, program: &str) -> Option<PathBuf> {
+        let mut candidates = Vec::new();
+        if program.contains('/') {
+            candidates.push(self.folder.join(program.trim_start_matches("./")));
+        } else if let Some(path) = std::env::var_os("PATH") {
+            candidates.extend(std::env::split_paths(&path).map(|folder| folder.join(program)));
+        }
+        candidates.into_iter().find(|path| path.is_file() && !files::is_program(path))
+    }
+
     fn missing(&self, program: &str) -> MissingProgram {
+        if let Some(path) = self.not_executable(program) {
+            return MissingProgram {
+                what: format!("starts `{program}`, which is not executable"),
+                fix: format!("chmod +x {}", quoted_if_needed(&path.to_string_lossy())),
+            };
+        }
         let Some(manager) = self.manager else {
             let is_path = program.contains('/');
             return MissingProgram {
                 what: format!("starts `{program}`, which is not found"),
                 fix: if is_path {
-                    "change the command, or make that file executable".into()
+                    "change the command, or add that file".into()
                 } else {
                     format!("install {program}, or change the command")
                 },

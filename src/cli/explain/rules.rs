@@ -7,6 +7,7 @@ use super::words;
 use crate::cli::out::{Out, Paint};
 use conclaude_checks::guard::Comparison;
 use conclaude_checks::permission::PermissionExplanation;
+use conclaude_core::finding::Audience;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::rule::Rule;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
@@ -38,28 +39,39 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardRe
     Ok(())
 }
 
-/// The guards that match, each with what it found and its message. Returns whether there are any.
+/// The guards that match, each with what it found and its message, denials first. Returns whether there are any.
 pub(super) fn deciding_guards(
     out: &mut Out<'_>,
     rehearsal: &Rehearsal,
     guarded: &GuardReport,
 ) -> io::Result<bool> {
-    let findings = findings(rehearsal);
-    let mut is_any = false;
-    for rule in &guarded.rules {
-        let line = consider(rule, guarded, &findings, |one| one.is_match);
-        if line.mark.1 != "·" {
-            print_group(out, &[line])?;
-            is_any = true;
-            let mut own = findings.iter().filter_map(|outcome| outcome.as_finding());
-            if let Some(finding) = own.find(|finding| finding.rule.as_deref() == Some(rule)) {
-                // The message of a rule is all that is said.
-                let message = if finding.fix.is_empty() { &finding.what } else { &finding.fix };
-                paragraph(out, 6, message)?;
-            }
-        }
-    }
-    Ok(built_in(out, rehearsal, &findings)? || is_any)
+    let (denials, others): (Vec<&Outcome>, Vec<&Outcome>) =
+        findings(rehearsal).into_iter().partition(|outcome| outcome.verdict == Verdict::Block);
+    let all: Vec<&Outcome> = denials.iter().chain(&others).copied().collect();
+    let lines = guarded.rules.iter().map(|rule| consider(rule, guarded, &all, |one| one.is_match));
+    let lines = lines.filter(|line| line.mark.1 != "·");
+    let (refusing, asking): (Vec<RuleLine<'_>>, Vec<RuleLine<'_>>) =
+        lines.partition(|line| line.mark.1 == "✗");
+    let is_any = !refusing.is_empty() || !asking.is_empty();
+    refusing.into_iter().try_for_each(|line| deciding_guard(out, line, &denials))?;
+    let mut is_built_in = built_in(out, rehearsal, &denials)?;
+    asking.into_iter().try_for_each(|line| deciding_guard(out, line, &others))?;
+    is_built_in |= built_in(out, rehearsal, &others)?;
+    Ok(is_built_in || is_any)
+}
+
+/// A guard that matches, and what is said because of it.
+fn deciding_guard(out: &mut Out<'_>, line: RuleLine<'_>, findings: &[&Outcome]) -> io::Result<()> {
+    let rule = line.rule;
+    print_group(out, &[line])?;
+    let is_own =
+        |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
+    let Some(outcome) = findings.iter().find(is_own) else { return Ok(()) };
+    let Some(finding) = outcome.as_finding() else { return Ok(()) };
+    let audience = if outcome.verdict == Verdict::Ask { Audience::User } else { Audience::Claude };
+    // The message of a rule is all that is said.
+    let fix = finding.fix_for(audience);
+    paragraph(out, 6, if fix.is_empty() { &finding.what } else { fix })
 }
 
 fn findings(rehearsal: &Rehearsal) -> Vec<&Outcome> {
@@ -95,8 +107,10 @@ fn consider<'a>(
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    let compared: Vec<&Comparison> =
-        guarded.compared.iter().filter(|one| one.rule == *rule && is_shown(one)).collect();
+    // The same rule in an outer layer decides first, and that is no news.
+    let itself = format!("cannot relax `{}`", rule.pattern.as_deref().unwrap_or_default());
+    let is_news = |one: &&Comparison| one.rule == *rule && is_shown(one) && !one.why.contains(&itself);
+    let compared: Vec<&Comparison> = guarded.compared.iter().filter(is_news).collect();
     let why =
         if compared.is_empty() { vec![words::not_compared(rule).to_owned()] } else { reasons(&compared) };
     RuleLine { rule, mark, why }

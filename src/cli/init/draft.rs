@@ -183,8 +183,9 @@ fn with_packs(mut text: String, packs: &[Pack], target: &UserFile) -> anyhow::Re
 /// What is switched on: what is recommended, or what the user answers on a terminal. Packs that were named are on in any case.
 fn choices(request: &InitRequest, named: &[Pack], kinds: &[ProjectKind]) -> anyhow::Result<Option<Choices>> {
     let mut recommended = Choices::recommended(kinds);
-    // What is taken over is what there was: guards beside it would be something new.
-    let is_wanted = |pack: &&Pack| named.contains(pack) || (pack.is_recommended && !request.import);
+    // What is taken over is what there was: guards beside it would be something new, and only `--yes` asks for that.
+    let takes_recommended = request.yes || !request.import;
+    let is_wanted = |pack: &&Pack| named.contains(pack) || (pack.is_recommended && takes_recommended);
     recommended.packs = PACKS.iter().filter(is_wanted).copied().collect();
     if request.yes {
         return Ok(Some(recommended));

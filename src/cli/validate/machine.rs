@@ -19,7 +19,7 @@ pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()>
     let report = json!({
         "valid": error.is_none(),
         "path": checked.path,
-        "files": checked.files().collect::<Vec<_>>(),
+        "files": checked.files(),
         "error": error,
         "problems": errors.iter().flat_map(ConfigError::located).collect::<Vec<_>>(),
         "warnings": warnings(checked),

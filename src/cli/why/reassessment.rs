@@ -10,10 +10,11 @@ use conclaude_core::blocks::BlockCount;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::{fields, tools};
-use conclaude_core::event::{Changes, EventKind, Subject};
+use conclaude_core::event::{Blocking, Changes, EventKind, Subject};
 use conclaude_core::finding::Code;
+use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::{Command, SkipReason};
-use conclaude_core::text::{clean, escaped_json};
+use conclaude_core::text::{escaped_json, printable_untagged};
 use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal, SimulatedOutput, SimulatedRun};
 use conclaude_store::audit::STILL_RUN;
 use conclaude_store::audit::fields::{list, text as recorded_text};
@@ -104,12 +105,12 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
         "allowed_despite_failure" => BlockCount::Exhausted,
         _ => BlockCount::Blocks(blocks.unwrap_or(1)),
     };
-    let ends = CommandEnds::of(record);
+    let ends = CommandEnds::of(event, record)?;
     let answered = rehearsal.answer_to(|command| ends.of_command(command), count);
     let decision = answered.word.map_or("failed", Word::as_str);
     let mut why = ends.new_commands(&rehearsal);
     why.extend(ends.removed_commands(&rehearsal));
-    why.extend(guards_now(record, &rehearsal));
+    why.extend(guards_now(record, &answered.outcomes));
     why.extend(without_files(&rehearsal));
     let (is_same, command) = (decision == recorded, known.explain());
     Ok(Reassessment::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
@@ -261,7 +262,7 @@ impl<'a> RecordedEvent<'a> {
 
 /// Whether what is copied from the terminal is what was printed.
 fn is_shown_as_it_is(text: &str) -> bool {
-    !text.contains(['\n', '\t']) && clean(text) == text
+    !text.contains(['\n', '\t']) && printable_untagged(text) == text
 }
 
 /// The input of the tool, as far as guards look at it.
@@ -289,15 +290,45 @@ struct RecordedEnd<'a> {
     run: &'a str,
     end: CommandEnd,
     verdict: Option<&'a str>,
+    /// What a hook printed, as far as it matters and is recorded: what it decided, and what it changed the input to.
+    answer: Option<String>,
 }
 
-/// What a hook printed that asked the user, as far as it matters.
-const ASKS: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#;
+/// The answer of a hook, as far as it is recorded.
+fn hook_answer(event: EventKind, command: &Value) -> anyhow::Result<Option<String>> {
+    let decision = match text(command, "verdict") {
+        Some("ask") => Some("ask"),
+        Some("grant") => Some("allow"),
+        _ => None,
+    };
+    let changed = command.get("updated_input").map(input).transpose()?;
+    if changed.as_ref().is_some_and(Map::is_empty) {
+        bail!("what a hook changed the input of the tool to is not recorded");
+    }
+    if decision.is_none() && changed.is_none() {
+        return Ok(None);
+    }
+    let changed = changed.map(|input| ("updatedInput".to_owned(), Value::from(input)));
+    let mut output = Map::new();
+    output.insert("hookEventName".to_owned(), event.name().into());
+    if event.blocking() == Blocking::Permission {
+        let behavior = [("behavior".to_owned(), Value::from("allow"))];
+        output
+            .insert("decision".to_owned(), behavior.into_iter().chain(changed).collect::<Map<_, _>>().into());
+    } else {
+        output.extend(decision.map(|decision| ("permissionDecision".to_owned(), decision.into())));
+        output.extend(changed);
+    }
+    Ok(Some(json!({ "hookSpecificOutput": output }).to_string()))
+}
 
 impl<'a> CommandEnds<'a> {
-    fn of(record: &'a Value) -> CommandEnds<'a> {
-        let commands = record.get("commands").and_then(Value::as_array).into_iter().flatten();
-        let end = |command: &'a Value| {
+    /// # Errors
+    /// Says what is missing.
+    fn of(event: EventKind, record: &'a Value) -> anyhow::Result<CommandEnds<'a>> {
+        let mut ends = Vec::new();
+        for command in list(record, "commands") {
+            let Some(run) = text(command, "run") else { continue };
             let code =
                 command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
             let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
@@ -308,9 +339,10 @@ impl<'a> CommandEnds<'a> {
                 (false, true) => CommandEnd::ExitsAgain(code.unwrap_or(1)),
                 (false, false) => CommandEnd::Exits(code.unwrap_or(1)),
             };
-            Some(RecordedEnd { run: text(command, "run")?, end, verdict: text(command, "verdict") })
-        };
-        CommandEnds(commands.filter_map(end).collect())
+            let answer = hook_answer(event, command)?;
+            ends.push(RecordedEnd { run, end, verdict: text(command, "verdict"), answer });
+        }
+        Ok(CommandEnds(ends))
     }
 
     fn find(&self, command: &Command) -> Option<&RecordedEnd<'a>> {
@@ -318,15 +350,15 @@ impl<'a> CommandEnds<'a> {
     }
 
     /// One that was not run then is taken to succeed.
-    fn of_command(&self, command: &Command) -> SimulatedRun<'static> {
-        let Some(RecordedEnd { end, verdict, .. }) = self.find(command) else {
+    fn of_command(&self, command: &Command) -> SimulatedRun<'_> {
+        let Some(RecordedEnd { end, verdict, answer, .. }) = self.find(command) else {
             return CommandEnd::Exits(0).into();
         };
         // What a hook answers may be on its stdout, which is not recorded: its verdict is.
-        match *verdict {
-            Some("block") if command.is_hook() => CommandEnd::Exits(2).into(),
-            Some("ask") if command.is_hook() => {
-                let printed = SimulatedOutput { stdout: ASKS, stderr: "" };
+        match (*verdict, answer) {
+            (Some("block"), _) if command.is_hook() => CommandEnd::Exits(2).into(),
+            (_, Some(answer)) if command.is_hook() => {
+                let printed = SimulatedOutput { stdout: answer, stderr: "" };
                 SimulatedRun { end: CommandEnd::Exits(0), printed: Some(printed) }
             }
             _ => (*end).into(),
@@ -364,7 +396,7 @@ impl<'a> CommandEnds<'a> {
 }
 
 /// The rules of guards that would match now and did not, and the other way round.
-fn guards_now(record: &Value, rehearsal: &Rehearsal) -> Vec<String> {
+fn guards_now(record: &Value, outcomes: &[Outcome]) -> Vec<String> {
     let key = |finding: &Value| {
         let part = |name: &str| {
             finding.pointer(&format!("/rule/{name}")).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -373,7 +405,7 @@ fn guards_now(record: &Value, rehearsal: &Rehearsal) -> Vec<String> {
     };
     let then: Vec<(String, String)> =
         record.get("findings").and_then(Value::as_array).into_iter().flatten().map(key).collect();
-    let found = rehearsal.checks.iter().flatten().filter_map(|outcome| outcome.as_finding());
+    let found = outcomes.iter().filter_map(Outcome::as_finding);
     let now: Vec<(String, String, String)> = found
         .filter_map(|finding| finding.rule.as_ref())
         .map(|rule| (rule.key.clone(), rule.pattern.clone().unwrap_or_default(), rule.to_string()))

@@ -8,6 +8,7 @@ use super::reassessment::Reassessment;
 use super::{decision, evidence, rule};
 use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::{Out, Paint};
+use conclaude_core::decide::Word;
 use conclaude_core::messages::short;
 use conclaude_core::text::{count, printable_line};
 use conclaude_store::audit::fields::{list, text, text_or_empty};
@@ -82,7 +83,7 @@ fn reason_lines(record: &Value) -> Vec<SummaryLine> {
     let mut found: Vec<(u8, Vec<SummaryLine>)> = Vec::new();
     for finding in list(record, "findings") {
         let mut lines = vec![reason(finding, reasons::of_finding(finding))];
-        lines.extend(text(finding, "fix").map(|fix| line(FAINT, " ", fix.to_owned())));
+        lines.extend(fix(record, finding).map(|fix| line(FAINT, " ", fix.to_owned())));
         lines.extend(finding.get("rule").map(|one| line(FAINT, " ", rule(one))));
         found.push((rank(finding), lines));
     }
@@ -92,6 +93,7 @@ fn reason_lines(record: &Value) -> Vec<SummaryLine> {
         if !reasons::has_passed(command) {
             lines.extend(command.get("rule").map(|one| line(FAINT, " ", rule(one))));
         }
+        lines.extend(reasons::of_changed_input(command).map(|what| line(FAINT, " ", what)));
         lines.extend(end_of_output(command));
         found.push((rank(command), lines));
     }
@@ -116,9 +118,17 @@ fn reason_lines(record: &Value) -> Vec<SummaryLine> {
     lines
 }
 
+/// What was said besides the reason, to the user who was asked, else to Claude.
+fn fix<'a>(record: &Value, finding: &'a Value) -> Option<&'a str> {
+    let is_asked = text(record, "decision") == Some(Word::Asked.as_str());
+    let of_user = if is_asked { text(finding, "user_fix") } else { None };
+    // An empty one says that there is nothing to add.
+    of_user.or_else(|| text(finding, "fix")).filter(|fix| !fix.is_empty())
+}
+
 /// The last lines, which say what failed.
 fn end_of_output(command: &Value) -> Vec<SummaryLine> {
-    let output: Vec<&str> = text_or_empty(command, "output").lines().collect();
+    let output: Vec<&str> = reasons::shown_output(command).lines().collect();
     let end = output.get(output.len().saturating_sub(4)..).unwrap_or_default();
     end.iter().map(|one| line(FAINT, " ", format!("  {one}"))).collect()
 }

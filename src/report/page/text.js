@@ -66,7 +66,8 @@ const inkOf = command => hasFailed(command) ? INK[command.verdict] ?? 'bad' : 'g
 // `1 line`, `2 lines`.
 const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
 // The words of a guard say it all; those of a gate follow their code.
-const GUARDS = new Set(['GUARD_DENIED', 'GUARD_ASKS', 'PERMISSION_ALLOWED', 'PERMISSION_DENIED']);
+const GUARDS = new Map([['GUARD_DENIED', 'denied by a guard'], ['GUARD_ASKS', 'asked about by a guard'], ['PERMISSION_ALLOWED', 'permission given by a rule'], ['PERMISSION_DENIED', 'permission denied by a rule']]);
+const kindOf = code => GUARDS.get(code) ?? code;
 const placeOf = rule => rule?.file ? `${rule.file}${rule.line === undefined ? '' : `:${rule.line}`}` : '';
 function found(finding) {
   if (!GUARDS.has(finding.code)) return `${nameOf(finding)}: ${finding.what}`;

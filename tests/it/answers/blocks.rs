@@ -91,16 +91,16 @@ fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
       /bin/sh: 1: no-such-program: not found
       (the check itself cannot run: install what is missing, or tell the user what it is)
     ✗ `/etc/passwd` exited with code 126 (a program cannot be executed)
-      (the check itself cannot run: install what is missing, or tell the user what it is)
+      (the check itself cannot run: make that file executable, or tell the user which one it is)
     ✗ `test -e fixed` exited with code 1
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let warned = "⚠ Linting failed
   `no-such-program` exited with code 127 (a program was not found)
   /bin/sh: 1: no-such-program: not found
-  (it only warns now: an agent is blocked by missing programs once)
+  (it only warns now: an agent is blocked by programs that cannot run once)
 ⚠ `/etc/passwd` exited with code 126 (a program cannot be executed)
-  (it only warns now: an agent is blocked by missing programs once)
+  (it only warns now: an agent is blocked by programs that cannot run once)
 ";
     let done = done.again().run();
     let start = "conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):\n";

@@ -90,7 +90,7 @@ fn call_for(id: &str, step: &str) -> String {
 
 // Scenario: `tool_use_id` correlates the hook with its subagent
 #[test]
-fn tool_use_id_says_which_of_several_calls_the_agent_is_of() {
+fn seed_004_line_71_tool_use_id_says_which_of_several_calls_the_agent_is_of() {
     let user = json!({"type": "user", "message": {"role": "user", "content": "Execute both steps."}});
     let calls = format!("{user}\n{}{}", call_for("t1", "01-01.json"), call_for("t2", "02-01.json"));
     let stop = |id: &str| {
@@ -108,7 +108,7 @@ fn tool_use_id_says_which_of_several_calls_the_agent_is_of() {
 }
 
 #[test]
-fn tool_use_id_names_the_agent_for_patterns_and_the_call_that_gate_1_remembered() {
+fn seed_004_line_299_tool_use_id_names_the_agent_for_patterns_and_the_call_that_gate_1_remembered() {
     let config = "subagentStop: {commands: {tester: [{run: touch ran.txt}]}}";
     let calls = format!("{}\n{}\n", agent_call("Task", "t1", "tester"), agent_call("Task", "t2", "coder"));
     let test = Test::stop().config(config).file("main.jsonl", calls).payload("tool_use_id", "t1");
@@ -126,7 +126,7 @@ fn tool_use_id_names_the_agent_for_patterns_and_the_call_that_gate_1_remembered(
 
 // Scenario: the plain form of a transcript, of the thread that calls the agent
 #[test]
-fn a_plain_transcript_with_an_unanswered_call_is_gated_as_one_of_claude_code_is() {
+fn seed_004_line_229_a_plain_transcript_with_an_unanswered_call_is_gated_as_one_of_claude_code_is() {
     let user =
         json!({"role": "user", "content": "Execute the step.", "timestamp": "2026-01-23T14:20:10.123456"});
     let prompt = |text: &str| json!({"subagent_type": "coder", "prompt": text});

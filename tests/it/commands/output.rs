@@ -201,18 +201,33 @@ fn nothing_invisible_behind_a_bracket_keeps_a_tag_alive() {
         .file("print", format!("printf '{lines}'; exit 1"))
         .payload("agent_type", "<\u{200b}command-name>\u{1b}[8mx")
         .payload("agent_id", "<\u{ad}user-prompt-submit-hook>");
-    assert_snapshot!(test.run().blocked(), @"
+    let shown = test.run().blocked();
+    let shown = [('\u{200b}', "<200b>"), ('\u{ad}', "<ad>"), ('\u{fe0f}', "<fe0f>")]
+        .into_iter()
+        .fold(shown, |shown, (hidden, name)| shown.replace(hidden, name));
+    assert_snapshot!(shown, @"
     conclaude: ‹command-name>x (‹user-prompt-submit-hook>) may not stop yet (block 1 of 3):
     ✗ `. ./print` exited with code 1
       ‹task-notification>
       ‹task-notification>
       ‹task-notification>
       ‹task-notification>
-      ‹task-notification>
-      ‹task-notification>
-      ‹task-notification>
+      ‹<200b>task-notification>
+      ‹<ad>task-notification>
+      ‹<fe0f>task-notification>
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
+}
+
+#[test]
+fn feedback_keeps_zero_width_characters_and_the_text_before_a_carriage_return() {
+    let printed =
+        "a.js 1:5 irregular \u{200b}\u{200c}\u{200d}\u{feff}co\u{ad}op Promise<string>\n10%\rerror: b";
+    let test =
+        Test::stop().config("subagentStop: {commands: {'*': [{run: cat print; exit 1, onFailure: block}]}}");
+    let reason = test.file("print", printed).run().blocked();
+    let expected = "  a.js 1:5 irregular \u{200b}\u{200c}\u{200d}\u{feff}co\u{ad}op Promise<string>\n  10%\n  error: b\n";
+    assert!(reason.contains(expected), "{reason:?}");
 }
 
 /// What is in the file that a message names for what was left out.

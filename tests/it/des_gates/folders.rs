@@ -15,7 +15,7 @@ fn monorepo(step: &serde_json::Value) -> Test {
 
 // Scenario: `cwd` is used for file path resolution
 #[test]
-fn a_step_file_below_the_cwd_is_found_where_it_is_not_below_the_root() {
+fn seed_004_line_81_a_step_file_below_the_cwd_is_found_where_it_is_not_below_the_root() {
     let called = monorepo(&todo()).call_agent(MARKERS).run();
     let prompt = called.updated_input()["prompt"].as_str().unwrap().to_owned();
     assert!(prompt.contains("Its step file is `packages/web/steps/01-01.json`"), "{prompt}");
@@ -56,7 +56,7 @@ fn the_root_comes_first() {
 }
 
 #[test]
-fn a_step_file_that_is_nowhere_is_said_to_be_missing_in_each_folder() {
+fn seed_004_line_81_a_step_file_that_is_nowhere_is_said_to_be_missing_in_each_folder() {
     let prompt = MARKERS.replace("01-01.json", "gone.json");
     assert_snapshot!(monorepo(&todo()).call_agent(&prompt).run().denied(), @"
     conclaude denies this call of an agent:

@@ -129,9 +129,9 @@ fn markers_and_step_files_that_went_wrong_meanwhile_block() {
 
 // Scenario: a value of DES-VALIDATION other than `required`
 #[test]
-fn validation_that_is_off_is_an_ad_hoc_task_and_what_is_unclear_is_only_reported() {
+fn seed_004_line_142_validation_that_is_off_is_an_ad_hoc_task_and_what_is_unclear_is_only_reported() {
     let stop = |prompt: &str| Test::stop().step(&todo()).agent_files(prompt).stops();
-    for word in ["false", "no", "off", "none", "optional"] {
+    for word in ["false", "no", "off", "none", "optional", "OFF", "None", "FALSE", "No"] {
         stop(&MARKERS.replace("required", word)).run().silent();
         Test::stop().step(&todo()).call_agent(&MARKERS.replace("required", word)).run().silent();
     }
@@ -148,6 +148,12 @@ fn validation_that_is_off_is_an_ad_hoc_task_and_what_is_unclear_is_only_reported
     assert_eq!(near.code, Some(0), "{}", near.stderr);
     let called = Test::stop().step(&todo()).call_agent(&MARKERS.replace("required", "requird")).run();
     assert_eq!(codes(&called.denied()), ["MARKER_INVALID"]);
+}
+
+#[test]
+fn seed_004_line_336_validation_failed_opens_the_reason() {
+    let reason = Test::gated_stop(&todo()).run().blocked();
+    assert!(reason.starts_with("Validation failed: "), "{reason}");
 }
 
 #[test]

@@ -56,6 +56,18 @@ fn a_hook_below_the_project_folder_that_is_missing_is_named() {
     }
 }
 
+/// Both were "not found": installing something does not help where a file is there.
+#[test]
+fn a_program_that_is_not_executable_has_its_own_text_and_advice() {
+    let test = healthy().config("stop: {commands: [{run: ./check.sh}, {run: ./gone.sh}]}\n");
+    let test = test.file("check.sh", "exit 0\n");
+    insta::assert_snapshot!(checks(&test, "commands"), @"
+    exit 0
+    warning: `./check.sh` (.conclaude.yaml:1) starts `./check.sh`, which is not executable → chmod +x [ROOT]/check.sh
+    warning: `./gone.sh` (.conclaude.yaml:1) starts `./gone.sh`, which is not found → change the command, or add that file
+    ");
+}
+
 #[test]
 fn a_program_that_a_command_starts_and_that_is_missing_is_named() {
     let config = "
@@ -69,7 +81,7 @@ subagentStop: {commands: {coder: [{run: no-such-linter .}, {run: 'timeout 5 no-s
     insta::assert_snapshot!(checks(&healthy().config(config), "commands"), @"
     exit 0
     warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `no-such-linter`, which is not found → install no-such-linter, or change the command
-    warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `./no/such/script`, which is not found → change the command, or make that file executable
+    warning: `X=1 no-such-linter . && ./no/such/script; echo done | sort` (.conclaude.yaml:4) starts `./no/such/script`, which is not found → change the command, or add that file
     warning: `x` (.conclaude.yaml:6) runs in the shell `no-such-shell`, which is not found → install no-such-shell, or change `shell`
     warning: `no-such-linter .` (.conclaude.yaml:7) starts `no-such-linter`, which is not found → install no-such-linter, or change the command
     warning: `timeout 5 no-such-other` (.conclaude.yaml:7) starts `no-such-other`, which is not found → install no-such-other, or change the command

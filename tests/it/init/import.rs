@@ -335,3 +335,33 @@ fn hooks_that_ran_at_the_same_time_still_do() {
     assert_eq!(run_in(&test.root(), &["init", "--import"]).0, Some(0));
     test.run().silent();
 }
+
+/// Both were dropped without a word.
+#[test]
+fn import_says_that_a_timeout_is_shorter_and_a_status_message_is_gone() {
+    let hook =
+        json!({"type": "command", "command": "./slow.sh", "timeout": 5000, "statusMessage": "Checking"});
+    let settings = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+    let test = Test::stop().file(".claude/settings.json", settings.to_string());
+    let shown = transcript(&test.root(), &["init", "--import"]);
+    let notes: Vec<&str> = shown.lines().filter(|line| line.trim().starts_with("note: the hook")).collect();
+    insta::assert_snapshot!(notes.join("\n"), @r#"
+    note: the hook `./slow.sh` of Stop had a timeout of 5000 s, and has one of 3600 s now: a command cannot have a longer one
+    note: the hook `./slow.sh` of Stop had the `statusMessage` "Checking", which Claude Code does not show any more: commands of a config have none
+    "#);
+}
+
+/// The same answers, with and without hooks to take over.
+#[test]
+fn import_with_yes_switches_on_the_packs_that_yes_does() {
+    let packs = |arguments: &[&str]| {
+        let test = npm_project().file(".claude/settings.json", HOOKS);
+        transcript(&test.root(), arguments);
+        let config = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
+        let packs =
+            config.lines().filter(|line| !line.trim_start().starts_with('#') && line.contains("pack:"));
+        packs.map(str::to_owned).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(packs(&["init", "--import", "--yes"]), packs(&["init", "--yes"]));
+    assert_eq!(packs(&["init", "--import"]), "");
+}

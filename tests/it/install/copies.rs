@@ -169,6 +169,67 @@ fn where_imported_hooks_cannot_be_restored_the_copy_is_named_and_purging_leaves_
     assert_eq!(std::fs::read_to_string(&copies[0]).unwrap(), IMPORTED);
 }
 
+/// On another machine, or with the state wiped, nothing was said of the hooks: the settings file was removed, and they were lost.
+#[test]
+fn uninstalling_without_a_copy_names_the_hooks_that_only_the_config_has() {
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    std::fs::remove_dir_all(root.join(".state-home")).unwrap();
+    insta::assert_snapshot!(transcript(&root, &["uninstall"]), @r#"
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
+    warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:
+      PreToolUse: `sh guard.sh`
+    to keep them without conclaude, add this to [ROOT]/.claude/settings.json:
+    {
+      "hooks": {
+        "PreToolUse": [
+          {
+            "matcher": "Bash",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "sh guard.sh"
+              }
+            ]
+          }
+        ]
+      }
+    }
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME] (a copy of the settings)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
+    "#);
+    // Another registration still runs them.
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    run(&root, &["install", "--local"]);
+    std::fs::remove_dir_all(root.join(".state-home")).unwrap();
+    let shown = transcript(&root, &["uninstall"]);
+    assert!(!shown.contains("nothing runs"), "{shown}");
+}
+
+/// After import, uninstall and install it ran once by the restored hook and once by the config, and nobody said so.
+#[test]
+fn installing_after_an_import_was_undone_says_that_hooks_run_twice() {
+    let test = Test::stop().file(FILE, IMPORTED);
+    let root = test.root();
+    run(&root, &["init", "--import"]);
+    run(&root, &["uninstall"]);
+    let shown = transcript(&root, &["install"]);
+    let warning = "warning: `sh guard.sh` is a hook of PreToolUse in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`";
+    assert!(shown.contains(warning), "{shown}");
+    let doctor = transcript(&root, &["doctor"]);
+    assert!(doctor.contains("`sh guard.sh` runs twice at PreToolUse"), "{doctor}");
+    run(&root, &["init", "--import"]);
+    let shown = transcript(&root, &["install"]);
+    assert!(!shown.contains("run twice"), "{shown}");
+}
+
 #[test]
 fn the_newest_ten_copies_are_kept_and_the_one_before_conclaude() {
     let test = Test::stop().config("maxBlocks: 3").file(FILE, "{\"model\": \"opus\"}");
@@ -189,7 +250,7 @@ fn the_newest_ten_copies_are_kept_and_the_one_before_conclaude() {
 
 /// `install`, `init` and `uninstall` refused such a file, and `doctor` advised `conclaude install`.
 #[test]
-fn an_entry_without_a_list_of_hooks_is_left_and_the_user_is_told_what_it_does() {
+fn seed_004_line_246_an_entry_without_a_list_of_hooks_is_left_and_the_user_is_told_what_it_does() {
     let text = r#"{"hooks": {"SubagentStop": [{"matcher": "coder", "command": "conclaude SubagentStop"}]}}"#;
     let test = Test::stop().config("maxBlocks: 3").file(FILE, text);
     let root = test.root();

@@ -179,11 +179,13 @@ pub(super) fn hostile_text(client: &Client) {
         Script::main([uses([agent("coder", "CODER-PART: do it.")]), says("All is done.")])
             .agent(CODER, [says("The code is written."), says("It still is.")]),
     );
-    for text in [seen.sent(CODER, 1), seen.sent(MAIN, 1), seen.shown()] {
-        for tag in TAGS {
-            text.has(&format!("‹{tag}>one‹/{tag}> ‹{tag}>")).lacks(&format!("<{tag}>one"));
+    for tag in TAGS {
+        for text in [seen.sent(CODER, 1), seen.sent(MAIN, 1)] {
+            text.has(&format!("‹{tag}>one‹/\u{200b}{tag}> ‹\u{ad}{tag}>")).lacks(&format!("<{tag}>one"));
+            text.lacks("\u{1b}");
         }
-        text.lacks("\u{1b}").lacks("\u{200b}").lacks("\u{ad}");
+        // Claude Code itself shows nothing that is invisible.
+        seen.shown().has(&format!("‹{tag}>one‹/{tag}> ‹{tag}>")).lacks("\u{1b}").lacks("\u{200b}");
     }
 }
 

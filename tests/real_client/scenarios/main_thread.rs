@@ -27,6 +27,24 @@ pub(super) fn stop(client: &Client) {
     seen.result().has("Now all is done.");
 }
 
+/// What compilers print: types, tags of a page, an include, characters that nobody sees.
+const PRINTED: [&str; 4] = [
+    "src/a.ts(3,7): error TS2322: Type 'Promise<string>' is not assignable to type 'Map<string, Array<Channel>>'.",
+    "error[E0308]: expected `Vec<String>`, found `Option<&'a str>`; `<div>` is no child of `</p>`",
+    "a.c:1:10: fatal error: #include <stdio.h>",
+    "1:5  error  Irregular whitespace \u{200b}\u{feff}co\u{ad}op",
+];
+
+/// Feedback reaches Claude byte for byte.
+pub(super) fn exact_feedback(client: &Client) {
+    let config = "stop: {commands: [{run: 'cat printed; test -e tried || { touch tried; exit 1; }'}]}";
+    let project = Project::new().file("printed", &PRINTED.join("\n")).config(config).installed();
+    let seen = client.play(&project, Script::main([says("All is done."), says("Now all is done.")]));
+    for line in PRINTED {
+        seen.sent(MAIN, 1).has(line);
+    }
+}
+
 const GUARDS: &str =
     "preToolUse: {uneditableFiles: ['*.lock', {pattern: '.env*', message: 'secrets are not for you'}]}";
 

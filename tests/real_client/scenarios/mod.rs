@@ -81,6 +81,11 @@ pub(crate) const ALL: &[Scenario] = &[
         main_thread::stop,
         "the main thread is blocked once, by a command that is given what it wrote since the prompt",
     ),
+    scenario(
+        "exact-feedback",
+        main_thread::exact_feedback,
+        "what compilers print reaches Claude byte for byte: `Promise<string>`, `<div>`, zero-width characters",
+    ),
     scenario("guarded-write", main_thread::denied_write, "a write to a protected file does not happen"),
     scenario(
         "guarded-shell",
@@ -117,6 +122,16 @@ pub(crate) const ALL: &[Scenario] = &[
         "injected-context",
         prompts::injected_context,
         "a prompt that matches brings files of the project and the output of commands along",
+    ),
+    scenario(
+        "printed-at-expansion",
+        prompts::printed_at_expansion,
+        "what a hook prints at a command of the project is context for Claude",
+    ),
+    scenario(
+        "printed-at-compaction",
+        prompts::printed_at_compaction,
+        "what a hook prints before a compaction is an instruction for the summary",
     ),
     scenario(
         "permission-decision",

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::project::Project;
-use crate::script::{MAIN, Script, bash, says, uses};
+use crate::script::{MAIN, PROMPT, Script, bash, says, uses};
 
 /// In this session nobody can be asked, so what no rule allows is refused by the client.
 pub(super) fn permission_decision(client: &Client) {
@@ -52,4 +52,40 @@ userPromptSubmit:
         .has_once("printed by a command")
         .lacks("not for this one");
     seen.result().has("I know the rules.");
+}
+
+/// A prompt that is a command of the project: what a hook prints is context, and what it says to the user is shown.
+pub(super) fn printed_at_expansion(client: &Client) {
+    let config = r#"
+userPromptExpansion:
+  commands:
+    "*":
+      - {run: "echo needed by the command", protocol: hook}
+"#;
+    let project = Project::new()
+        .file(
+            ".claude/commands/greet.md",
+            "---\ndescription: Greets\n---\nPlease play MAIN-PART of this test.\n",
+        )
+        .config(config)
+        .installed();
+    let seen = client.play_prompts(&project, &["/greet"], Script::main([says("Hello.")]));
+    seen.sent(MAIN, 0).has_once("needed by the command").lacks("hookSpecificOutput").lacks("systemMessage");
+    seen.result().has("Hello.");
+}
+
+/// What a hook prints before a compaction is an instruction for the summary.
+pub(super) fn printed_at_compaction(client: &Client) {
+    let config = r#"
+preCompact: {commands: {"*": [{run: "echo keep the plan", protocol: hook}]}}
+postCompact: {commands: {"*": [{run: "echo it was compacted", protocol: hook}]}}
+"#;
+    let project = Project::new().config(config).installed();
+    let summary = "A summary of MAIN-PART.";
+    let seen = client.play_prompts(
+        &project,
+        &[PROMPT, "/compact", "Go on."],
+        Script::main([says("All is done."), says(summary), says("Still done.")]),
+    );
+    seen.all_sent(MAIN).has("keep the plan").lacks("systemMessage");
 }

@@ -70,7 +70,8 @@ impl Markers {
         let [validation, step_file, agent, command, project_id] = values;
         let validation = match validation {
             _ if unclear => Validation::Unclear,
-            None | Some("none" | "optional" | "false" | "no" | "off") => Validation::None,
+            None => Validation::None,
+            Some(value) if is_off(value) => Validation::None,
             Some("required") => Validation::Required,
             Some(other) => {
                 problems.push(format!(
@@ -121,6 +122,11 @@ impl Markers {
     }
 }
 
+/// Whether a value of `DES-VALIDATION` asks for no gate. In YAML and on the command line such words have capitals too.
+fn is_off(value: &str) -> bool {
+    ["none", "optional", "false", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
 /// The comments of the prompt: each up to `-->`, or to the end of the prompt.
 fn comments(prompt: &str) -> impl Iterator<Item = &str> {
     prompt.split(OPEN).skip(1)
@@ -169,6 +175,10 @@ mod tests {
             "<!-- DES-VALIDATION: false -->",
             "<!-- DES-VALIDATION: no -->",
             "<!-- DES-VALIDATION: off -->",
+            "<!-- DES-VALIDATION: OFF -->",
+            "<!-- DES-VALIDATION: None -->",
+            "<!-- DES-VALIDATION: FALSE -->",
+            "<!-- DES-VALIDATION: No -->",
             "<!-- DES-VALIDATION: optional --><!-- DES-AGENT: -->",
             "<!-- DES-STEP-FILE: x -->",
         ] {

@@ -80,6 +80,13 @@ pub const GUARD_KEYS: [GuardKey; 7] = [
     GuardKey::switch("worktreeFence", GuardSubject::Fence),
 ];
 
+/// How many rules are equal to one before them.
+fn repeated<T: PartialEq>(rules: &[Located<T>]) -> usize {
+    let is_repeated =
+        |(index, rule): (usize, &Located<T>)| rules.iter().take(index).any(|other| other.value == rule.value);
+    rules.iter().enumerate().filter(|one| is_repeated(*one)).count()
+}
+
 impl PreToolUseConfig {
     /// The part that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
@@ -102,6 +109,14 @@ impl PreToolUseConfig {
         files.into_iter().flatten().map(Vec::len).sum::<usize>()
             + switches.into_iter().map(is_on).sum::<usize>()
             + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The same where a rule counts once, however many layers have it.
+    pub fn count_distinct(&self) -> usize {
+        let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
+        let repeated = files.into_iter().flatten().map(|rules| repeated(rules)).sum::<usize>()
+            + self.tool_usage_validation.as_ref().map_or(0, |rules| repeated(rules));
+        self.count() - repeated
     }
 
     /// The tools that its guards check, out of those that read, those that write, and those of others; `None` for all tools.

@@ -141,8 +141,13 @@ impl Signal {
 /// The name of a header.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[schemars(with = "String", inline, description = "", extend("pattern" = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"))]
-struct HeaderName(String);
+#[schemars(with = "String", inline, description = "", extend("pattern" = HeaderName::PATTERN))]
+pub(super) struct HeaderName(String);
+
+impl HeaderName {
+    /// Its form in the schema.
+    pub(super) const PATTERN: &str = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$";
+}
 
 impl TryFrom<String> for HeaderName {
     type Error = InvalidValue;

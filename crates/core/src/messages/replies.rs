@@ -42,6 +42,9 @@ pub fn of_replies(outcomes: &[Outcome]) -> Vec<String> {
         outcomes.iter().filter_map(Outcome::run).filter_map(|run| Some((run, run.reply.as_deref()?)))
     {
         texts.extend(reply.message.clone());
+        if let Some(remark) = &reply.remark {
+            texts.push(format!("conclaude: the hook {} {remark}", command_name(&run.command)));
+        }
         if let Some(problem) = &reply.problem {
             texts.push(format!(
                 "conclaude: the hook {} gave no usable answer: {problem}",

@@ -1,5 +1,5 @@
-//! Cleans untrusted text. Invisible characters are removed first, and then tags are neutralised: an invisible character after
-//! a `<` would otherwise hide a tag.
+//! Cleans untrusted text. Escape sequences go first. Then tags are neutralised by a reader that sees through invisible
+//! characters: one of them inside a tag would otherwise hide it.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -16,11 +16,12 @@ pub const STEP_FILE_MARKER: &str = "<!-- DES-STEP-FILE: path/of/step.json -->";
 pub const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
 const OWN_MARKERS: [&str; 3] = [MARKER, STEP_FILE_MARKER, SECTION_MARKER];
 
-/// Removes what could control a terminal, hide text or imitate markup of Claude Code: escape sequences, control, format and
-/// zero-width characters, and the `<` of tags that mean something to it.
+/// Text for a model, as it was printed, except for what could control a terminal, deceive the user who reads along, or imitate
+/// markup of Claude Code: escape sequences and control characters are removed, characters that reorder or smuggle text are
+/// escaped, and tags that mean something to Claude Code are neutralised. Zero-width characters stay: a linter may complain about one.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { neutralised(seen(text)) }
+    if is_plain(text) { text.to_owned() } else { neutralised(&without_controls(text, Formats::Kept)) }
 }
 
 /// Whether there is nothing to clean, as in most text. Other text takes the long way, also where it needs no change.
@@ -32,10 +33,16 @@ pub fn is_plain(text: &str) -> bool {
 /// model takes for instructions.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { seen(text) }
+    if is_plain(text) { text.to_owned() } else { without_controls(text, Formats::Removed) }
 }
 
-/// The same on one line.
+/// The same without tags, for a pipe that a model may read.
+#[must_use]
+pub fn printable_untagged(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { neutralised(&without_controls(text, Formats::Removed)) }
+}
+
+/// [`printable`] on one line.
 #[must_use]
 pub fn printable_line(text: &str) -> String {
     on_one_line(Cow::Borrowed(text)).into_owned()
@@ -50,10 +57,10 @@ pub fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
     printable(&text).replace(['\n', '\t'], " ").into()
 }
 
-/// [`clean`], on one line: for names and paths inside a sentence.
+/// [`printable_untagged`] on one line: for names and paths inside a sentence.
 #[must_use]
 pub fn clean_line(text: &str) -> String {
-    clean(text).replace(['\n', '\t'], " ")
+    printable_untagged(text).replace(['\n', '\t'], " ")
 }
 
 /// The text with invisible characters escaped, except for line breaks: for a user who is to decide about it.
@@ -118,22 +125,31 @@ fn escape(c: char) -> String {
     c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
-/// What somebody sees of the text.
-fn seen(text: &str) -> String {
+/// What becomes of invisible characters that do not control anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Formats {
+    Kept,
+    Removed,
+}
+
+/// The text without escape sequences and control characters. No text is lost: a carriage return, with which progress bars restart a
+/// line, is a line break.
+fn without_controls(text: &str, formats: Formats) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\n' | '\t' => out.push(c),
             '\r' => {
-                // A carriage return alone restarts the line, as progress bars do; before a line feed it ends the line.
-                if chars.peek() != Some(&'\n') {
-                    out.truncate(out.rfind('\n').map_or(0, |at| at + 1));
+                if !matches!(chars.peek(), Some('\n' | '\r')) {
+                    out.push('\n');
                 }
             }
+            '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
+            c if c.is_control() => {}
+            c if formats == Formats::Kept => out.push(c),
             // A line break here would be one that nobody who wrote lines has seen.
             '\u{2028}' | '\u{2029}' => out.push(' '),
-            '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
             // An emoji may have one. More of them, or one after another character, can hide text.
             '\u{fe0e}' | '\u{fe0f}' if out.chars().next_back().is_some_and(may_vary) => out.push(c),
             c if is_invisible(c) => {}
@@ -147,38 +163,57 @@ fn may_vary(c: char) -> bool {
     !c.is_ascii() && !is_invisible(c)
 }
 
+/// Whether the character makes a user see something else than a model reads: it reorders text, or spells text that nobody sees.
+fn is_deceptive(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Names of people and places need one of them after a character.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{e0100}'..='\u{e01ef}')
+}
+
 /// The text with another character for the `<` of each tag that means something to a client, and of the markers of a step. Every other
-/// `<` stays: compilers print types, and a reader must find them in the code.
-fn neutralised(text: String) -> String {
+/// `<` stays: compilers print types, and a reader must find them in the code. Deceptive characters are escaped.
+fn neutralised(text: &str) -> String {
     let is_ours = |rest: &str| OWN_MARKERS.iter().any(|marker| rest.starts_with(marker));
     let mut chars = text.chars();
     let mut out = String::with_capacity(text.len());
     loop {
         let rest = chars.as_str();
         let Some(c) = chars.next() else { return out };
-        let is_tag = c == '<' && !is_ours(rest) && means_something(out.chars().next_back(), chars.as_str());
-        out.push(if is_tag { NOT_A_TAG } else { c });
+        let before = out.chars().next_back();
+        if c == '<' && !is_ours(rest) && means_something(before, chars.as_str()) {
+            out.push(NOT_A_TAG);
+        } else if is_deceptive(c) && !(is_selector(c) && before.is_some_and(may_vary)) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
     }
 }
 
 /// Whether a `<` between these is the start of a tag that means something to a client, or of a marker. A model reads over spaces, case
 /// and the kind of dash.
 fn means_something(before: Option<char>, after: &str) -> bool {
-    let is_closing = after.starts_with('/');
-    let is_skipped = |c: char| {
-        let is_odd = !c.is_ascii() && !c.is_alphanumeric() && c != NOT_A_TAG;
+    let mut after = after.chars().filter(|c| matches!(c, '\n' | '\t') || !is_invisible(*c)).peekable();
+    let is_closing = after.peek() == Some(&'/');
+    let is_skipped = |c: &char| {
+        let is_odd = !c.is_ascii() && !c.is_alphanumeric() && *c != NOT_A_TAG;
         c.is_whitespace() || matches!(c, '/' | '\\') || is_odd
     };
-    let after = after.trim_start_matches(is_skipped);
-    if let Some(comment) = after.strip_prefix("!--") {
-        return comment.trim_start().get(..3).is_some_and(|word| word.eq_ignore_ascii_case("DES"));
+    while after.next_if(is_skipped).is_some() {}
+    if after.next_if_eq(&'!').is_some() {
+        let is_comment = after.next() == Some('-') && after.next() == Some('-');
+        let word: String = after.skip_while(|c| c.is_whitespace()).take(3).collect();
+        return is_comment && word.eq_ignore_ascii_case("DES");
     }
     let is_of_name = |c: &char| match *c {
         NOT_A_TAG => false,
         c if c.is_ascii() => c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'),
         c => !c.is_whitespace(),
     };
-    let name: String = after.chars().take_while(is_of_name).collect();
+    let name: String = after.take_while(is_of_name).collect();
     let folded: String =
         name.chars().map(|c| if is_dash(c) { '-' } else { c.to_ascii_lowercase() }).collect();
     if tags::COMPOUND.contains(&folded.as_str()) || folded.starts_with(tags::PREFIX) {

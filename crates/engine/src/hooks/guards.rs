@@ -24,7 +24,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan};
-use conclaude_core::text::clean;
+use conclaude_core::text::printable_untagged;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
@@ -307,7 +307,8 @@ pub(super) fn wordless(found: guard::Finding) -> Outcome {
 pub(super) fn outcome(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
     let guard::Finding { reason, advice, about, origin, matched, .. } = found;
-    let finding = Finding::new(code, clean(&reason), clean(&advice.claude)).by(Some(origin), matched);
-    let words = GuardWords { user_fix: advice.user.map(|fix| clean(&fix)), about };
+    let finding = Finding::new(code, printable_untagged(&reason), printable_untagged(&advice.claude))
+        .by(Some(origin), matched);
+    let words = GuardWords { user_fix: advice.user.map(|fix| printable_untagged(&fix)), about };
     Outcome::of_guard(verdict, finding.with_words(words))
 }

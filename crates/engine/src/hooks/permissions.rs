@@ -16,7 +16,7 @@ use conclaude_core::config::{Layer, PermissionRequestConfig};
 use conclaude_core::finding::{Code, Finding, GuardWords};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::rule::Rule;
-use conclaude_core::text::clean;
+use conclaude_core::text::printable_untagged;
 use conclaude_core::types::Event;
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
@@ -42,7 +42,11 @@ pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Ve
     if let Some(Ok(Answer::Ask(why))) = &said {
         log::info(|| {
             let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
-            format!("permission for {}: the user is asked, {}", tool.unwrap_or_default(), clean(why))
+            format!(
+                "permission for {}: the user is asked, {}",
+                tool.unwrap_or_default(),
+                printable_untagged(why)
+            )
         });
     }
     outcomes(said)
@@ -122,7 +126,7 @@ pub(super) fn with_request<T>(
 }
 
 fn outcome(verdict: Verdict, code: Code, said: &RuleAnswer) -> Outcome {
-    let (what, fix) = (clean(&said.reason), clean(&said.advice));
+    let (what, fix) = (printable_untagged(&said.reason), printable_untagged(&said.advice));
     let finding = Finding::new(code, what, fix).by(Some(said.rule.clone()), said.subject.matched.clone());
     match verdict {
         // A permission needs no word.

@@ -1,6 +1,6 @@
 //! The record of an event: what was decided, and for everything that led to it the rule, what it matched and what that did.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::run::Run;
@@ -10,9 +10,10 @@ use conclaude_checks::guard::UNUSABLE_RULES;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::ConfigError;
 use conclaude_core::decide::{Ruling, Word};
+use conclaude_core::dialect::claude::HookReply;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
-use conclaude_core::finding::{Code, Finding};
+use conclaude_core::finding::{Audience, Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::environment::FILES;
@@ -121,7 +122,8 @@ pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, run: &Run<'_>)
 fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Option<Record> {
     let outcomes = &run.outcomes;
     let findings = findings(context, plan, outcomes);
-    let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
+    let commands: Vec<CommandRecord> =
+        outcomes.iter().filter_map(|outcome| of_command(context, outcome)).collect();
     let mut applied: Vec<AppliedRule> = outcomes.iter().filter_map(of_applied).collect();
     if decision == Word::Blocked.as_str() {
         applied.extend(go_on(outcomes, context));
@@ -179,7 +181,7 @@ fn is_asked_again(plan: &Plan, decision: &str, outcomes: &[Outcome]) -> bool {
         && !outcomes.iter().any(is_first)
 }
 
-fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
+fn of_command(context: &Context<'_>, outcome: &Outcome) -> Option<CommandRecord> {
     let run: &CommandRun = outcome.run()?;
     let variable =
         run.command.env.iter().find(|(name, _)| name == FILES).and_then(|(_, value)| value.as_deref());
@@ -191,7 +193,10 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         run: run.command.run.clone(),
         status: recorded_status(run),
         message: match &run.reply {
-            Some(reply) => reply.reason.as_ref().or(reply.problem.as_ref()).map(|text| recorded_reason(text)),
+            Some(reply) => {
+                let said = reply.reason.as_ref().or(reply.problem.as_ref()).or(reply.remark.as_ref());
+                said.map(|text| recorded_reason(text))
+            }
             None if run.is_success => None,
             None => run.command.message.clone(),
         },
@@ -205,7 +210,14 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         more_files: Some(more).filter(|more| *more > 0),
         rule: Some((*run.command.rule).clone()),
         output: run.output.clone(),
+        updated_input: run.reply.as_ref().and_then(|reply| updated_input(context, reply)),
     })
+}
+
+/// What the tool was given instead, as far as guards look at it.
+fn updated_input(context: &Context<'_>, reply: &HookReply) -> Option<ToolRecord> {
+    let name = context.event.fields.get("tool_name").and_then(Value::as_str)?;
+    Some(tool_input(name, reply.updated_input.as_ref()?))
 }
 
 /// How a command ended, in words that follow its name. A hook may refuse by its answer, whatever its exit code is.
@@ -252,16 +264,25 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
     let fields = &context.event.fields;
     let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
     let name = text("tool_name")?;
-    let input = fields.get("tool_input").and_then(Value::as_object);
-    let (file, command) = match input.map(|input| tools::what(&name, input)) {
-        Some(ToolUse::File { path, .. }) => (Some(path.to_owned()), None),
-        Some(ToolUse::Shell(command) | ToolUse::PowerShell(command)) => (None, Some(command)),
-        _ => (None, None),
-    };
-    let cut = command.and_then(|command| head_and_tail(command, MAX_COMMAND));
+    let input = fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default();
     let cwd = context.payload().cwd();
     Some(ToolRecord {
         use_id: text("tool_use_id"),
+        cwd: if context.root.folder.to_str() == Some(cwd) { None } else { Some(cwd.to_owned()) },
+        ..tool_input(&name, &input)
+    })
+}
+
+/// The input of a tool, by what guards look at.
+fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
+    let (file, command) = match tools::what(name, input) {
+        ToolUse::File { path, .. } => (Some(path.to_owned()), None),
+        ToolUse::Shell(command) | ToolUse::PowerShell(command) => (None, Some(command)),
+        _ => (None, None),
+    };
+    let cut = command.and_then(|command| head_and_tail(command, MAX_COMMAND));
+    ToolRecord {
+        name: name.to_owned(),
         file,
         is_cut: cut.is_some(),
         command: match cut {
@@ -270,9 +291,8 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
             }
             None => command.map(str::to_owned),
         },
-        cwd: if context.root.folder.to_str() == Some(cwd) { None } else { Some(cwd.to_owned()) },
-        name,
-    })
+        ..ToolRecord::default()
+    }
 }
 
 /// The file, the lines and what is wrong in them.
@@ -300,7 +320,12 @@ pub(super) fn finding(outcome: &Outcome, written: impl FnOnce(&Finding) -> Rule)
         None => written(finding),
     };
     let mut value = serde_json::to_value(Finding { rule: Some(Box::new(rule)), ..finding.clone() }).ok()?;
-    value.as_object_mut()?.insert("verdict".into(), outcome.verdict.as_str().into());
+    let fields = value.as_object_mut()?;
+    fields.insert("verdict".into(), outcome.verdict.as_str().into());
+    let user_fix = finding.fix_for(Audience::User);
+    if outcome.verdict == Verdict::Ask && user_fix != finding.fix {
+        fields.insert("user_fix".into(), user_fix.into());
+    }
     Some(value)
 }
 

@@ -98,7 +98,7 @@ pub struct Rehearsal {
 /// A tool call as the guards saw it.
 pub struct GuardReport {
     pub effects: Effects,
-    /// Every rule, in the order in which they are compared.
+    /// Every rule once, in the order in which they are compared.
     pub rules: Vec<Rule>,
     pub compared: Vec<Comparison>,
 }
@@ -109,6 +109,8 @@ pub struct RehearsedAnswer {
     pub answer: Answer,
     /// What is shown at a later event, since nobody would see it at this one.
     pub later: Option<String>,
+    /// What the answer was made from.
+    pub outcomes: Vec<Outcome>,
 }
 
 /// What the checks of an event found. They look once, however often it is asked what would be answered.
@@ -138,7 +140,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
                 Some(Err(error)) => return vec![guards::broken(&error)],
                 None => return Vec::new(),
             };
-            let (effects, rules) = (inspected.effects, inspected.rules.all());
+            let (effects, rules) = (inspected.effects, distinct(inspected.rules.all()));
             let compared = seen.into_inner().into_iter().collect();
             self.results.guarded.get_or_init(|| GuardReport { effects, rules, compared });
             inspected.findings.into_iter().map(guards::outcome).collect()
@@ -195,6 +197,17 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
         let ends: fn(&Command) -> SimulatedRun<'static> = |_| SUCCESS;
         run::run(&plan, &mut RehearsedWorld { context: &context, results: &results, ends }).outcomes
     }
+}
+
+/// A rule that several layers have is one, as in a pack that both extend.
+fn distinct(rules: Vec<Rule>) -> Vec<Rule> {
+    let mut found: Vec<Rule> = Vec::new();
+    for rule in rules {
+        if !found.contains(&rule) {
+            found.push(rule);
+        }
+    }
+    found
 }
 
 /// Looks at an event. None where there is nothing to handle: the stop of an agent that nobody started.
@@ -268,7 +281,7 @@ impl Rehearsal {
             None
         };
         let word = if result.error.is_none() { Some(word) } else { None };
-        RehearsedAnswer { word, answer: claude::render(event, &Ok(result), &[]), later }
+        RehearsedAnswer { word, answer: claude::render(event, &Ok(result), &[]), later, outcomes }
     }
 }
 

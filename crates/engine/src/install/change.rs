@@ -190,6 +190,8 @@ pub struct Removal {
     is_exact: bool,
     /// The copy with hooks that a config has taken over, where they cannot be restored.
     pub lost: Option<PathBuf>,
+    /// The hooks of the file as it will be, and of all copies.
+    known: Vec<UserHook>,
 }
 
 impl Removal {
@@ -202,7 +204,14 @@ impl Removal {
         let here = settings::user_hooks(after.as_deref().unwrap_or_default());
         let is_lost = |copy: &&Backup| !missing(&copy.text, &here).is_empty();
         let lost = if is_exact { None } else { backups.iter().find(is_lost).map(|copy| copy.path.clone()) };
-        Ok(Removal { settings_file, before, after, is_exact, lost })
+        let of_copies = backups.iter().flat_map(|copy| settings::user_hooks(&copy.text));
+        let known = here.into_iter().chain(of_copies).collect();
+        Ok(Removal { settings_file, before, after, is_exact, lost, known })
+    }
+
+    /// The hooks of the user's that are not lost.
+    pub fn known_hooks(&self) -> Vec<UserHook> {
+        self.known.clone()
     }
 
     pub fn path(&self) -> &Path {

@@ -27,6 +27,8 @@ pub struct ImportResult {
     pub hooks: Vec<UserHook>,
     /// Those that the config had already, and that go too.
     pub covered: Vec<UserHook>,
+    /// What is not quite as it was.
+    pub notes: Vec<String>,
 }
 
 impl ImportResult {
@@ -72,6 +74,7 @@ impl ImportResult {
                 Fate::Remove => self.covered.push(hook),
                 Fate::Add { section, pattern, command } => {
                     self.add_command(section, &pattern, command);
+                    self.notes.extend(differences(&hook));
                     self.hooks.push(hook);
                 }
                 Fate::Advise(why) | Fate::Leave(why) => {
@@ -226,8 +229,8 @@ fn command_of(hook: &UserHook) -> Result<ImportedCommand, ImportError> {
     command.insert("run".into(), run.into());
     // So it means what it meant: exit 2 blocks, and JSON on stdout is its answer.
     command.insert("protocol".into(), "hook".into());
-    if let Some(seconds) = hook.hook.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0) {
-        let seconds = seconds.ceil().min(3_600.0) as u64;
+    if let Some(seconds) = timeout(hook) {
+        let seconds = seconds.ceil().min(MAX_TIMEOUT) as u64;
         command.insert("timeout".into(), seconds.into());
     }
     let check = json!({ event.row().section: { "commands": { pattern.as_str(): [command] } } });
@@ -236,6 +239,31 @@ fn command_of(hook: &UserHook) -> Result<ImportedCommand, ImportError> {
     } else {
         Err(ImportError::InvalidCommand)
     }
+}
+
+/// The longest timeout of a command, in seconds.
+const MAX_TIMEOUT: f64 = 3_600.0;
+
+/// The timeout of a hook, in seconds.
+fn timeout(hook: &UserHook) -> Option<f64> {
+    hook.hook.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0)
+}
+
+/// What a hook that is taken over does differently from now on.
+fn differences(hook: &UserHook) -> Vec<String> {
+    let name = format!("the hook `{}` of {}", name_of(hook), hook.event);
+    let mut found = Vec::new();
+    if let Some(seconds) = timeout(hook).filter(|seconds| *seconds > MAX_TIMEOUT) {
+        found.push(format!(
+            "{name} had a timeout of {seconds} s, and has one of {MAX_TIMEOUT} s now: a command cannot have a longer one"
+        ));
+    }
+    if let Some(text) = hook.hook.get("statusMessage").and_then(Value::as_str) {
+        found.push(format!(
+            "{name} had the `statusMessage` {text:?}, which Claude Code does not show any more: commands of a config have none"
+        ));
+    }
+    found
 }
 
 /// A key that changes what the hook does, and that no command has. What is `false` is as good as absent.

@@ -18,6 +18,17 @@ pub fn of_finding(finding: &Value) -> String {
     finding_by(text(finding, "code"), text(finding, "phase"), text(finding, "what"))
 }
 
+/// The kind of a finding, as a reader of a summary knows it. Codes of guards are for records.
+pub fn kind_in_words(code: &str) -> &str {
+    match Code::GUARDS.into_iter().find(|guard| guard.as_str() == code) {
+        Some(Code::GuardDenied) => "denied by a guard",
+        Some(Code::GuardAsks) => "asked about by a guard",
+        Some(Code::PermissionDenied) => "permission denied by a rule",
+        Some(Code::PermissionAllowed) => "permission given by a rule",
+        _ => code,
+    }
+}
+
 fn is_of_guard(finding: &Value) -> bool {
     Code::GUARDS.iter().any(|code| code.as_str() == text(finding, "code"))
 }
@@ -53,6 +64,25 @@ pub fn command_by(name: &str, status: &str, message: &str) -> String {
         (status, "") => format!("`{name}` {status}"),
         (status, message) => format!("{message}: `{name}` {status}"),
     }
+}
+
+/// What a command printed, unless the words about it have all of that already: what a hook prints on stderr is its reason.
+pub fn shown_output(command: &Value) -> &str {
+    let output = text(command, "output");
+    if is_said(output, text(command, "message")) { "" } else { output }
+}
+
+/// Whether a message has every line of the output.
+pub fn is_said(output: &str, message: &str) -> bool {
+    !message.is_empty() && output.lines().all(|line| message.contains(line.trim()))
+}
+
+/// What a hook changed the input of the tool to.
+pub fn of_changed_input(command: &Value) -> Option<String> {
+    let changed = command.get("updated_input")?;
+    let subject = [text(changed, "command"), text(changed, "file")].into_iter().find(|text| !text.is_empty());
+    let to = subject.map(|subject| format!(" to `{subject}`")).unwrap_or_default();
+    Some(format!("it changed the input of the tool{to}"))
 }
 
 /// A decision as the user reads it; filters and JSON have the recorded word.

@@ -180,6 +180,9 @@ pub struct CommandRecord {
     /// The end of both streams, where it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// What it changed the input of the tool to, as far as guards look at that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<ToolRecord>,
 }
 
 /// The most that is recorded of the output of one command.

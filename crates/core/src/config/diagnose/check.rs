@@ -10,6 +10,7 @@ use super::expectation::{self, Misfit, is_type};
 use super::problem::Problem;
 use crate::config::commands::{NOT_FOR_HOOKS, VariableName, misplaced_files};
 use crate::config::original::{self, KeyPlace};
+use crate::config::telemetry::HeaderName;
 use crate::pattern::Pattern;
 use crate::text::{Excerpt, head_and_tail, nearest, quoted_list};
 use crate::yaml::{MapEntry, Node, Spanned, Text};
@@ -182,7 +183,9 @@ impl<'a> SchemaCheck<'a> {
             Some(entry @ Value::Object(_)) => {
                 match schema.get("propertyNames") {
                     Some(_) if expectation::is_of_variables(schema) => self.variable(key, span),
-                    Some(_) => self.pattern(key, span),
+                    Some(_) if expectation::is_of_patterns(schema) => self.pattern(key, span),
+                    Some(_) if expectation::is_of_headers(schema) => self.header(key, span),
+                    Some(names) => self.name(key, names, span),
                     None => {}
                 }
                 return self.value(value, entry, &name);
@@ -359,6 +362,27 @@ impl<'a> SchemaCheck<'a> {
     fn variable(&mut self, key: &Spanned<Text>, span: Range<usize>) {
         if let Err(error) = VariableName::try_from(key.value.to_string()) {
             let label = "a name starts with a letter or `_`, and has at most 100 characters".into();
+            self.add(Problem { span, title: error.to_string(), label, help: None });
+        }
+    }
+
+    /// A name that is neither a pattern nor one of the environment or of a header.
+    fn name(&mut self, key: &Spanned<Text>, names: &'a Value, span: Range<usize>) {
+        if !expectation::scalar_fits(&Node::Text(key.value.clone()), names) {
+            let title = format!("invalid name {:?}", key.value);
+            self.add(Problem {
+                span,
+                title,
+                label: format!("expected {}", expectation::expected(&[names])),
+                help: None,
+            });
+        }
+    }
+
+    fn header(&mut self, key: &Spanned<Text>, span: Range<usize>) {
+        if let Err(error) = HeaderName::try_from(key.value.to_string()) {
+            let label =
+                "a name has letters, digits and some signs such as `-`, and at most 100 characters".into();
             self.add(Problem { span, title: error.to_string(), label, help: None });
         }
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::config::commands::{VariableName, VariableValue};
 use crate::config::patterns::{OptionName, RegexText};
+use crate::config::telemetry::HeaderName;
 use crate::config::values::{NOT_BLANK, seconds_in};
 use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, ToolPatternText};
 use crate::dialect::claude::notation::ToolPattern;
@@ -101,6 +102,16 @@ fn is_folder(schema: &Value) -> bool {
 
 fn is_option(schema: &Value) -> bool {
     schema.get("format").and_then(Value::as_str) == Some(OptionName::FORMAT)
+}
+
+/// Whether keys of this schema are names of headers.
+pub(super) fn is_of_headers(schema: &Value) -> bool {
+    schema.pointer("/propertyNames/pattern").and_then(Value::as_str) == Some(HeaderName::PATTERN)
+}
+
+/// Whether keys of this schema are patterns.
+pub(super) fn is_of_patterns(schema: &Value) -> bool {
+    schema.pointer("/propertyNames/format").and_then(Value::as_str) == Some(NameGlob::FORMAT)
 }
 
 /// Whether keys of this schema are names of variables.
@@ -389,6 +400,9 @@ pub(super) fn of_command(key: &str) -> Option<&'static str> {
     Some(match key {
         "command" | "cmd" | "script" | "exec" => "did you mean `run`?",
         "environment" | "envs" | "variables" => "did you mean `env`?",
+        "comment" | "comments" | "note" | "notes" | "description" => {
+            "write a comment as `# …`; `message` is shown when the command fails"
+        }
         "retries" | "retry" => {
             "a command runs once: repeat it in `run`, as in `for i in 1 2 3; do npm test && exit; done; exit 1`"
         }

@@ -45,6 +45,8 @@ pub struct HookReply {
     pub passed_on: PassedOn,
     /// Why the answer, or a part of it, has no effect.
     pub problem: Option<String>,
+    /// What else the user should know, in words that follow the command's name.
+    pub remark: Option<String>,
 }
 
 /// What is not ours to understand, and is passed on as it is.
@@ -99,6 +101,7 @@ impl HookReply {
             stop_reason: None,
             passed_on: PassedOn::default(),
             problem: None,
+            remark: None,
         }
     }
 
@@ -123,7 +126,9 @@ impl HookReply {
             Stdout::Invalid(why) => HookReply { problem: Some(why), ..HookReply::nothing() },
         };
         reply.add_exit_code(event, end);
-        if !is_answer {
+        if is_answer {
+            reply.remark_failure(end);
+        } else {
             reply.report_failure(end);
         }
         if matches!(event.blocking(), Blocking::Stop(_))
@@ -181,6 +186,15 @@ impl HookReply {
             Some(problem) => format!("{problem} (it {})", end.status),
             None => format!("{}, so it decided nothing{}", end.status, last_lines(end.stderr)),
         });
+    }
+
+    /// Claude Code goes by the answer, whatever the exit code is, and shows nothing of a failure. A guard that broke after it had
+    /// printed `{}` would allow silently.
+    fn remark_failure(&mut self, end: &HookEnd<'_>) {
+        if end.exit_code != Some(0) && self.verdict < Verdict::Block && self.problem.is_none() {
+            let stderr = last_lines(end.stderr);
+            self.remark = Some(format!("{}; its answer counts all the same{stderr}", end.status));
+        }
     }
 
     /// Blocks, where a block is what the event's other blocks are.

@@ -13,7 +13,7 @@ use crate::text::{Excerpt, LIMIT, clean, head_and_tail};
 pub struct Answer {
     /// How the process ends.
     pub exit: Exit,
-    /// Empty, or exactly one JSON object.
+    /// Empty, or exactly one JSON object. Where Claude Code takes all of it as text, it may be that text.
     pub stdout: String,
     /// Log lines, or the reason alone.
     pub stderr: String,
@@ -77,14 +77,13 @@ impl Answer {
         let mut json =
             AnswerJson { answer: result.passed_on.answer.clone(), output: result.passed_on.output.clone() };
         let refusal = decide(&mut json, event, result);
-        let mut texts = Vec::new();
-        if let Some(context) = context(event, result) {
-            if event.row().prints_context && !event.takes_context() {
-                // All of stdout is context there, and `additionalContext` is an error.
-                texts.push(context);
-            } else {
-                json.set_output("additionalContext", fit(&context));
-            }
+        let context = context(event, result);
+        // All of stdout is context there, JSON too, and `additionalContext` is an error.
+        let is_printed = event.row().prints_context && !event.takes_context();
+        if let Some(context) = &context
+            && !is_printed
+        {
+            json.set_output("additionalContext", fit(context));
         }
         // About a permission it is part of the decision.
         if let Some(input) = &result.updated_input
@@ -94,9 +93,8 @@ impl Answer {
         }
         let is_error_shown = result.decision == Decision::Allow && event.is_shown();
         let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
-        texts.extend(message);
-        if !texts.is_empty() {
-            json.set("systemMessage", fit(&texts.join("\n")));
+        if let Some(message) = message {
+            json.set("systemMessage", fit(&message));
         }
         if let Some(reason) = &result.stop_reason {
             json.set("continue", false);
@@ -115,7 +113,16 @@ impl Answer {
             Some(Refusal::Json) => {
                 Answer { exit: Exit::Success, stdout: json.text(event), stderr: String::new() }
             }
-            None => Answer { exit: Exit::Success, stdout: json.text(event), stderr: log_lines.join("\n") },
+            None => {
+                let mut stdout = json.text(event);
+                if let Some(context) = context
+                    && is_printed
+                    && stdout.is_empty()
+                {
+                    stdout = fit(&context);
+                }
+                Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
+            }
         }
     }
 

@@ -8,8 +8,10 @@ fn escapes_and_control_characters_are_removed() {
     assert_eq!(clean("\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}ok\u{0}\u{8}"), "red ok");
     assert_eq!(clean("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\"), "link");
     assert_eq!(clean("\u{9b}31mred\u{9b}0m \u{9d}0;title\u{9c}ok\u{85}"), "red ok", "in one character");
-    assert_eq!(clean("a\u{202e}b\u{feff}c\u{200b}"), "abc");
-    assert_eq!(clean("tab\tand\nline\u{2028}no break"), "tab\tand\nline no break");
+    assert_eq!(clean("tab\tand\nline"), "tab\tand\nline");
+    assert_eq!(printable("a\u{202e}b\u{feff}c\u{200b}"), "abc", "on a terminal");
+    assert_eq!(printable("line\u{2028}no break"), "line no break");
+    assert_eq!(clean_line("a\u{202e}b\u{feff}c\u{200b}"), "abc", "in a name");
 }
 
 #[test]
@@ -20,8 +22,32 @@ fn an_unfinished_escape_does_not_eat_the_next_line() {
 }
 
 #[test]
-fn carriage_returns_leave_what_a_terminal_would_show() {
-    assert_eq!(clean("10%\r50%\r100%\ndone\r\n"), "100%\ndone\n");
+fn text_before_a_carriage_return_is_not_lost() {
+    for cleaner in [clean, printable] {
+        assert_eq!(cleaner("error: a\rok\ndone\r\n"), "error: a\nok\ndone\n");
+        assert_eq!(cleaner("10%\r\u{1b}[K100%\r\r\nend\r"), "10%\n100%\nend\n");
+    }
+    assert_eq!(clean_line("a\rb"), "a b");
+}
+
+#[test]
+fn zero_width_characters_of_feedback_reach_the_model_byte_for_byte() {
+    for text in [
+        "a.js: 1:5 error Irregular whitespace \u{200b} not allowed",
+        "\u{feff}using System;",
+        "expected 'co\u{ad}op' to equal 'coop', 'a\u{200c}b', 'a\u{2060}b'",
+        "👩\u{200d}💻 ⚠\u{fe0f} 葛\u{e0100}",
+        "נ\u{200f}x\u{2028}y\u{a0}z\u{3164}",
+    ] {
+        assert_eq!(clean(text), text);
+    }
+}
+
+#[test]
+fn what_would_deceive_the_user_is_escaped() {
+    assert_eq!(clean("if a\u{202e} b\u{2066}c"), "if a\\u{202e} b\\u{2066}c");
+    assert_eq!(clean("🏴\u{e0067} 葛\u{e0100}\u{e0101}"), "🏴\\u{e0067} 葛\u{e0100}\\u{e0101}");
+    assert_eq!(clean("<system\u{202e}-reminder>"), "‹system\\u{202e}-reminder>");
 }
 
 #[test]
@@ -77,10 +103,10 @@ fn markers_of_our_own_advice_can_be_copied() {
 
 #[test]
 fn emoji_keep_their_look_and_selectors_carry_no_text() {
-    assert_eq!(clean("⚠\u{fe0f} and ✔\u{fe0e}"), "⚠\u{fe0f} and ✔\u{fe0e}");
-    assert_eq!(clean("😀\u{fe0f}\u{fe0f}\u{e0101}\u{e0172}!"), "😀\u{fe0f}!");
-    assert_eq!(clean("a\u{fe0f}b"), "ab");
-    assert_eq!(clean("🏴\u{e0067}\u{e0062}\u{e007f}"), "🏴");
+    assert_eq!(printable("⚠\u{fe0f} and ✔\u{fe0e}"), "⚠\u{fe0f} and ✔\u{fe0e}");
+    assert_eq!(printable("😀\u{fe0f}\u{fe0f}\u{e0101}\u{e0172}!"), "😀\u{fe0f}!");
+    assert_eq!(printable("a\u{fe0f}b"), "ab");
+    assert_eq!(printable("🏴\u{e0067}\u{e0062}\u{e007f}"), "🏴");
 }
 
 #[test]
@@ -189,9 +215,11 @@ proptest::proptest! {
     #[test]
     fn cleaned_text_is_clean_and_stays_so(text: String) {
         let once = clean(&text);
-        let kept = |c: char| matches!(c, '\n' | '\t' | '\u{fe0e}' | '\u{fe0f}');
-        proptest::prop_assert!(!once.chars().any(|c| is_invisible(c) && !kept(c)));
+        let is_break = |c: char| matches!(c, '\n' | '\t');
+        proptest::prop_assert!(!once.chars().any(|c| (is_deceptive(c) && !is_selector(c)) || (c.is_control() && !is_break(c))));
         proptest::prop_assert_eq!(clean(&once), once);
+        let kept = |c: char| is_break(c) || matches!(c, '\u{fe0e}' | '\u{fe0f}');
+        proptest::prop_assert!(!printable(&text).chars().any(|c| is_invisible(c) && !kept(c)));
     }
 
     #[test]

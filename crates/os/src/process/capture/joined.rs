@@ -1,7 +1,7 @@
 //! The end of both streams together, in lines, in the order in which they were read.
 
 use super::super::Stream;
-use conclaude_core::text::clean;
+use conclaude_core::text::printable_untagged;
 
 /// This much is kept, before it is cleaned: colours and progress bars can be most of it.
 const MAX_KEPT: usize = 16 << 10;
@@ -48,7 +48,7 @@ impl JoinedOutput {
             bytes.extend_from_slice(open);
             bytes.push(b'\n');
         }
-        let text = clean(&String::from_utf8_lossy(&bytes));
+        let text = printable_untagged(&String::from_utf8_lossy(&bytes));
         let text = text.trim_end();
         let mut lines: Vec<&str> = text.lines().collect();
         let older = lines.len().saturating_sub(limits.lines);
