@@ -188,10 +188,9 @@ fn coded(reader: &mut BitReader<'_>, out: &mut Vec<u8>, max: usize, codes: &Code
                 let length = extended_length(reader, symbol.checked_sub(257)?)?;
                 let symbol = codes.distances.symbol(reader)?;
                 let distance = extended_distance(reader, symbol)?;
-                let mut from = out.len().checked_sub(distance)?;
-                for _ in 0..length {
+                let start = out.len().checked_sub(distance)?;
+                for from in start..start + length {
                     out.push(*out.get(from)?);
-                    from += 1;
                 }
             }
         }

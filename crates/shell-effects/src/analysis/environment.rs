@@ -67,12 +67,22 @@ const GITHUB_FILES: [&str; 5] =
 const INSTALLED: [&str; 6] =
     ["brew --prefix", "npm root", "npm root -g", "pnpm root", "pnpm root -g", "rustc --print sysroot"];
 
+/// Variables that bash or zsh sets itself.
+#[rustfmt::skip]
+const OF_SHELL: &[&str] = &[
+    "_", "COPROC", "DIRSTACK", "FUNCNAME", "HISTCMD", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "OPTIND", "PIPESTATUS", "PWD", "READLINE_LINE",
+    "REPLY", "SHELLOPTS", "aliases", "argv", "builtins", "commands", "dirstack", "functions", "funcstack", "history", "historywords", "jobtexts",
+    "match", "modules", "nameddirs", "options", "parameters", "path", "pipestatus", "prompt", "reply", "status", "userdirs", "words",
+];
+
 /// Variables that nobody sets.
 impl Analyzer<'_> {
     /// Whether neither the script nor its environment sets a variable. What a file sets that is sourced is not known.
     pub(crate) fn is_unset(&self, name: &str) -> bool {
+        let is_of_shell = name.starts_with("BASH") || name.starts_with("COMP") || OF_SHELL.contains(&name);
         !name.is_empty()
             && name.bytes().all(is_name)
+            && !is_of_shell
             && !self.is_set_here(name)
             && self.environment().is_set(name) == Some(false)
     }
@@ -218,11 +228,17 @@ impl Analyzer<'_> {
             && !self.script.commands.iter().any(|command| sets(&command.words))
     }
 
-    /// Whether nothing in the script changes which program this is.
-    fn is_installed(&self, name: &str) -> bool {
+    /// Whether the script defines no other program of this name, nor says where to look for it.
+    pub(crate) fn is_usual(&self, name: &str) -> bool {
         self.state.functions.get(name).is_none()
             && self.state.aliases.get(name).is_none()
-            && !self.is_set_here("PATH")
+            && self.state.get("PATH").is_none()
+            && !self.state.exports.has("PATH")
+    }
+
+    /// Whether nothing in the script changes which program this is.
+    fn is_installed(&self, name: &str) -> bool {
+        self.is_usual(name) && !self.is_set_here("PATH")
     }
 
     /// A pattern for a file below a directory of installed programs, which a command prints.

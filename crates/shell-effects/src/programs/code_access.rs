@@ -105,7 +105,8 @@ pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
         writes: has_mode(&code)
             || redirects(interpreter, &code)
             || replaces_files(&code)
-            || code.contains("os.open"),
+            || opens_otherwise(interpreter, &code)
+            || ["os.open", "\\x", "\\u", "\\1"].iter().any(|hidden| code.contains(hidden)),
         runs: code.contains('`') || code.contains("qx"),
     };
     for name in code.split(|c| !is_part(c)).filter(|name| !name.is_empty()) {
@@ -134,6 +135,54 @@ fn has_mode(code: &str) -> bool {
         rest = after;
     }
     false
+}
+
+/// Whether a file may be opened in a mode that is not written there: `f = open`, `open(name, mode)`, `path.open(mode)`.
+fn opens_otherwise(interpreter: &str, code: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_read_mode = |mode: &str| {
+        let mode = mode.trim_start().trim_start_matches("mode").trim_start_matches([' ', '=']);
+        let quoted = [
+            "'r'", "\"r\"", "'rb'", "\"rb\"", "'rt'", "\"rt\"", "encoding", "errors", "newline", "'utf",
+            "\"utf",
+        ];
+        quoted.iter().any(|read| mode.starts_with(read))
+    };
+    code.match_indices("open").any(|(at, name)| {
+        let (before, after) =
+            (code.get(..at).unwrap_or_default(), code.get(at + name.len()..).unwrap_or_default());
+        let after = after.strip_prefix("sync").unwrap_or(after);
+        if before.ends_with(is_part) || after.starts_with(is_part) {
+            return false;
+        }
+        let Some(arguments) = after.trim_start().strip_prefix('(') else { return true };
+        if interpreter.starts_with("perl") {
+            return true;
+        }
+        // What comes before the first comma or parenthesis outside of the first text.
+        let mut quote = None;
+        let end = arguments.find(|c: char| match quote {
+            Some(open) => {
+                if c == open {
+                    quote = None;
+                }
+                false
+            }
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                false
+            }
+            None => matches!(c, ',' | ')' | '('),
+        });
+        let (first, rest) =
+            arguments.split_at_checked(end.unwrap_or(arguments.len())).unwrap_or((arguments, ""));
+        let is_method = before.ends_with('.') && code.contains("path");
+        match rest.chars().next() {
+            Some(')') => is_method && !first.trim().is_empty() && !is_read_mode(first),
+            Some(',') => !is_read_mode(rest.get(1..).unwrap_or_default()),
+            _ => true,
+        }
+    })
 }
 
 /// Redirections of awk and perl.
@@ -249,6 +298,7 @@ mod tests {
             ("awk", "/name/ { getline; print }"),
             ("perl", "print if $h->{a} >= 1 and /x/"),
             ("ruby", "puts File.read('Gemfile.lock').lines.first"),
+            ("python3", "print(open('Cargo.lock', encoding='utf-8').read(), open(\"go.sum\", \"rb\"))"),
         ] {
             assert!(!of(interpreter, code).writes, "{interpreter}: {code}");
         }
@@ -261,6 +311,10 @@ mod tests {
             ("python3", "import shutil; shutil.copy('a', 'Cargo.lock')"),
             ("python3", "import os; os.open('Cargo.lock', 65)"),
             ("python3", "getattr(__builtins__, 'open')('Cargo.lock', chr(119))"),
+            ("python3", "import sys; open('Cargo.lock', sys.argv[1])"),
+            ("python3", "f = open\nf('Cargo.lock', m)"),
+            ("python3", "from pathlib import Path; Path('Cargo.lock').open(m)"),
+            ("python3", "open('Cargo.lock', '\\x77')"),
             ("node", "require('fs').cpSync('a', 'Cargo.lock')"),
             ("node", "require('fs').rm('Cargo.lock', () => {})"),
             ("perl", "open(F, '>Cargo.lock')"),

@@ -34,6 +34,9 @@ const PLAIN: &[&str] = &[
 /// `ls`: the names of files, or of what is in a directory.
 pub(crate) fn list(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
+    if !analyzer.is_usual(call.name) {
+        return;
+    }
     if !arguments.flags.iter().all(|(flag, _)| PLAIN.contains(&flag.as_str())) {
         return;
     }
@@ -94,7 +97,7 @@ pub(crate) fn dirname(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// Prints a part of a path, which may be a pattern as well.
 fn print(analyzer: &mut Analyzer<'_>, path: &Field, part: &str) {
-    if part.is_empty() {
+    if part.is_empty() || !analyzer.is_usual("basename") || !analyzer.is_usual("dirname") {
         return;
     }
     match path.kind {
