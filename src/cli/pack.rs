@@ -1,14 +1,17 @@
 //! `conclaude pack`: the ready-made configs of the program.
 
+use std::io;
+
 use anstyle::Style;
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
+use super::explain::layout::BOLD;
 use super::out::{Out, Paint};
 use super::table;
-use conclaude_core::config::{self, ConfigError, PACK, Patterns};
+use conclaude_core::config::{self, ConfigError, PACK, PACKS, Patterns};
 use conclaude_core::exit::Exit;
-use conclaude_core::packs;
+use conclaude_core::packs::{self, Pack, PackRule};
 use conclaude_os::files;
 use conclaude_store::load;
 
@@ -26,10 +29,16 @@ pub(super) enum PackSubcommand {
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Print a pack, which is an ordinary config file
+    /// List the rules of a pack: the name, what the rule does, and its message
     Show {
         /// The name, such as secrets
         name: String,
+        /// Print the pack itself, which is an ordinary config file
+        #[arg(long, conflicts_with = "json")]
+        yaml: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -54,13 +63,39 @@ impl PackSubcommand {
                 )?;
             }
             PackSubcommand::Add { names } => add(&mut out, &names)?,
-            PackSubcommand::Show { name } => {
+            PackSubcommand::Show { name, yaml, json } => {
                 let pack = packs::find(&name).map_err(|help| anyhow!("there is no pack `{name}`; {help}"))?;
-                write!(out, "{}", pack.text)?;
+                if yaml {
+                    write!(out, "{}", pack.text)?;
+                } else if json {
+                    out.json(&as_json(pack))?;
+                } else {
+                    show(&mut out, pack)?;
+                }
             }
         }
         Ok(Exit::Success)
     }
+}
+
+fn show(out: &mut Out<'_>, pack: &Pack) -> io::Result<()> {
+    writeln!(out, "{}\n", pack.purpose())?;
+    let heading = ["RULE", "ACTION", "MESSAGE"].map(str::to_owned);
+    let rows = pack.rules().map(|rule| [rule.name, rule.action.as_str(), rule.message].map(str::to_owned));
+    let rows: Vec<[String; 3]> = std::iter::once(heading).chain(rows).collect();
+    table(out, &rows, BOLD)?;
+    let (name, example) = (pack.name, pack.rules().next().map_or("", |rule| rule.name));
+    writeln!(
+        out,
+        "\nA config that extends it can change each: `{PACKS}: {{{name}: {{{example}: ask}}}}`; `allow` is off."
+    )?;
+    writeln!(out, "`conclaude pack show {name} --yaml` prints the pack itself.")
+}
+
+fn as_json(pack: &Pack) -> Value {
+    let rule = |rule: PackRule| json!({"name": rule.name, "list": rule.list, "action": rule.action.as_str(), "message": rule.message});
+    let rules: Vec<Value> = pack.rules().map(rule).collect();
+    json!({"name": pack.name, "purpose": pack.purpose(), "rules": rules})
 }
 
 /// Adds packs to the config of the project, all or none.

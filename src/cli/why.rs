@@ -244,7 +244,10 @@ fn item(out: &mut Out<'_>, value: &Value, title: &str) -> io::Result<()> {
     marked(out, 2, Some(mark), title)?;
     let matched = text(value, "matched").map(|matched| format!(" matched {matched}")).unwrap_or_default();
     match value.get("rule") {
-        Some(of) => paragraph(out, 6, &format!("{}{matched}{}", rule(of), files(value))),
+        Some(of) => {
+            paragraph(out, 6, &format!("{}{matched}{}", rule(of), files(value)))?;
+            switch_off(value).map_or(Ok(()), |switch| paragraph(out, 6, &switch))
+        }
         None => paragraph(out, 6, "its rule is not recorded: the record is one of an older version"),
     }
 }
@@ -257,10 +260,16 @@ fn files(command: &Value) -> String {
     if files.is_empty() { String::new() } else { format!(", files: {}{more}", files.join(", ")) }
 }
 
+/// What switches the rule of a pack off that blocks or asks.
+fn switch_off(reason: &Value) -> Option<String> {
+    let rule = reason.get("rule")?;
+    let switch = conclaude_core::rule::switch_off(text(rule, "file")?, text(rule, "name")?)?;
+    Some(format!("off with `{switch}`"))
+}
+
 fn rule(value: &Value) -> String {
     let pattern = text(value, "pattern").map(|pattern| format!(" {pattern:?}")).unwrap_or_default();
-    let line = value.get("line").and_then(Value::as_u64).map(|line| format!(":{line}")).unwrap_or_default();
-    let position = text(value, "file").map(|file| format!(" in {file}{line}")).unwrap_or_default();
+    let position = words::position(value).map(|position| format!(" in {position}")).unwrap_or_default();
     format!("{}{pattern}{position}", text(value, "key").unwrap_or_default())
 }
 

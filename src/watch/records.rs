@@ -243,9 +243,8 @@ fn rule(of: &Value) -> Option<Detail> {
     if let Some(pattern) = rule.get("pattern").and_then(Value::as_str) {
         shown = format!("{shown} \"{pattern}\"");
     }
-    if let Some(file) = rule.get("file").and_then(Value::as_str) {
-        let line = rule.get("line").and_then(Value::as_u64);
-        shown = format!("{shown} in {file}{}", line.map(|line| format!(":{line}")).unwrap_or_default());
+    if let Some(position) = reasons::position(rule) {
+        shown = format!("{shown} in {position}");
     }
     Some(("rule", cut(&shown, MAX_DETAIL)))
 }

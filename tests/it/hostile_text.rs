@@ -119,6 +119,8 @@ const CALLS: &[&[&str]] = &[
     &["pack", "list"],
     &["pack", "list", "--json"],
     &["pack", "show", "secrets"],
+    &["pack", "show", "secrets", "--yaml"],
+    &["pack", "show", "secrets", "--json"],
     &["pack", "show", "HOSTILE"],
     &["pack", "add", "HOSTILE"],
     &["pack", "add", "secrets"],

@@ -54,6 +54,7 @@ mod messages;
 mod notifications;
 mod original;
 mod outbox;
+mod pack_rules;
 mod packs;
 mod panics;
 #[cfg(target_os = "linux")]

@@ -102,7 +102,7 @@ fn the_directories_of_the_machine_are_not_those_of_the_project() {
     let write = |test: Test, path: &str| test.payload("tool_input", json!({"file_path": path})).run();
     let test = write(test, "lib/foo.rb").silent().again();
     let test = write(test, "bin/app").silent().again();
-    assert_snapshot!(write(test, "/boot/foo.rb").tool("deny"), @"This file belongs to the machine, not to the project. Change a file of the project instead. (pack:destructive-commands:10)");
+    assert_snapshot!(write(test, "/boot/foo.rb").tool("deny"), @"This file belongs to the machine, not to the project. Change a file of the project instead. (pack:destructive-commands boot)");
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn what_git_keeps_itself_is_not_taken_for_the_work_tree() {
 }
 
 #[test]
-fn a_denial_names_the_pack_and_its_line() {
+fn a_denial_names_the_pack_and_its_rule() {
     let config = "extends: [\"pack:lockfiles\", \"pack:git-safety\"]\n";
     assert_snapshot!(Test::bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
-    ✗ A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles:11, about Cargo.lock)
-    ✗ A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety:4, about `git push --force`)
+    ✗ A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles cargo-lock, about Cargo.lock)
+    ✗ A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push, about `git push --force`)
     ");
 }
 
@@ -149,10 +149,10 @@ fn a_denial_names_the_pack_and_its_line() {
 fn the_reason_comes_before_the_rule_and_the_text_has_no_code() {
     let config = "extends: [\"pack:git-safety\"]\n";
     let denied = Test::bash(config, "git push --force origin main").run();
-    assert_snapshot!(denied.tool("deny"), @"A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety:4)");
+    assert_snapshot!(denied.tool("deny"), @"A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push)");
     assert!(!denied.stdout.contains("GUARD_") && !denied.stderr.contains("GUARD_"), "{}", denied.stderr);
     let asked = Test::bash(config, "git reset --hard").run();
-    assert_snapshot!(asked.tool("ask"), @"This throws uncommitted work away. `git stash` would keep it. (pack:git-safety:17)");
+    assert_snapshot!(asked.tool("ask"), @"This throws uncommitted work away. `git stash` would keep it. (pack:git-safety reset-hard)");
     assert_eq!(asked.again().shows(&["audit", "show"]).matches("GUARD_ASKS: This throws").count(), 1);
 }
 
@@ -191,7 +191,7 @@ fn a_pack_that_the_user_and_the_project_extend_is_shown_and_counted_once() {
 #[test]
 fn a_file_that_is_listed_beside_a_pack_keeps_the_message_of_the_pack() {
     let config = "extends: [\"pack:lockfiles\"]\npreToolUse: {uneditableFiles: [Cargo.lock, yarn.lock]}\n";
-    assert_snapshot!(Test::bash(config, "rm Cargo.lock").run().tool("deny"), @"A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles:11, about Cargo.lock)");
+    assert_snapshot!(Test::bash(config, "rm Cargo.lock").run().tool("deny"), @"A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles cargo-lock, about Cargo.lock)");
     let own = "extends: [\"pack:lockfiles\"]\npreToolUse: {uneditableFiles: [{pattern: Cargo.lock, message: Ask Ada.}]}\n";
     assert_snapshot!(Test::bash(own, "rm Cargo.lock").run().tool("deny"), @"Ask Ada. (.conclaude.yaml:2, about Cargo.lock)");
 }
@@ -246,7 +246,7 @@ fn packs_are_listed_and_printed_as_they_are() {
     Use one with `conclaude pack add secrets`, or `extends: ["pack:secrets"]` in a config.
     "#);
     for name in ["secrets", "pack:secrets"] {
-        let (_, shown, _) = run_in(&test.root(), &["pack", "show", name]);
+        let (_, shown, _) = run_in(&test.root(), &["pack", "show", name, "--yaml"]);
         assert_eq!(shown, include_str!("../../crates/core/src/packs/secrets.yaml"));
     }
 }

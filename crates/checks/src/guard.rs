@@ -34,7 +34,7 @@ pub use compile::Sources;
 pub use open_questions::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
 pub use own_commands::read_shell;
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
-pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
+pub use rules::{Action, AgentFilter, FileQuery, FileUsage, GuardRules, InputPattern, RuleOrigin, is_about};
 pub use search::EntryCount;
 pub use tool_rule::pipeline;
 pub use touch_pattern::TouchPattern;
@@ -44,7 +44,9 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for touch in &effects.touches {
-        if !seen.insert((touch.access, touch.named(), touch.with_contents)) {
+        // One that is sourced may also be read otherwise.
+        let usage = file_checks::usage(effects, touch);
+        if !seen.insert((touch.access, touch.named(), touch.with_contents, usage)) {
             continue;
         }
         if call.ground.budget.is_over() {
@@ -110,7 +112,7 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
         let touch = call.ground.touch(access, path);
         // A tool whose name says nothing is not assumed to write.
         let against = if access == Access::Link {
-            file_checks::files(rules, call, &touch)
+            file_checks::files(rules, call, effects, &touch)
         } else {
             file_checks::all(rules, call, effects, &touch)
         };

@@ -17,6 +17,7 @@ mod guards;
 mod layers;
 mod notifications;
 pub mod original;
+mod pack_switches;
 mod parse;
 mod patterns;
 mod permissions;
@@ -43,11 +44,14 @@ pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
 pub use extension::{ExtensionError, with_extended};
 pub use guards::{
-    CommandMatch, FileAccess, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject, PreToolUseConfig,
-    SwitchConfig, ToolAction, ToolRuleConfig,
+    CommandMatch, FileAccess, FileAction, FileRuleConfig, GUARD_KEYS, GuardKey, GuardSubject,
+    PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };
-pub use layers::{Layer, MergedConfig, Origins, PACK, Part, Source, file_name, merge};
+pub use layers::{
+    IdleSwitch, Layer, MergedConfig, Origins, PACK, PackSwitch, Part, Source, file_name, merge,
+};
 pub use notifications::{HookName, NotificationsConfig};
+pub use pack_switches::{PACKS, PackSwitches, RuleAction};
 pub use patterns::{CommandGlob, FileGlob, NameGlob, OptionNames, RegexError, ToolPatternText};
 pub use permissions::{AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig};
 pub use references::{Piece, pieces};
@@ -114,6 +118,9 @@ pub struct ConclaudeConfig {
     pub audit: Option<AuditConfig>,
     /// Sending the audit trail to a collector.
     pub telemetry: Option<TelemetryConfig>,
+    /// What rules of packs do instead, by their names: `{git-safety: {force-push: ask, amend: allow}}`. The layer that extends the pack,
+    /// or an outer one, may relax a rule; `conclaude pack show NAME` lists them.
+    pub packs: Option<PackSwitches>,
     /// What `conclaude report` needs to know.
     pub report: Option<ReportConfig>,
 }

@@ -325,24 +325,24 @@ mod tests {
 
     #[test]
     fn a_guard_gives_the_reason_before_the_rule_and_no_code() {
-        let rule = Rule::key("preToolUse.toolUsageValidation").at("pack:git-safety", Some(12));
+        let rule = Rule::key("preToolUse.toolUsageValidation").at("pack:git-safety", Some(4));
         let finding =
             Finding::new(Code::GuardAsks, "Force push rewrites the remote's history.", "Push without it.")
                 .by(Some(rule), "git push -f")
                 .with_words(GuardWords { user_fix: Some("Allow it if you want that.".into()), about: None });
         assert_eq!(
             finding.text_for(Audience::Claude),
-            "Force push rewrites the remote's history. Push without it. (pack:git-safety:12)"
+            "Force push rewrites the remote's history. Push without it. (pack:git-safety force-push)"
         );
         assert_eq!(
             finding.text_for(Audience::User),
-            "Force push rewrites the remote's history. Allow it if you want that. (pack:git-safety:12)"
+            "Force push rewrites the remote's history. Allow it if you want that. (pack:git-safety force-push)"
         );
         let words = GuardWords { user_fix: None, about: Some("`git push\n-f`".into()) };
         let finding = Finding { fix: String::new(), ..finding }.with_words(words);
         assert_eq!(
             finding.text_for(Audience::Claude),
-            "Force push rewrites the remote's history. (pack:git-safety:12, about `git push -f`)"
+            "Force push rewrites the remote's history. (pack:git-safety force-push, about `git push -f`)"
         );
     }
 

@@ -1,6 +1,6 @@
 //! Ready-made configs that are part of the program: `extends: ["pack:name"]`.
 
-use crate::config::PACK;
+use crate::config::{PACK, RuleAction};
 use crate::text::nearest;
 use crate::yaml::{Node, Span, Spanned};
 
@@ -34,8 +34,57 @@ impl Pack {
         self.tree.tree()
     }
 
+    /// Its rules that a config can switch by their names. An exception has no name.
+    pub fn rules(&self) -> impl Iterator<Item = PackRule> {
+        let guards = self.tree.value_of("preToolUse").map_or(&[][..], PackValue::entries);
+        guards
+            .iter()
+            .flat_map(|(_, list, rules)| rules.items().iter().filter_map(|rule| PackRule::of(list, rule)))
+    }
+
+    pub fn rule(&self, name: &str) -> Option<PackRule> {
+        self.rules().find(|rule| rule.name == name)
+    }
+
     pub fn purpose(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+    }
+}
+
+/// A rule of a pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackRule {
+    pub name: &'static str,
+    /// The key of its list, such as `uneditableFiles`.
+    pub list: &'static str,
+    /// What it does unless a config changes that.
+    pub action: RuleAction,
+    pub message: &'static str,
+    /// In the text of its pack, counted from 1.
+    pub line: usize,
+}
+
+impl PackRule {
+    fn of(list: &'static str, rule: &'static PackValue) -> Option<PackRule> {
+        let PackValue::Map((_, _, line), _) = rule else { return None };
+        let text = |key: &str| match rule.value_of(key) {
+            Some(PackValue::Text(_, text)) => Some(*text),
+            _ => None,
+        };
+        Some(PackRule {
+            name: text("name")?,
+            list,
+            action: text("action").and_then(RuleAction::named).unwrap_or(RuleAction::Block),
+            message: text("message").unwrap_or_default(),
+            line: *line,
+        })
+    }
+
+    /// The name of the rule in this line of a pack. None for a line of another file.
+    pub fn name_at(file: &str, line: usize) -> Option<&'static str> {
+        let name = file.strip_prefix(PACK)?;
+        let pack = ALL.iter().find(|pack| pack.name == name)?;
+        pack.rules().find(|rule| rule.line == line).map(|rule| rule.name)
     }
 }
 
@@ -53,6 +102,18 @@ enum PackValue {
 }
 
 impl PackValue {
+    fn entries(&self) -> &[(TextRange, &'static str, PackValue)] {
+        if let PackValue::Map(_, entries) = self { entries } else { &[] }
+    }
+
+    fn items(&self) -> &[PackValue] {
+        if let PackValue::List(_, items) = self { items } else { &[] }
+    }
+
+    fn value_of(&self, key: &str) -> Option<&PackValue> {
+        self.entries().iter().find(|(_, own, _)| *own == key).map(|(_, _, value)| value)
+    }
+
     fn tree(&self) -> Spanned<Node> {
         let (at, value) = match self {
             PackValue::Flag(at, flag) => (at, Node::Bool(*flag)),
@@ -121,6 +182,42 @@ mod tests {
             assert!(parsed.is_ok(), "{}: {}", pack.name, parsed.unwrap_err());
             assert!(pack.purpose().ends_with('.'), "{}", pack.purpose());
         }
+    }
+
+    #[test]
+    fn every_rule_has_a_name_that_no_other_rule_of_its_pack_has() {
+        for pack in &ALL {
+            let config =
+                crate::config::ConclaudeConfig::parse(pack.text, std::path::Path::new(pack.name)).unwrap();
+            let files = [&config.guards.uneditable_files, &config.guards.unreadable_files];
+            let files =
+                files.into_iter().flatten().flatten().filter(|rule| !rule.value.0.pattern.allows()).count();
+            let tools = config.guards.tool_usage_validation.iter().flatten().count();
+            let mut names: Vec<&str> = pack.rules().map(|rule| rule.name).collect();
+            assert_eq!(names.len(), files + tools, "a rule of {} has no name", pack.name);
+            for name in &names {
+                let is_kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+                assert!(name.chars().all(is_kebab), "{name}");
+            }
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "a name is twice in {}", pack.name);
+            assert!(
+                pack.rules().all(|rule| rule.action == RuleAction::Allow || !rule.message.is_empty()),
+                "{}",
+                pack.name
+            );
+        }
+    }
+
+    #[test]
+    fn a_rule_is_found_by_its_name_and_by_its_line() {
+        let rule = find("git-safety").unwrap().rule("force-push").unwrap();
+        assert_eq!((rule.list, rule.action), ("toolUsageValidation", RuleAction::Block));
+        assert_eq!(PackRule::name_at("pack:git-safety", rule.line), Some("force-push"));
+        assert_eq!(PackRule::name_at("git-safety", rule.line), None);
+        assert_eq!(PackRule::name_at("pack:git-safety", 1), None);
     }
 
     #[test]

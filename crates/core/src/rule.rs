@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::config::Origins;
+use crate::config::{Origins, PACK, PACKS, RuleAction};
+use crate::packs::PackRule;
 
 /// The key of rules that no config has.
 const BUILT_IN: &str = "built-in";
@@ -22,6 +23,9 @@ pub struct Rule {
     /// Counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+    /// The name of a pack's rule, by which a config switches it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'static str>,
 }
 
 impl Rule {
@@ -44,7 +48,9 @@ impl Rule {
 
     #[must_use]
     pub fn at(mut self, file: impl Into<String>, line: Option<usize>) -> Rule {
-        self.file = Some(file.into());
+        let file = file.into();
+        self.name = line.and_then(|line| PackRule::name_at(&file, line));
+        self.file = Some(file);
         self.line = line;
         self
     }
@@ -59,11 +65,16 @@ impl Rule {
         }
     }
 
-    /// The file and the line, as editors take them.
+    /// The file and the line, as editors take them; of a pack the name of the rule, by which it can be switched.
     #[must_use]
     pub fn position(&self) -> Option<String> {
-        let file = self.file.as_ref()?;
-        Some(self.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+        Some(position(self.file.as_ref()?, self.line, self.name))
+    }
+
+    /// What switches it off, where a config can do that by its name.
+    #[must_use]
+    pub fn switch_off(&self) -> Option<String> {
+        switch_off(self.file.as_ref()?, self.name?)
     }
 
     /// Where it is for somebody who reads a message: its position, what is built in, or the key whose default counts.
@@ -75,6 +86,23 @@ impl Rule {
             (None, _) => self.key.clone(),
         }
     }
+}
+
+/// Where a rule is written.
+#[must_use]
+pub fn position(file: &str, line: Option<usize>, name: Option<&str>) -> String {
+    match (name, line) {
+        (Some(name), _) => format!("{file} {name}"),
+        (None, Some(line)) => format!("{file}:{line}"),
+        (None, None) => file.to_owned(),
+    }
+}
+
+/// What a config writes to switch a rule of a pack off.
+#[must_use]
+pub fn switch_off(file: &str, name: &str) -> Option<String> {
+    let pack = file.strip_prefix(PACK)?;
+    Some(format!("{PACKS}: {{{pack}: {{{name}: {}}}}}", RuleAction::Allow.as_str()))
 }
 
 impl fmt::Display for Rule {

@@ -14,6 +14,7 @@ mod file_rules;
 mod files;
 mod names;
 mod original;
+mod pack_switches;
 mod permission_rules;
 mod regexes;
 mod shadowed;
@@ -30,6 +31,7 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     names::of_sections(config, context, &mut found);
     names::of_permissions(config, context, &mut found);
     permission_rules::check(loaded, &mut found);
+    pack_switches::check(loaded, &mut found);
     shadowed::by_first(config, &mut found);
     shadowed::ignored_first(loaded, &mut found);
     shadowed::held_switches(loaded, &mut found);

@@ -141,7 +141,8 @@ fn print_output(out: &mut Out<'_>, command: &Fields<'_>) -> io::Result<()> {
 fn place(finding: &Fields<'_>) -> Option<String> {
     let rule = finding.object("rule")?;
     let file = rule.text("file").map(on_one_line)?;
-    Some(reasons::position(&file, rule.number("line")))
+    let name = rule.text("name").map(on_one_line);
+    Some(reasons::position_by(&file, rule.number("line"), name.as_deref()))
 }
 
 fn heading(out: &mut Out<'_>, record: &Fields<'_>, zone: &TimeZone) -> io::Result<()> {

@@ -7,6 +7,7 @@ use super::words;
 use crate::cli::out::{Out, Paint};
 use conclaude_checks::guard::Comparison;
 use conclaude_checks::permission::PermissionExplanation;
+use conclaude_core::config::PACK;
 use conclaude_core::finding::Audience;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::rule::Rule;
@@ -71,7 +72,8 @@ fn deciding_guard(out: &mut Out<'_>, line: RuleLine<'_>, findings: &[&Outcome]) 
     let audience = if outcome.verdict == Verdict::Ask { Audience::User } else { Audience::Claude };
     // The message of a rule is all that is said.
     let fix = finding.fix_for(audience);
-    paragraph(out, 6, if fix.is_empty() { &finding.what } else { fix })
+    paragraph(out, 6, if fix.is_empty() { &finding.what } else { fix })?;
+    rule.switch_off().map_or(Ok(()), |switch| paragraph(out, 6, &format!("off with `{switch}`")))
 }
 
 fn findings(rehearsal: &Rehearsal) -> Vec<&Outcome> {
@@ -139,17 +141,16 @@ fn print_group(out: &mut Out<'_>, group: &[RuleLine<'_>]) -> io::Result<()> {
     let mark = Some(first.mark);
     if group.len() > 1 {
         let key = short(&first.rule.key);
-        let position = first.rule.position().unwrap_or_default();
-        let until = match last.rule.line {
-            Some(line) if last.rule.line != first.rule.line => format!("-{line}"),
-            _ => String::new(),
-        };
+        let position = positions(first.rule, last.rule);
         let count = group.len();
-        let title = format!("each of {count} {key} in {position}{until} {}", first.why.join("; "));
+        let title = format!("each of {count} {key} in {position} {}", first.why.join("; "));
         marked(out, 2, mark, &title)?;
-        let patterns = group.iter().filter_map(|one| one.rule.pattern.as_deref());
-        let patterns: Vec<String> = patterns.map(|pattern| format!("{pattern:?}")).collect();
-        return paragraph(out, 6, &patterns.join(", "));
+        // Rules of packs are known by their names, and their patterns are long.
+        let names = group.iter().filter_map(|one| match (one.rule.name, &one.rule.pattern) {
+            (Some(name), _) => Some(name.to_owned()),
+            (None, pattern) => pattern.as_ref().map(|pattern| format!("{pattern:?}")),
+        });
+        return paragraph(out, 6, &names.collect::<Vec<_>>().join(", "));
     }
     let name = first.rule.to_string();
     match first.why.as_slice() {
@@ -158,6 +159,16 @@ fn print_group(out: &mut Out<'_>, group: &[RuleLine<'_>]) -> io::Result<()> {
             marked(out, 2, mark, short(&name))?;
             several.iter().try_for_each(|why| paragraph(out, 6, why))
         }
+    }
+}
+
+/// Where neighbouring rules of one file are written.
+fn positions(first: &Rule, last: &Rule) -> String {
+    let file = first.file.as_deref().unwrap_or_default();
+    match (first.line, last.line) {
+        _ if file.starts_with(PACK) => file.to_owned(),
+        (Some(from), Some(to)) if from != to => format!("{file}:{from}-{to}"),
+        _ => first.position().unwrap_or_default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::Value;
 
 use super::reassessment::Reassessment;
-use super::{decision, evidence, rule};
+use super::{decision, evidence, rule, switch_off};
 use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::{Out, Paint};
 use conclaude_core::decide::Word;
@@ -85,6 +85,7 @@ fn reason_lines(record: &Value) -> Vec<SummaryLine> {
         let mut lines = vec![reason(finding, reasons::of_finding(finding))];
         lines.extend(fix(record, finding).map(|fix| line(FAINT, " ", fix.to_owned())));
         lines.extend(finding.get("rule").map(|one| line(FAINT, " ", rule(one))));
+        lines.extend(switch_off(finding).map(|switch| line(FAINT, " ", switch)));
         found.push((rank(finding), lines));
     }
     for command in list(record, "commands") {

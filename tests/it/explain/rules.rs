@@ -10,9 +10,10 @@ fn rules_that_do_not_match_take_few_lines() {
     ----- stdout
     PreToolUse: Bash on the main thread → denied
       command: cat notes.txt .env
-      ✗ unreadableFiles ".env" in pack:secrets:5 covers .env
+      ✗ unreadableFiles ".env" in pack:secrets env covers .env
           This file holds secrets. Read .env.example for the names, and ask the user
           for values.
+          off with `packs: {secrets: {env: allow}}`
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -27,71 +28,47 @@ fn rules_that_do_not_match_take_few_lines() {
         reads .env (which does not exist)
 
     Guards
-      · each of 16 uneditableFiles in pack:secrets:52-67 is not compared: nothing is
+      · each of 16 uneditableFiles in pack:secrets is not compared: nothing is
         written or deleted
-          ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
-          "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
-          "~/.netrc", "~/.git-credentials", "!node_modules/", "!.venv/",
+          edit-env, edit-env-variants, "!.env.example", "!.env.sample",
+          "!.env.template", "!.env.dist", edit-pem, edit-ssh, edit-gnupg, edit-aws,
+          edit-kube, edit-netrc, edit-git-credentials, "!node_modules/", "!.venv/",
           "!site-packages/"
-      · each of 3 uneditableFiles in pack:git-safety:40-44 is not compared: nothing
-        is written or deleted
-          ".git/", "!.git/index.lock", "!{node_modules,.venv}/"
-      ✗ unreadableFiles ".env" in pack:secrets:5
+      · each of 3 uneditableFiles in pack:git-safety is not compared: nothing is
+        written or deleted
+          git-files, "!.git/index.lock", "!{node_modules,.venv}/"
+      ✗ unreadableFiles ".env" in pack:secrets env
           does not cover notes.txt
           covers .env
-      · each of 44 unreadableFiles in pack:secrets:6-50 does not cover notes.txt,
-        .env
-          ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
-          "?*.env", "!{example,sample,template}.env",
-          "{.envrc,.dev.vars,secrets.yaml,secrets.yml,secrets.json,secrets.toml}",
-          "{terraform,*.auto}.tfvars", "*.pem", "*.key", "*.{p12,pfx,jks,keystore}",
-          "id_{rsa,dsa,ecdsa,ed25519}", ".netrc", ".pgpass", ".git-credentials",
-          ".htpasswd", "~/.{vault-token,claude/.credentials.json,codex/auth.json}",
-          "~/.ssh/", "!~/.ssh/known_hosts", "!~/.ssh/*.pub", "~/.gnupg/", "~/.aws/",
-          "~/.azure/", "~/.config/gcloud/",
-          "~/.config/{gh/hosts.yml,glab-cli,containers/auth.json,hub,op,doctl,rclone/rclone.conf,sops}",
-          "~/.kube/config", "~/.docker/config.json", "~/.npmrc", ".pypirc",
-          "~/.{gem/credentials,local/share/gem/credentials,bundle/config,composer/auth.json,m2/settings.xml,gradle/gradle.properties,terraform.d/credentials.tfrc.json,terraformrc,fly/config.yml,pulumi/credentials.json,config/pulumi/credentials.json}",
-          "//run/{user/*/,}containers/*/auth.json",
-          "~/{Library/Keychains,.local/share/keyrings,.password-store}",
-          "//{etc/{shadow,gshadow,sudoers,master.passwd,krb5.keytab,ssh/ssh_host_*_key}{,-},Library/Keychains}",
-          "//{home/*,Users/*,root}/.{ssh,gnupg,aws,azure,kube,docker,netrc,pgpass,git-credentials,npmrc,config/{gh,gcloud,glab-cli}}",
-          "!//{home/*,Users/*,root}/.ssh/{known_hosts,*.pub}",
-          "~/.cargo/credentials.toml", "credentials.json", "service-account*.json",
-          "*.tfstate", "*.kdbx", "!node_modules/", "!.venv/", "!site-packages/"
-      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
+      · each of 44 unreadableFiles in pack:secrets does not cover notes.txt, .env
+          env-variants, "!.env.example", "!.env.sample", "!.env.template",
+          "!.env.dist", named-env, "!{example,sample,template}.env", secrets-files,
+          tfvars, pem, key-files, keystores, ssh-key-files, netrc, pgpass,
+          git-credentials, htpasswd, agent-tokens, ssh, "!~/.ssh/known_hosts",
+          "!~/.ssh/*.pub", gnupg, aws, azure, gcloud, cli-tokens, kube, docker,
+          npmrc, pypirc, registry-tokens, container-auth, keychains,
+          system-passwords, other-users,
+          "!//{home/*,Users/*,root}/.ssh/{known_hosts,*.pub}", cargo,
+          credentials-json, service-accounts, tfstate, kdbx, "!node_modules/",
+          "!.venv/", "!site-packages/"
+      · each of 32 toolUsageValidation in pack:git-safety does not match cat
         notes.txt .env
-          "Bash git push -f,--force", "Bash git push * +*", "Bash git push
-          --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
-          "Bash git commit -n,--no-verify", "Bash git {push,merge,rebase,am}
-          --no-verify", "Bash
-          {HUSKY=0,HUSKY_SKIP_HOOKS=*,LEFTHOOK=0,LEFTHOOK=false,SKIP=*} git
-          {commit,push,merge,rebase,am}*", "Bash
-          {GIT_CONFIG_KEY_*={core.hookspath,alias.*,include*.path,…},GIT_CONFIG_PARAMETERS=*}
-          git *", "Bash git -*{core.hookspath,alias.*,include*.path}=*", "Bash
-          {GIT_CONFIG_GLOBAL,GIT_CONFIG_SYSTEM,HOME,XDG_CONFIG_HOME}={* git
-          {commit,push,merge,rebase,am}*,[!/]* git *,/[!d]* git *,/d[!e]* git *}",
-          "Bash git push --force-with-lease,--force-if-includes", "Bash git commit
-          --amend", "Bash git reset --hard", "Bash git clean -f,--force", "Bash git
-          checkout *-- *", "Bash git checkout {,* }{.,./,:/}", "Bash * git
-          checkout", "Bash git {checkout,switch} -f,--force,--discard-changes",
-          "Bash git restore -W,--worktree", "Bash git restore -S,--staged", "Bash
-          git restore", "Bash git stash {drop,clear}*", "Bash git branch
-          -D,-f,--force", "Bash git tag -d,--delete", "Bash git worktree remove
-          -f,--force", "Bash git filter-{branch,repo}*", "Bash git reflog
-          {expire,delete}*", "Bash git gc --prune", "Bash git prune", "Bash git
-          update-ref -d", "Bash git {update-ref,send-pack} *"
-      · each of 2 toolUsageValidation in pack:git-safety:36-37 covers no file of cat
+          force-push, force-push-refspec, push-mirror, push-delete,
+          push-delete-refspec, no-verify, no-verify-push, skip-hooks-variable,
+          config-by-variable, config-by-option, other-settings, force-with-lease,
+          amend, reset-hard, clean, checkout-paths, checkout-all, checkout-files,
+          checkout-force, restore-worktree, restore-staged, restore, stash-drop,
+          branch-delete, tag-delete, worktree-remove, filter-branch, reflog-expire,
+          gc-prune, prune, update-ref-delete, update-ref
+      · each of 2 toolUsageValidation in pack:git-safety covers no file of cat
         notes.txt .env
-          "Bash //etc/gitconfig git config", "Bash ~/.gitconfig git config"
+          config-system, config-global
       · toolUsageValidation "Bash git config {,*
-        }{core.hookspath,include.path,includeif.*} *" in pack:git-safety:38 does not
-        match cat notes.txt .env
-      · each of 2 toolUsageValidation in pack:secrets:69-70 does not match cat
-        notes.txt .env
-          "Bash {,* | }{env,printenv,set,export,export -p,declare -x,declare -px} |
-          {,* | }{curl,wget,nc,ncat,netcat,http,https,xh,telnet,ssh,mail} *", "Bash
-          {curl,wget,http,https,xh,nc} *$({env,printenv,set,export -p}*"
+        }{core.hookspath,include.path,includeif.*} *" in pack:git-safety
+        config-hooks does not match cat notes.txt .env
+      · each of 2 toolUsageValidation in pack:secrets does not match cat notes.txt
+        .env
+          send-environment, send-environment-as-argument
       · worktreeFence is for agents in a worktree of their own
 
     Gates
@@ -103,7 +80,7 @@ fn rules_that_do_not_match_take_few_lines() {
     Answer
       denied (exit 2)
         This file holds secrets. Read .env.example for the names, and ask the user
-        for values. (pack:secrets:5, about .env)
+        for values. (pack:secrets env, about .env)
     "#);
 }
 

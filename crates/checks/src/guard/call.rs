@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::comparison_log::ComparisonLog;
 use super::resolve::Ground;
-use super::rules::Action;
+use super::rules::{Action, FileQuery, FileUsage};
 use super::search::EntryCount;
 use crate::des::protected::ProtectedPaths;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -38,6 +38,16 @@ pub struct ToolCall<'a> {
 }
 
 impl ToolCall<'_> {
+    /// The use of a file, as rules for files compare it.
+    pub(super) fn query(&self, usage: FileUsage) -> FileQuery<'_> {
+        FileQuery { agent: self.agent, usage, log: self.log, budget: self.ground.budget }
+    }
+
+    /// The same for a file that an explanation does not show.
+    pub(super) fn silent_query(&self) -> FileQuery<'_> {
+        FileQuery { log: ComparisonLog::default(), ..self.query(FileUsage::Other) }
+    }
+
     /// A path in the place of a finding, unless the call or the reason names it.
     pub(super) fn about_file(&self, shown: &str, reason: &str) -> Option<String> {
         let used = tools::what(self.tool, self.input);

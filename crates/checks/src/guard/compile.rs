@@ -8,8 +8,8 @@ use super::rules::{
 };
 use super::touch_pattern::TouchPattern;
 use conclaude_core::config::{
-    CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
-    ToolRuleConfig,
+    CommandGlob, CommandMatch, FileAction, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, RuleAction,
+    SwitchConfig, ToolAction, ToolRuleConfig,
 };
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools::SHELL;
@@ -83,9 +83,25 @@ fn file_rule(
         allows: fields.pattern.allows(),
         message: fields.message.clone(),
         agents: AgentFilter::new(fields.agent.as_ref()),
+        action: match fields.action {
+            Some(FileAction::Ask) => Action::Ask,
+            Some(FileAction::Block) | None => Action::Block,
+        },
+        create: fields.create.map(Action::from),
+        source: fields.source.map(Action::from),
         overridable: fields.overridable.unwrap_or(false),
         origin: sources.origin(key, rule),
     })
+}
+
+impl From<RuleAction> for Action {
+    fn from(action: RuleAction) -> Action {
+        match action {
+            RuleAction::Allow => Action::Allow,
+            RuleAction::Ask => Action::Ask,
+            RuleAction::Block => Action::Block,
+        }
+    }
 }
 
 fn switch(

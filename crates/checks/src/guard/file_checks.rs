@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::call::{Advice, Explanation, Finding, OwnFiles, ToolCall, doing, shown};
-use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Touch, Uncertainty};
-use super::rules::{Action, FileRules, GuardRules, Protection, RuleOrigin};
+use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection, RuleOrigin};
 use super::search::first_below;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
@@ -23,7 +22,7 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     }
     own_files(call, touch, &mut found);
     found.extend(fence(rules, call, effects, touch));
-    found.extend(files(rules, call, touch));
+    found.extend(files(rules, call, effects, touch));
     additions(rules, call, touch, &mut found);
     found
 }
@@ -169,15 +168,36 @@ fn forbidden(doing: &str, origin: &RuleOrigin, written: &str) -> String {
 }
 
 /// Whether the file may be read or changed.
-pub(super) fn files(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Vec<Finding> {
+pub(super) fn files(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    effects: &Effects,
+    touch: &Touch,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     if writes(touch.access) || touch.access == Access::Delete {
-        found.extend(protected(&rules.uneditable, call, touch));
+        found.extend(protected(&rules.uneditable, call, touch, usage(effects, touch)));
     }
     if reads(touch.access) {
-        found.extend(protected(&rules.unreadable, call, touch));
+        found.extend(protected(&rules.unreadable, call, touch, usage(effects, touch)));
     }
     found
+}
+
+/// How a call uses a file.
+pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
+    if writes(touch.access) && touch.access != Access::Link && !touch.exists {
+        return FileUsage::Creates;
+    }
+    let words = touch.command.and_then(|index| effects.commands.get(index)).map(|command| &command.words);
+    let Some((program, arguments)) = words.and_then(|words| words.split_first()) else {
+        return FileUsage::Other;
+    };
+    // What is redirected to `.` is not run.
+    let file = Path::new(touch.named()).file_name();
+    let is_argument = arguments.iter().any(|word| Path::new(word).file_name() == file);
+    let is_source = touch.access == Access::Read && matches!(program.as_str(), "." | "source");
+    if is_source && is_argument { FileUsage::Sources } else { FileUsage::Other }
 }
 
 /// What a rule for files is against.
@@ -193,15 +213,15 @@ fn against(call: &ToolCall<'_>, touch: &Touch, origin: Rule, explained: Explanat
     }
 }
 
-fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
-    let finding = |Protection { rule, message }: Protection<'_>, inside: Option<&str>| {
+fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, usage: FileUsage) -> Option<Finding> {
+    let finding = |Protection { rule, action, message }: Protection<'_>, inside: Option<&str>| {
         let contents = inside.map(|inside| format!(" with {inside} in it")).unwrap_or_default();
         let path = format!("{}{contents}", touch.shown());
         let explained = Explanation::of(message.map(str::to_owned), || Explanation {
             reason: forbidden(&format!("{} {path}", doing(touch.access)), &rule.origin, &rule.written),
             advice: Advice::otherwise(),
         });
-        let found = against(call, touch, rule.origin.rule(&rule.written), explained);
+        let found = Finding { action, ..against(call, touch, rule.origin.rule(&rule.written), explained) };
         match inside {
             // The message of the rule is about the file inside.
             Some(inside) => Finding {
@@ -212,7 +232,7 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Fi
             None => found,
         }
     };
-    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.log, call.ground.budget) {
+    if let Some(rule) = rules.protecting_any(&touch.names, &call.query(usage)) {
         return Some(finding(rule, None));
     }
     if rules.is_empty(call.agent) {
@@ -226,13 +246,13 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Fi
     let rules = rules.below(&touch.names, call.agent)?;
     let inside = first_below(&touch.path, call.visited, call.ground.budget, |path, kind| {
         let location = call.ground.location(path, kind.is_dir());
-        rules.protecting(&location, call.agent, ComparisonLog::default(), call.ground.budget).is_some()
+        rules.protecting(&location, &call.silent_query()).is_some()
     });
     // None where the directory has too many files.
     let Some(inside) = inside else { return Some(too_many(call, touch)) };
     let path = inside?;
     let location = call.ground.location(&path, path.is_dir());
-    let rule = rules.protecting(&location, call.agent, call.log, call.ground.budget)?;
+    let rule = rules.protecting(&location, &call.query(FileUsage::Other))?;
     Some(finding(rule, Some(location.shown())))
 }
 
@@ -241,12 +261,12 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         return;
     }
     let subject = touch.shown();
-    let mut add = |origin: Rule, message: Option<String>, reason: &str, advice: &str| {
+    let addition = |origin: Rule, message: Option<String>, reason: &str, advice: &str| {
         let explained = Explanation::of(message, || Explanation {
             reason: reason.to_owned(),
             advice: Advice::claude(advice),
         });
-        found.push(against(call, touch, origin, explained));
+        against(call, touch, origin, explained)
     };
     if let Some(switch) = &rules.root_additions {
         // `mkdir -p new/x` creates `new` in the root. A file in a new directory is not in the root.
@@ -267,23 +287,13 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             call.log.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
             let message = switch.message_for(subject, call.tool);
             let reason = format!("{subject} would be new in the project's root.");
-            add(switch.origin.rule(""), message, &reason, "Create it in a directory below the root.");
+            let advice = "Create it in a directory below the root.";
+            found.push(addition(switch.origin.rule(""), message, &reason, advice));
         } else {
             call.log.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
         }
     }
-    if touch.exists {
-        for rule in &rules.additions.0 {
-            let why = || format!("leaves {subject} free: it exists");
-            call.log.missed((&rule.origin, &rule.written), subject, why);
-        }
-    } else if let Some(Protection { rule, message }) =
-        rules.additions.protecting_any(&touch.names, call.agent, call.log, call.ground.budget)
-    {
-        let reason = forbidden(&format!("adding {subject}"), &rule.origin, &rule.written);
-        let origin = rule.origin.rule(&rule.written);
-        add(origin, message.map(str::to_owned), &reason, "Change a file that exists instead.");
-    }
+    found.extend(prevented(rules, call, touch));
     if let Some(switch) = &rules.git_ignored
         && touch.access != Access::MakeDirectory
     {
@@ -292,9 +302,28 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             call.log.matched(rule, subject, || format!("covers {subject}: git ignores it"));
             let message = switch.message_for(subject, call.tool);
             let reason = format!("{subject} is ignored by git and probably generated.");
-            add(switch.origin.rule(""), message, &reason, "Change its source instead.");
+            found.push(addition(switch.origin.rule(""), message, &reason, "Change its source instead."));
         } else {
             call.log.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
         }
     }
+}
+
+/// What a rule of `preventAdditions` is against.
+fn prevented(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
+    let subject = touch.shown();
+    if touch.exists {
+        for rule in &rules.additions.0 {
+            let why = || format!("leaves {subject} free: it exists");
+            call.log.missed((&rule.origin, &rule.written), subject, why);
+        }
+        return None;
+    }
+    let Protection { rule, action, message } =
+        rules.additions.protecting_any(&touch.names, &call.query(FileUsage::Other))?;
+    let explained = Explanation::of(message.map(str::to_owned), || Explanation {
+        reason: forbidden(&format!("adding {subject}"), &rule.origin, &rule.written),
+        advice: Advice::claude("Change a file that exists instead."),
+    });
+    Some(Finding { action, ..against(call, touch, rule.origin.rule(&rule.written), explained) })
 }

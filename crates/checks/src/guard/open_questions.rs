@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::call::{Advice, Finding, OwnFiles, ToolCall, doing, shown, start};
-use super::comparison_log::ComparisonLog;
 use super::file_checks::against_own;
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
@@ -161,10 +160,7 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     }
     let is_protected = |path: &Path, is_directory| {
         let location = call.ground.location(path, is_directory);
-        rules
-            .uneditable
-            .protecting(&location, call.agent, ComparisonLog::default(), call.ground.budget)
-            .is_some()
+        rules.uneditable.protecting(&location, &call.silent_query()).is_some()
     };
     let found = match git::files_of(directory, extent, call.ground.budget) {
         Ok(Some(files)) => {
@@ -306,7 +302,7 @@ fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, to
 }
 
 pub(super) fn is_protected_by(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> bool {
-    rules.protecting_any(&touch.names, call.agent, ComparisonLog::default(), call.ground.budget).is_some()
+    rules.protecting_any(&touch.names, &call.silent_query()).is_some()
 }
 
 /// The first word of a text that names such a file in one of the directories.

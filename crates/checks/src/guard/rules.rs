@@ -44,6 +44,11 @@ pub struct FileRule {
     pub agents: AgentFilter,
     /// The project's own files are free.
     pub outside: bool,
+    pub action: Action,
+    /// What it does about a file that would be created, if that is something else.
+    pub create: Option<Action>,
+    /// The same for a file that a shell reads as commands.
+    pub source: Option<Action>,
     /// An inner layer may free what it covers.
     pub overridable: bool,
     pub origin: RuleOrigin,
@@ -56,12 +61,43 @@ impl FileRule {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;
         is_let && (!self.origin.is_of_pack() || self.origin.file == held.origin.file)
     }
+
+    fn action_for(&self, usage: FileUsage) -> Action {
+        let special = match usage {
+            FileUsage::Creates => self.create,
+            FileUsage::Sources => self.source,
+            FileUsage::Other => None,
+        };
+        special.unwrap_or(self.action)
+    }
+}
+
+/// How a file is used, where a rule may treat that otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FileUsage {
+    #[default]
+    Other,
+    /// It does not exist yet, and is written.
+    Creates,
+    /// A shell reads it as commands.
+    Sources,
+}
+
+/// Who uses a file, and how.
+#[derive(Clone, Copy)]
+pub struct FileQuery<'a> {
+    pub agent: &'a str,
+    pub usage: FileUsage,
+    pub log: ComparisonLog<'a>,
+    pub budget: &'a Budget,
 }
 
 /// The rule that protects a file, and why it does in the words of the config.
 #[derive(Clone, Copy, Debug)]
 pub struct Protection<'a> {
     pub rule: &'a FileRule,
+    /// The strictest of all rules that protect it.
+    pub action: Action,
     pub message: Option<&'a str>,
 }
 
@@ -81,13 +117,8 @@ impl FileRules {
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer layer permits.
-    pub fn protecting(
-        &self,
-        location: &Location,
-        agent: &str,
-        log: ComparisonLog<'_>,
-        budget: &Budget,
-    ) -> Option<Protection<'_>> {
+    pub fn protecting(&self, location: &Location, query: &FileQuery<'_>) -> Option<Protection<'_>> {
+        let FileQuery { agent, usage, log, budget } = *query;
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
@@ -112,6 +143,13 @@ impl FileRules {
                 log.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
                 continue;
             }
+            if !rule.allows && rule.action_for(usage) == Action::Allow {
+                log.missed(named, subject, || match usage {
+                    FileUsage::Sources => format!("lets a shell read {subject}"),
+                    _ => format!("leaves {subject} free: it does not exist yet"),
+                });
+                continue;
+            }
             if rule.allows {
                 protecting.retain(|held| !rule.may_free(held));
                 log.matched(named, subject, || match protecting.last() {
@@ -127,10 +165,12 @@ impl FileRules {
                 protecting.push(rule);
             }
         }
+        let action = protecting.iter().map(|rule| rule.action_for(usage)).max()?;
+        protecting.retain(|rule| rule.action_for(usage) == action);
         let last = protecting.last().copied()?;
         // A file that is listed without a message keeps the message of the rule that protects it as well.
         let explained = protecting.iter().copied().rfind(|rule| rule.message.is_some()).unwrap_or(last);
-        Some(Protection { rule: explained, message: explained.message.as_deref() })
+        Some(Protection { rule: explained, action, message: explained.message.as_deref() })
     }
 
     /// The rules that may protect something below a directory with these names. None if all of it is free.
@@ -154,14 +194,19 @@ impl FileRules {
     }
 
     /// As `protecting`, for a file with several names: one protected name is enough.
-    pub fn protecting_any(
-        &self,
-        names: &[Location],
-        agent: &str,
-        log: ComparisonLog<'_>,
-        budget: &Budget,
-    ) -> Option<Protection<'_>> {
-        names.iter().find_map(|location| self.protecting(location, agent, log, budget))
+    pub fn protecting_any(&self, names: &[Location], query: &FileQuery<'_>) -> Option<Protection<'_>> {
+        let mut found: Option<Protection<'_>> = None;
+        for location in names {
+            let protection = self.protecting(location, query);
+            found = match (found, protection) {
+                (Some(first), Some(other)) if other.action > first.action => Some(other),
+                (found, protection) => found.or(protection),
+            };
+            if found.is_some_and(|found| found.action == Action::Block) {
+                break;
+            }
+        }
+        found
     }
 }
 
@@ -293,12 +338,10 @@ impl RuleOrigin {
 
     pub fn rule(&self, written: &str) -> Rule {
         let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
-        let line = self.file.as_ref().map(|_| self.line);
-        Rule {
-            key: format!("preToolUse.{}", self.key),
-            pattern,
-            file: self.file.as_deref().map(str::to_owned),
-            line,
+        let rule = Rule { pattern, ..Rule::key(format!("preToolUse.{}", self.key)) };
+        match &self.file {
+            Some(file) => rule.at(&**file, Some(self.line)),
+            None => rule,
         }
     }
 }

@@ -98,6 +98,9 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         message: None,
         agents: AgentFilter::new(None),
         outside: false,
+        action: Action::Block,
+        create: None,
+        source: None,
         overridable: false,
         origin: RuleOrigin { key, file: Some(".conclaude.yaml".into()), line: 1, layer: Layer::Project },
     };

@@ -104,19 +104,41 @@ pub(super) fn allows(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects,
     pipelines.any(of_pipeline) || call.command.is_some_and(|text| is_allowed(&RuleTarget::whole(text)))
 }
 
-/// Rules in the order of their layers, outer layers first.
+/// Rules in the order of their layers, outer layers first. The packs of a layer follow each other, where the first of them is.
 struct LayeredRules<'a>(Vec<&'a ToolRule>);
 
 impl<'a> LayeredRules<'a> {
     fn of(rules: impl Iterator<Item = &'a ToolRule>) -> LayeredRules<'a> {
-        let mut rules: Vec<&ToolRule> = rules.collect();
-        rules.sort_by_key(|rule| rule.origin.layer);
-        LayeredRules(rules)
+        let mut with_packs: Vec<Layer> = Vec::new();
+        let place = |rule: &'a ToolRule| {
+            let layer = rule.origin.layer;
+            let comes_after = with_packs.contains(&layer);
+            let part = match (rule.origin.is_of_pack(), comes_after) {
+                (false, false) => LayerPart::Before,
+                (false, true) => LayerPart::After,
+                (true, _) => LayerPart::Packs,
+            };
+            if part == LayerPart::Packs && !comes_after {
+                with_packs.push(layer);
+            }
+            ((layer, part), rule)
+        };
+        let mut placed: Vec<((Layer, LayerPart), &ToolRule)> = rules.map(place).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        LayeredRules(placed.into_iter().map(|(_, rule)| rule).collect())
     }
 
     fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {
         self.0.chunk_by(|one, other| one.origin.layer == other.origin.layer)
     }
+}
+
+/// Where a rule of a layer is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum LayerPart {
+    Before,
+    Packs,
+    After,
 }
 
 /// The decision of a rule, and whether it is certain.
@@ -125,21 +147,23 @@ struct ToolDecision<'a> {
     rule: &'a ToolRule,
     action: Action,
     is_certain: bool,
+    /// A rule matched, so later files do not count.
+    is_final: bool,
 }
 
 impl<'a> ToolDecision<'a> {
     fn by(rule: &'a ToolRule) -> ToolDecision<'a> {
-        ToolDecision { rule, action: rule.action, is_certain: true }
+        ToolDecision { rule, action: rule.action, is_certain: true, is_final: true }
     }
 
     /// The rule would match if unknown parts of the command had certain values.
-    fn perhaps(rule: &'a ToolRule) -> ToolDecision<'a> {
-        ToolDecision { rule, action: Action::Ask, is_certain: false }
+    fn perhaps(rule: &'a ToolRule, is_final: bool) -> ToolDecision<'a> {
+        ToolDecision { rule, action: Action::Ask, is_certain: false, is_final }
     }
 }
 
 fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>) -> Option<Finding> {
-    let ToolDecision { rule, action, is_certain } = deciding(rules, call, target)?;
+    let ToolDecision { rule, action, is_certain, .. } = deciding(rules, call, target)?;
     let subject = target.subject(call);
     if action == Action::Allow {
         call.log.allowed((&rule.origin, &rule.written), subject);
@@ -192,15 +216,16 @@ fn uncertain(unknown: &str, rule: &ToolRule) -> Explanation {
     }
 }
 
-/// The rule that decides: the first match of each layer, and of these the strictest. An inner layer relaxes the decision of an outer
-/// one only if that is `overridable`.
+/// The rule that decides: the decisions of the layers, and of these the strictest. An inner layer relaxes the decision of an outer one
+/// only if that is `overridable`.
 fn deciding<'a>(
     rules: &LayeredRules<'a>,
     call: &ToolCall<'_>,
     target: &RuleTarget<'_>,
 ) -> Option<ToolDecision<'a>> {
     rules.layers().fold(None, |outer, of_layer| {
-        first_match(of_layer, outer, call, target).map(|inner| prevailing(outer, inner)).or(outer)
+        let comparison = LayerComparison { call, target, outer };
+        comparison.decide(of_layer).map(|inner| prevailing(outer, inner)).or(outer)
     })
 }
 
@@ -208,41 +233,89 @@ fn prevailing<'a>(outer: Option<ToolDecision<'a>>, inner: ToolDecision<'a>) -> T
     outer.filter(|outer| !outer.rule.overridable && outer.action >= inner.action).unwrap_or(inner)
 }
 
-/// The first rule that matches. If it allows, an earlier rule that could match decides instead.
-fn first_match<'a>(
-    rules: &[&'a ToolRule],
+/// What the rules of one layer are compared with.
+struct LayerComparison<'a, 'c> {
+    call: &'c ToolCall<'c>,
+    target: &'c RuleTarget<'c>,
+    /// The decision of outer layers.
     outer: Option<ToolDecision<'a>>,
-    call: &ToolCall<'_>,
-    target: &RuleTarget<'_>,
-) -> Option<ToolDecision<'a>> {
-    let subject = target.subject(call);
-    let mut first: Option<&ToolRule> = None;
-    let mut perhaps: Option<&ToolRule> = None;
-    for rule in rules.iter().copied() {
-        let named = (&rule.origin, rule.written.as_str());
-        if first.is_some() && !call.log.shows_all() {
-            break;
-        }
-        match (first, target.compare(rule, call)) {
-            (_, Err(why)) => call.log.missed(named, subject, || why.describe(rule, call, subject)),
-            (Some(first), Ok(_)) => call.log.missed(named, subject, || {
-                let position = first.origin.rule(&first.written).position().unwrap_or_default();
-                format!("would match {subject}, but the rule in {position} matches first")
-            }),
-            (None, Ok(Match::Perhaps)) => {
-                call.log.matched(named, subject, || {
-                    format!("could match {subject}, and a part of that is not known: it asks")
-                });
-                perhaps = perhaps.or(Some(rule));
+}
+
+impl<'a> LayerComparison<'a, '_> {
+    /// The first match of the layer's files decides. Its packs are as one file: of their first matches the strictest counts.
+    fn decide(&self, rules: &[&'a ToolRule]) -> Option<ToolDecision<'a>> {
+        let mut decided: Option<ToolDecision<'a>> = None;
+        for part in rules.chunk_by(|one, other| one.origin.is_of_pack() == other.origin.is_of_pack()) {
+            let earlier = decided.filter(|decided| decided.is_final);
+            if earlier.is_some() && !self.call.log.shows_all() {
+                break;
             }
-            (None, Ok(Match::As(form))) => {
-                call.log.matched(named, subject, || effect(ToolDecision::by(rule), outer, subject, form));
-                first = Some(rule);
-            }
+            let found = self.of_part(part, earlier.map(|decided| decided.rule));
+            decided = match (decided, found) {
+                (None, found) => found,
+                // A rule that could match is stricter than one that allows.
+                (Some(ToolDecision { is_final: false, .. }), Some(found))
+                    if found.is_certain && found.action != Action::Allow =>
+                {
+                    Some(found)
+                }
+                (decided, _) => decided,
+            };
         }
+        decided
     }
-    let first = first.map(ToolDecision::by);
-    first.filter(|first| first.action != Action::Allow).or(perhaps.map(ToolDecision::perhaps)).or(first)
+
+    /// The decision of a file, or of all packs.
+    fn of_part(&self, rules: &[&'a ToolRule], earlier: Option<&'a ToolRule>) -> Option<ToolDecision<'a>> {
+        let is_pack = rules.first().is_some_and(|rule| rule.origin.is_of_pack());
+        if !is_pack {
+            return self.first_match(rules, earlier);
+        }
+        let mut strictest: Option<ToolDecision<'a>> = None;
+        for pack in rules.chunk_by(|one, other| one.origin.file == other.origin.file) {
+            let Some(found) = self.first_match(pack, earlier) else { continue };
+            let rank = |decision: ToolDecision<'_>| (decision.action, decision.is_certain);
+            if strictest.is_none_or(|strictest| rank(found) > rank(strictest)) {
+                strictest = Some(found);
+            }
+        }
+        strictest
+    }
+
+    /// The first rule that matches. If it allows, an earlier rule that could match decides instead. After an earlier file has decided,
+    /// rules are compared only for an explanation.
+    fn first_match(&self, rules: &[&'a ToolRule], earlier: Option<&'a ToolRule>) -> Option<ToolDecision<'a>> {
+        let LayerComparison { call, target, outer } = *self;
+        let subject = target.subject(call);
+        let mut first = earlier;
+        let mut perhaps: Option<&ToolRule> = None;
+        for rule in rules.iter().copied() {
+            let named = (&rule.origin, rule.written.as_str());
+            if first.is_some() && !call.log.shows_all() {
+                break;
+            }
+            match (first, target.compare(rule, call)) {
+                (_, Err(why)) => call.log.missed(named, subject, || why.describe(rule, call, subject)),
+                (Some(first), Ok(_)) => call.log.missed(named, subject, || {
+                    let position = first.origin.rule(&first.written).position().unwrap_or_default();
+                    format!("would match {subject}, but the rule in {position} matches first")
+                }),
+                (None, Ok(Match::Perhaps)) => {
+                    call.log.matched(named, subject, || {
+                        format!("could match {subject}, and a part of that is not known: it asks")
+                    });
+                    perhaps = perhaps.or(Some(rule));
+                }
+                (None, Ok(Match::As(form))) => {
+                    call.log.matched(named, subject, || effect(ToolDecision::by(rule), outer, subject, form));
+                    first = Some(rule);
+                }
+            }
+        }
+        let perhaps = perhaps.map(|rule| ToolDecision::perhaps(rule, first.is_some()));
+        let first = first.map(ToolDecision::by);
+        first.filter(|first| first.action != Action::Allow).or(perhaps).or(first)
+    }
 }
 
 /// What a rule that matches does.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::pack_switches::{RuleAction, RuleName};
 use super::patterns::{
     CommandGlob, FileGlob, NameGlob, OptionNames, OptionalFileGlob, ToolPatternText, blank_is_none,
 };
@@ -30,7 +31,7 @@ pub struct PreToolUseConfig {
     pub prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
     /// Files that git ignores may not be written. Default: `false`.
     pub prevent_update_git_ignored: Option<Located<SwitchConfig>>,
-    /// Rules for tools and shell commands. In each layer of the config the first rule that matches decides; the strictest layer wins.
+    /// Rules for tools and shell commands. In each layer of the config the first rule that matches decides, and of its packs the strictest; the strictest layer wins.
     pub tool_usage_validation: Option<Vec<Located<ToolRuleConfig>>>,
     /// An agent in a worktree does not write outside of it. Default: `true`.
     pub worktree_fence: Option<Located<SwitchConfig>>,
@@ -143,6 +144,8 @@ pub type FileRuleConfig = TextOr<FileRuleFields>;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FileRuleFields {
+    /// By which `packs` changes the rule of a pack. In other files it has no meaning.
+    pub name: Option<RuleName>,
     /// `*.lock` at any depth, `src/gen/` from the root, `~/.ssh/`, or `!…` to free again what an earlier pattern covers.
     pub pattern: FileGlob,
     /// Why, and what to do instead: all that Claude reads besides the place of the rule.
@@ -151,6 +154,12 @@ pub struct FileRuleFields {
     pub agent: Option<NameGlob>,
     /// Whether it leaves the project's own files alone: a project may be below `/usr/src`. Default: `false`.
     pub outside: Option<bool>,
+    /// What the rule does. Default: `block`.
+    pub action: Option<FileAction>,
+    /// What is done about a file that does not exist yet and would be created. Default: as `action`.
+    pub create: Option<RuleAction>,
+    /// What is done about a file that a shell would read as its own commands (`. ./.env`). Default: as `action`.
+    pub source: Option<RuleAction>,
     /// An inner layer of the config may free what it covers. Default: `false`.
     pub overridable: Option<bool>,
 }
@@ -163,7 +172,17 @@ impl Shorthand for FileRuleFields {
 
 impl From<FileGlob> for FileRuleFields {
     fn from(pattern: FileGlob) -> Self {
-        FileRuleFields { pattern, message: None, agent: None, outside: None, overridable: None }
+        FileRuleFields {
+            name: None,
+            pattern,
+            message: None,
+            agent: None,
+            outside: None,
+            action: None,
+            create: None,
+            source: None,
+            overridable: None,
+        }
     }
 }
 
@@ -198,6 +217,8 @@ impl From<bool> for SwitchFields {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolRuleConfig {
+    /// By which `packs` changes the rule of a pack. In other files it has no meaning.
+    pub name: Option<RuleName>,
     /// A glob over the tool's name, or Claude Code's notation: `Bash(npm publish*)`, `Edit(./docs/**)`, `WebFetch(domain:example.com)`, `Agent(coder)`. A rule for `Bash` is one for `Monitor` as well, and one that blocks or asks for `PowerShell`.
     pub tool: ToolPatternText,
     /// A pattern of the files that it touches, also by a shell command, or that the input of an MCP server's tool names; empty for any.
@@ -232,6 +253,17 @@ pub struct ToolRuleConfig {
     pub agent: Option<NameGlob>,
     /// A rule of an inner layer of the config may decide otherwise. Default: `false`.
     pub overridable: Option<bool>,
+}
+
+/// What a rule for files does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FileAction {
+    /// The file is neither read nor changed.
+    #[serde(alias = "deny")]
+    Block,
+    /// The user is asked.
+    Ask,
 }
 
 /// What is done to a file.

@@ -8,9 +8,11 @@ use super::{ConclaudeConfig, ConfigError, Patterns};
 use crate::yaml::{Node, Spanned};
 
 mod origins;
+mod switches;
 mod tree_merger;
 
 pub use origins::Origins;
+pub use switches::{IdleSwitch, PackSwitch};
 
 /// Whose file it is, the outermost first: later ones win. What a file extends belongs to its layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,6 +126,7 @@ pub fn merge(mut parts: Vec<Part>, patterns: Patterns) -> MergedConfig {
     for Part { source, tree, .. } in parts {
         origins.add(source, tree);
     }
+    origins.switch_rules();
     let config = match alone {
         Some(config) => Ok(config),
         None => ConclaudeConfig::from_tree(&origins.tree),
@@ -145,7 +148,9 @@ fn merge_one_by_one(sources: Vec<Source>, patterns: Patterns) -> MergedConfig {
         let Some(part) = Part::read(source, patterns).part else { continue };
         let (path, mut together) = (part.source.path.clone(), merged.origins.clone());
         together.add(part.source, part.tree);
-        match ConclaudeConfig::from_tree(&together.tree) {
+        let mut switched = together.clone();
+        switched.switch_rules();
+        match ConclaudeConfig::from_tree(&switched.tree) {
             Ok(config) => (merged.config, merged.origins) = (config, together),
             Err(why) => {
                 let why = format!("together with the files before it, {why}");
@@ -153,6 +158,7 @@ fn merge_one_by_one(sources: Vec<Source>, patterns: Patterns) -> MergedConfig {
             }
         }
     }
+    merged.origins.switch_rules();
     merged
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{ConclaudeConfig, ConfigError, GUARD_KEYS, GuardKey, GuardSubject};
+use super::{ConclaudeConfig, ConfigError, GUARD_KEYS, GuardKey, GuardSubject, PACKS};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::ALL;
 use crate::text::nearest;
@@ -85,6 +85,10 @@ impl Sieve {
                 (EXTENDS, node) if is_first && node != Node::Null => {
                     self.value(&[&name], &key, Spanned { value: node, ..value })
                 }
+                // A rule of a pack that is not switched does what the pack says.
+                (PACKS, Node::Map(packs)) if is_first => {
+                    Some(Spanned { value: Node::Map(switches(packs)), span: value.span })
+                }
                 ("notifications", node) => {
                     let value = Spanned { value: node, ..value };
                     if fits(&[&name], value.clone()) { Some(value) } else { None }
@@ -156,6 +160,19 @@ impl Sieve {
             self.skipped.push(SkippedValue { range, line: key.span.line, calls });
         }
     }
+}
+
+/// The entries of `packs` that can be used.
+fn switches(packs: Vec<MapEntry>) -> Vec<MapEntry> {
+    let mut kept = Vec::new();
+    for (pack, rules) in packs {
+        let Node::Map(entries) = rules.value else { continue };
+        let is_valid = |(rule, action): &MapEntry| fits(&[PACKS, &pack.value, &rule.value], action.clone());
+        let entries = entries.into_iter().filter(is_valid).collect();
+        kept.push((pack.clone(), Spanned { value: Node::Map(entries), span: rules.span }));
+    }
+    kept.retain(|(pack, rules)| fits(&[PACKS, &pack.value], rules.clone()));
+    kept
 }
 
 /// Whether a value is valid below these keys, and nothing else is there.

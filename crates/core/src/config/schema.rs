@@ -74,10 +74,10 @@ mod tests {
         }
         properties.extend(own);
         with_plain_lists(properties);
-        root["definitions"]["ToolAction"]["oneOf"]
-            .as_array_mut()
-            .unwrap()
-            .push(json!({ "const": "deny", "description": "The same as `block`." }));
+        for action in ["ToolAction", "FileAction", "RuleAction"] {
+            let words = root["definitions"][action]["oneOf"].as_array_mut().unwrap();
+            words.push(json!({ "const": "deny", "description": "The same as `block`." }));
+        }
         with_keys_of_the_original(&mut root);
         without_null_defaults(&mut root);
         with_free_keys(&mut root);

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::fields::text_or_empty as text;
+use super::fields::{self, text_or_empty as text};
 use super::words;
 use conclaude_core::decide::Word;
 use conclaude_core::finding::Code;
+use conclaude_core::rule;
 
 /// How a command that passed ended.
 const PASSED: &str = "exited with code 0";
@@ -33,19 +34,25 @@ fn is_of_guard(finding: &Value) -> bool {
     Code::GUARDS.iter().any(|code| code.as_str() == text(finding, "code"))
 }
 
-/// Where a rule is written, as editors take it.
-pub fn position(file: &str, line: Option<u64>) -> String {
-    line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
+/// Where a rule is written. None for one that is not in a file.
+pub fn position(rule: &Value) -> Option<String> {
+    let file = fields::text(rule, "file")?;
+    Some(position_by(file, rule.get("line").and_then(Value::as_u64), fields::text(rule, "name")))
+}
+
+/// The same from its parts, for a record that is not read whole.
+pub fn position_by(file: &str, line: Option<u64>, name: Option<&str>) -> String {
+    rule::position(file, line.and_then(|line| usize::try_from(line).ok()), name)
 }
 
 /// The words of a guard, and where its rule is.
 fn with_position(finding: &Value) -> String {
     let what = text(finding, "what");
-    let rule = finding.get("rule").unwrap_or(&Value::Null);
-    let file = text(rule, "file");
     // The words of older records have it.
-    let position = position(file, rule.get("line").and_then(Value::as_u64));
-    if file.is_empty() || what.contains(&position) { what.to_owned() } else { format!("{what} ({position})") }
+    match finding.get("rule").and_then(position) {
+        Some(position) if !what.contains(&position) => format!("{what} ({position})"),
+        _ => what.to_owned(),
+    }
 }
 
 /// The same from its parts, for a record that is not read whole.
@@ -169,11 +176,11 @@ mod tests {
             counting(findings.iter().take(1), commands.iter().skip(1)),
             ["STEP_BUSY: two agents", "`fmt` exited with code 2"]
         );
-        let rule = json!({"key": "preToolUse.toolUsageValidation", "pattern": "Bash git push", "file": "pack:git-safety", "line": 12});
+        let rule = json!({"key": "preToolUse.toolUsageValidation", "pattern": "Bash git push", "file": "pack:git-safety", "line": 4, "name": "force-push"});
         let guard = json!({"code": "GUARD_DENIED", "what": "Force push rewrites the remote's history.", "verdict": "block", "rule": rule});
         assert_eq!(
             counting([&guard].into_iter(), [].into_iter()),
-            ["Force push rewrites the remote's history. (pack:git-safety:12)"],
+            ["Force push rewrites the remote's history. (pack:git-safety force-push)"],
             "the reason, and neither code nor pattern"
         );
         assert_eq!(

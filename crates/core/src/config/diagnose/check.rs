@@ -59,8 +59,17 @@ impl<'a> SchemaCheck<'a> {
         not_null.flat_map(|one| self.alternatives(one)).collect()
     }
 
+    fn allows_null(&self, schema: &Value) -> bool {
+        if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+            let pointed = name.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            return pointed.is_some_and(|target| self.allows_null(target));
+        }
+        let mut alternatives = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        is_type(schema, "null") || alternatives.any(|one| self.allows_null(one))
+    }
+
     fn value(&mut self, node: &Spanned<Node>, schema: &'a Value, what: &str) {
-        let allows_null = allows_null(schema);
+        let allows_null = self.allows_null(schema);
         let alternatives = self.alternatives(schema);
         let of_its_kind = alternatives.iter().find(|one| expectation::is_of_kind(&node.value, one));
         let Some(schema) = of_its_kind.or(alternatives.first()).copied() else { return };
@@ -408,11 +417,6 @@ fn is_list_of_commands(key: &str, value: &Node) -> bool {
 /// Keys of the original were changed into ours before: what is left of them is not accepted.
 fn is_current(property: &Value) -> bool {
     property.get("deprecated") != Some(&Value::Bool(true))
-}
-
-fn allows_null(schema: &Value) -> bool {
-    let alternatives = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
-    is_type(schema, "null") || alternatives.into_iter().any(allows_null)
 }
 
 /// The position of a mapping is that of its first key: its own may be on the line before.

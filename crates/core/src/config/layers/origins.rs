@@ -5,9 +5,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::switches::{self, IdleSwitch, PackSwitch, SwitchedRule};
 use super::tree_merger::{TELEMETRY, TreeMerger};
-use super::{Layer, Source, file_name};
+use super::{Layer, PACK, Source, file_name};
 use crate::config::{ConclaudeConfig, EventConfig, Patterns, TelemetryConfig};
+use crate::packs;
 use crate::yaml::{Node, Span, Spanned, Text};
 
 /// Where the values of a config came from.
@@ -21,6 +23,8 @@ pub struct Origins {
     telemetry: Vec<Spanned<Node>>,
     /// Why the section of a file was left out.
     untrusted_telemetry: Option<String>,
+    /// The section `packs` of all files, in their order.
+    switches: Vec<PackSwitch>,
 }
 
 /// The file and the line of a value.
@@ -57,10 +61,51 @@ impl Origins {
             alone.push(tree.clone());
         }
         tree.set_source(self.sources.len());
+        let layer = source.layer;
         self.sources.push(source);
         self.telemetry.extend(tree.value_of(TELEMETRY).cloned());
+        self.switches.extend(switches::of_file(&tree, layer));
         let outer = std::mem::take(&mut self.tree);
         self.tree = self.merged(outer, tree, Vec::new());
+    }
+
+    /// Changes the rules of packs as `packs` says, once all files are added.
+    pub(super) fn switch_rules(&mut self) {
+        switches::apply(&mut self.tree, &self.sources, &self.switches);
+    }
+
+    /// The entries of `packs` that do not do what they say, and why.
+    #[must_use]
+    pub fn idle_switches(&self) -> Vec<(&PackSwitch, IdleSwitch<'_>)> {
+        let is_later = |at: usize, switch: &PackSwitch| {
+            let mut later = self.switches.iter().skip(at + 1);
+            later.any(|one| one.layer == switch.layer && one.pack == switch.pack && one.rule == switch.rule)
+        };
+        let entries = self.switches.iter().enumerate().filter(|(at, switch)| !is_later(*at, switch));
+        entries.filter_map(|(_, switch)| Some((switch, self.why_idle(switch)?))).collect()
+    }
+
+    fn why_idle(&self, switch: &PackSwitch) -> Option<IdleSwitch<'_>> {
+        let rule = packs::find(&switch.pack).ok()?.rule(&switch.rule)?;
+        let mut is_extended = false;
+        for layer in self.pack_layers(&switch.pack) {
+            is_extended = true;
+            let named = SwitchedRule { pack: &switch.pack, rule: rule.name, layer, action: rule.action };
+            match switches::deciding(&self.switches, &named) {
+                Some(other) if other.action > switch.action => return Some(IdleSwitch::Stricter(other)),
+                None if rule.action > switch.action => return Some(IdleSwitch::OfOuterLayer(layer)),
+                _ => {}
+            }
+        }
+        if is_extended { None } else { Some(IdleSwitch::NotExtended) }
+    }
+
+    /// The layers that extend a pack.
+    pub fn pack_layers(&self, pack: &str) -> impl Iterator<Item = Layer> {
+        let is_pack = move |source: &&Source| {
+            source.path.to_str().and_then(|path| path.strip_prefix(PACK)) == Some(pack)
+        };
+        self.sources.iter().filter(is_pack).map(|source| source.layer)
     }
 
     fn merged(&self, outer: Spanned<Node>, inner: Spanned<Node>, keys: Vec<Text>) -> Spanned<Node> {
@@ -185,6 +230,7 @@ impl Origins {
                 own.add(source.clone(), tree.clone());
             }
         }
+        own.switch_rules();
         ConclaudeConfig::from_tree(&own.tree).unwrap_or_default()
     }
 

@@ -1,7 +1,7 @@
 //! Several files make one config: maps merge, lists append, scalars override, and a guard of an outer layer stays.
 
 use super::Layer;
-use crate::config::GuardKey;
+use crate::config::{GuardKey, PACKS, RuleAction};
 use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 
 pub(super) struct TreeMerger<'a> {
@@ -14,7 +14,10 @@ pub(super) struct TreeMerger<'a> {
 impl TreeMerger<'_> {
     /// `null` equals absent.
     pub(super) fn values(&mut self, outer: Spanned<Node>, inner: Spanned<Node>) -> Spanned<Node> {
-        if self.is_locked_on(&outer, &inner) || self.is_stricter(&outer, &inner) {
+        if self.is_locked_on(&outer, &inner)
+            || self.is_stricter(&outer, &inner)
+            || self.is_stricter_switch(&outer, &inner)
+        {
             return outer;
         }
         let (outer, inner) = self.with_own_headers(outer, inner);
@@ -123,6 +126,18 @@ impl TreeMerger<'_> {
             // One that says the same would let rules of its own layer count against it.
             && rank(inner) <= rank(outer)
             && !is_overridable
+    }
+
+    /// Whether an outer layer is stricter about a rule of a pack.
+    fn is_stricter_switch(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+        let [section, _, _] = self.keys.as_slice() else { return false };
+        let rank = |node: &Spanned<Node>| match &node.value {
+            Node::Text(word) => RuleAction::named(word),
+            _ => None,
+        };
+        section == PACKS
+            && self.layer_of(outer.span) < self.layer_of(inner.span)
+            && rank(inner) <= rank(outer)
     }
 }
 
