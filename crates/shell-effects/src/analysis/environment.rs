@@ -106,7 +106,7 @@ impl Analyzer<'_> {
     /// A pattern for a path in a known directory, of which only the values of unset variables are not known.
     pub(crate) fn pattern_of_unset(&self, word: &Field) -> Option<String> {
         let start = word.holes.first()?.0.start;
-        if start == 0 || !self.is_of_unset(word) {
+        if start == 0 || word.text.contains("..") || !self.is_of_unset(word) {
             return None;
         }
         let mut pattern = String::new();

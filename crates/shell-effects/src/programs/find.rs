@@ -52,6 +52,12 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
         let mut targets = Vec::new();
         for root in roots {
             files.iter().for_each(|limits| below(root, limits, &expression.asked_for, &mut targets));
+            // Without a value it is the current directory.
+            if root.text == SEARCHED && !matches!(action, FindAction::Delete) {
+                files
+                    .iter()
+                    .for_each(|limits| below_literal(".", limits, &expression.asked_for, &mut targets));
+            }
         }
         match action {
             FindAction::Delete => {
@@ -92,15 +98,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
 /// What a search from a root finds.
 fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
     match root.kind {
-        FieldKind::Unknown => {
-            targets.push(Target::Unknown(root.text.clone()));
-            // Names count nevertheless.
-            if root.text == SEARCHED {
-                let name = limits.name.as_deref();
-                targets.extend(name.map(|name| anywhere("", Some(name), limits.is_directory)));
-                targets.extend(asked_for.iter().map(|name| Target::Path((*name).to_owned())));
-            }
-        }
+        FieldKind::Unknown => targets.push(Target::Unknown(root.text.clone())),
         FieldKind::Tree => targets.push(Target::Unknown(root.shown())),
         // The files that it matches are among those of its directory.
         FieldKind::Glob => {

@@ -102,13 +102,14 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
+    let here = Field::literal(".");
     let is_recursive = !call.name.ends_with("grep")
         || call.name == "rgrep"
         || arguments.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
     for file in files {
-        if !(is_recursive && analyzer.is_of_unset(file)) {
-            analyzer.reads(file, call.command);
-        }
+        // Without a value it is the current directory.
+        let is_here = is_recursive && analyzer.is_of_unset(file);
+        analyzer.reads(if is_here { &here } else { file }, call.command);
     }
     for pattern in arguments.values(&["-g", "--glob", "--iglob", "--include"]) {
         included(analyzer, pattern, call.command);
