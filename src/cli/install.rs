@@ -20,6 +20,7 @@ use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::local_file::{self, Exclusion};
 use conclaude_engine::install::purge::Leftovers;
 use conclaude_engine::install::scope::{Scope, session_folder};
+use conclaude_engine::install::settings::UserHook;
 use conclaude_engine::install::{registration, schema_file};
 use conclaude_store::load::{self, LOCAL};
 use conclaude_store::root::Root;
@@ -237,7 +238,9 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
             lost.display()
         )?;
     }
-    hooks_of_config(&mut out, &removal, which.scope(), &root, &project)?;
+    let uninstallation =
+        Uninstallation { removal: &removal, scope: which.scope(), root: &root, project: &project };
+    name_lost_hooks(&mut out, removal.path(), &uninstallation.lost_hooks())?;
     let leftovers = Leftovers::of(&root.folder, &project);
     if purge {
         remove(&mut out, &leftovers, *dry_run)?;
@@ -248,23 +251,34 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Names the hooks that only the config has, once nothing runs them any more: the copy of the settings may be on another machine.
-fn hooks_of_config(
-    out: &mut Out<'_>,
-    removal: &Removal,
+/// A registration that is removed.
+struct Uninstallation<'a> {
+    removal: &'a Removal,
     scope: Scope,
-    root: &Root,
-    project: &Path,
-) -> io::Result<()> {
-    let current = registration::current(project);
-    let is_registered = registration::locations(&current).into_iter().any(|file| file.scope != scope);
-    if !removal.is_needed() || is_registered {
-        return Ok(());
+    root: &'a Root,
+    project: &'a Path,
+}
+
+impl Uninstallation<'_> {
+    /// The hooks that only the config has and that nothing runs any more: the copy of the settings may be on another machine.
+    fn lost_hooks(&self) -> Vec<UserHook> {
+        let current = registration::current(self.project);
+        let is_registered =
+            registration::locations(&current).into_iter().any(|file| file.scope != self.scope);
+        if !self.removal.is_needed() || is_registered {
+            return Vec::new();
+        }
+        let mut known = self.removal.known_hooks();
+        for scope in Scope::ALL.into_iter().filter(|scope| *scope != self.scope) {
+            known.extend(duplicates::hooks(scope, self.project).into_iter().flat_map(|(_, hooks)| hooks));
+        }
+        let config = registration::config_for(self.scope, self.root).config;
+        configured_hooks::not_among(&known, &config)
     }
-    let mut known = removal.known_hooks();
-    let others = Scope::ALL.into_iter().filter(|other| *other != scope);
-    known.extend(others.filter_map(|other| duplicates::hooks(other, project)).flat_map(|(_, hooks)| hooks));
-    let lost = configured_hooks::not_among(&known, &registration::config_for(scope, root).config);
+}
+
+/// Names hooks that are lost, and how the settings file would have them.
+fn name_lost_hooks(out: &mut Out<'_>, path: &Path, lost: &[UserHook]) -> io::Result<()> {
     if lost.is_empty() {
         return Ok(());
     }
@@ -272,11 +286,11 @@ fn hooks_of_config(
         out,
         "warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:"
     )?;
-    for hook in &lost {
+    for hook in lost {
         writeln!(out, "  {}: `{}`", hook.event, short(hook.command().unwrap_or_default()))?;
     }
-    writeln!(out, "to keep them without conclaude, add this to {}:", removal.path().display())?;
-    out.json(&configured_hooks::as_settings(&lost))
+    writeln!(out, "to keep them without conclaude, add this to {}:", path.display())?;
+    out.json(&configured_hooks::as_settings(lost))
 }
 
 /// Names hooks of the user's settings that the config runs too.

@@ -16,6 +16,7 @@ use conclaude_store::audit::words::PASS;
 use conclaude_store::audit::{Filter, Reader, Trail, TrailEntry, newest, reasons as words};
 use reassessment::Reassessment;
 
+mod command_ends;
 mod reassessment;
 mod summary;
 

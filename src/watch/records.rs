@@ -192,7 +192,7 @@ fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {
 fn add_causes(details: &mut Vec<Detail>, record: &Value) {
     for finding in list(record, "findings").take(MAX_PARTS) {
         details.push(("found", cut_lines(&reasons::of_finding(finding), MAX_DETAIL)));
-        push(details, "fix", text(finding, "fix"));
+        push(details, "fix", reasons::fix_of(record, finding).unwrap_or_default());
         details.extend(rule(finding));
         push(details, "matched", text(finding, "matched"));
     }

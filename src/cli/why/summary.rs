@@ -8,7 +8,6 @@ use super::reassessment::Reassessment;
 use super::{decision, evidence, rule, switch_off};
 use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::{Out, Paint};
-use conclaude_core::decide::Word;
 use conclaude_core::messages::short;
 use conclaude_core::text::{count, printable_line};
 use conclaude_store::audit::fields::{list, text, text_or_empty};
@@ -83,7 +82,7 @@ fn reason_lines(record: &Value) -> Vec<SummaryLine> {
     let mut found: Vec<(u8, Vec<SummaryLine>)> = Vec::new();
     for finding in list(record, "findings") {
         let mut lines = vec![reason(finding, reasons::of_finding(finding))];
-        lines.extend(fix(record, finding).map(|fix| line(FAINT, " ", fix.to_owned())));
+        lines.extend(reasons::fix_of(record, finding).map(|fix| line(FAINT, " ", fix.to_owned())));
         lines.extend(finding.get("rule").map(|one| line(FAINT, " ", rule(one))));
         lines.extend(switch_off(finding).map(|switch| line(FAINT, " ", switch)));
         found.push((rank(finding), lines));
@@ -117,14 +116,6 @@ fn reason_lines(record: &Value) -> Vec<SummaryLine> {
         lines.push(line(FAINT, "·", format!("block {count} of {max}")));
     }
     lines
-}
-
-/// What was said besides the reason, to the user who was asked, else to Claude.
-fn fix<'a>(record: &Value, finding: &'a Value) -> Option<&'a str> {
-    let is_asked = text(record, "decision") == Some(Word::Asked.as_str());
-    let of_user = if is_asked { text(finding, "user_fix") } else { None };
-    // An empty one says that there is nothing to add.
-    of_user.or_else(|| text(finding, "fix")).filter(|fix| !fix.is_empty())
 }
 
 /// The last lines, which say what failed.

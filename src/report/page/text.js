@@ -68,6 +68,8 @@ const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
 // The words of a guard say it all; those of a gate follow their code.
 const GUARDS = new Map([['GUARD_DENIED', 'denied by a guard'], ['GUARD_ASKS', 'asked about by a guard'], ['PERMISSION_ALLOWED', 'permission given by a rule'], ['PERMISSION_DENIED', 'permission denied by a rule']]);
 const kindOf = code => GUARDS.get(code) ?? code;
+// What the user was asked speaks to the user.
+const fixOf = (r, f) => (r.decision === 'asked' ? f.user_fix : undefined) ?? f.fix;
 const placeOf = rule => rule?.file ? `${rule.file}${rule.line === undefined ? '' : `:${rule.line}`}` : '';
 function found(finding) {
   if (!GUARDS.has(finding.code)) return `${nameOf(finding)}: ${finding.what}`;

@@ -134,6 +134,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "what a hook prints before a compaction is an instruction for the summary",
     ),
     scenario(
+        "blocked-compaction",
+        prompts::blocked_compaction,
+        "a command that blocks before a compaction: nothing is compacted",
+    ),
+    scenario(
         "permission-decision",
         prompts::permission_decision,
         "rules allow and deny what the client would ask about, and leave the rest to it",
@@ -154,6 +159,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "imported-answer",
         setup::imported_answer,
         "a guard that denies by JSON denies the same after `init --import`",
+    ),
+    scenario(
+        "failed-answer",
+        setup::failed_answer,
+        "a hook that exits with 1 after its answer: the answer counts before and after `init --import`",
     ),
     scenario(
         "trust",

@@ -89,3 +89,23 @@ postCompact: {commands: {"*": [{run: "echo it was compacted", protocol: hook}]}}
     );
     seen.all_sent(MAIN).has("keep the plan").lacks("systemMessage");
 }
+
+/// A command that fails before a compaction, where that blocks: nothing is compacted.
+pub(super) fn blocked_compaction(client: &Client) {
+    let config = r#"
+preCompact: {commands: {"*": [{run: "echo the plan is not saved; exit 1", onFailure: block}]}}
+postCompact: {commands: {"*": [{run: "touch compacted"}]}}
+"#;
+    let project = Project::new().config(config).installed();
+    let seen = client.play_prompts(
+        &project,
+        &[PROMPT, "/compact", "Go on."],
+        Script::main([says("All is done."), says("Still done.")]),
+    );
+    assert!(!project.has("compacted"), "it is not compacted");
+    seen.sent(MAIN, 1)
+        .has("Compaction blocked by PreCompact hook")
+        .has_once("conclaude blocks the compaction:")
+        .has("Go on.")
+        .lacks("is being continued from a previous conversation");
+}

@@ -100,6 +100,27 @@ pub(super) fn imported_answer(client: &Client) {
     before_and_after(client, &format!("cat <<'END'\n{answer}\nEND\n"));
 }
 
+/// Claude Code goes by the answer and ignores the exit code. After the import the user is told of the failure too.
+pub(super) fn failed_answer(client: &Client) {
+    const FILE: &str = ".claude/settings.json";
+    let answer = r#"{"systemMessage":"looked at it","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"touch changed","description":"d"},"additionalContext":"it was changed"}}"#;
+    let hook = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "sh guard.sh"}]}]}}"#;
+    let script = || Script::main([uses([bash("touch asked-for")]), says("It is done.")]);
+    let project = Project::new()
+        .file("guard.sh", &format!("cat <<'END'\n{answer}\nEND\necho broken >&2\nexit 1\n"))
+        .file(FILE, hook)
+        .committed();
+    let before = client.play(&project, script());
+    before.shown().has("looked at it").lacks("broken");
+    project.conclaude(&["init", "--import"]);
+    let after = client.play(&project, script());
+    for seen in [&before, &after] {
+        seen.sent(MAIN, 1).has_once("it was changed");
+        assert!(project.has("changed") && !project.has("asked-for"), "the tool got the changed input");
+    }
+    after.shown().has("looked at it").has("exited with code 1; its answer counts all the same: broken");
+}
+
 const LINTS: &str = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\" | tee -a ran', showStdout: true, timeout: 60}]}}";
 
 fn one_agent() -> Script {

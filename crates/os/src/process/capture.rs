@@ -272,6 +272,8 @@ impl CapturedOutput {
         let unshown = self.bytes.saturating_sub((head.len() + tail.len()) as u64);
         let (head, tail) = (clean(&String::from_utf8_lossy(head)), clean(&String::from_utf8_lossy(tail)));
         let (mut first, mut last): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());
+        // A carriage return makes a line too.
+        let lines = self.lines.max((first.len() + last.len()) as u64);
         if let Some(max) = max_lines.map(|max| max as usize)
             && first.len() + last.len() > max
         {
@@ -282,8 +284,8 @@ impl CapturedOutput {
             last.drain(..last.len().saturating_sub(max / 2));
         }
         let shown = (first.len() + last.len()) as u64;
-        let left_out = if self.lines > shown {
-            Some(count(self.lines - shown, "line"))
+        let left_out = if lines > shown {
+            Some(count(lines - shown, "line"))
         } else if whole {
             None
         } else {

@@ -19,6 +19,15 @@ pub fn of_finding(finding: &Value) -> String {
     finding_by(text(finding, "code"), text(finding, "phase"), text(finding, "what"))
 }
 
+/// What was said besides the reason, to the user who was asked, else to Claude.
+pub fn fix_of<'a>(record: &Value, finding: &'a Value) -> Option<&'a str> {
+    let is_asked = text(record, "decision") == Word::Asked.as_str();
+    let of_user = if is_asked { finding.get("user_fix").and_then(Value::as_str) } else { None };
+    // An empty one says that there is nothing to add.
+    let fix = of_user.unwrap_or_else(|| text(finding, "fix"));
+    if fix.is_empty() { None } else { Some(fix) }
+}
+
 /// The kind of a finding, as a reader of a summary knows it. Codes of guards are for records.
 pub fn kind_in_words(code: &str) -> &str {
     match Code::GUARDS.into_iter().find(|guard| guard.as_str() == code) {

@@ -6,6 +6,13 @@ use super::{CLOSE, KEYS, OPEN};
 /// The separator after the key of a marker, and what looks like it.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
 
+/// A key is looked for in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
+/// the rest is for invisible ones.
+const MAX_KEY: usize = 256;
+
+/// Longer texts are no key and no value.
+const MAX_FOLDED: usize = 64;
+
 /// A misspelled key, and the key that was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NearMiss {
@@ -46,21 +53,22 @@ impl FalseOpening {
 /// What looks like the start of a marker, with other dashes, blanks, invisible or wide characters in `<!--`.
 pub(super) fn false_openings(prompt: &str) -> Vec<FalseOpening> {
     let starts = prompt.char_indices().filter(|(_, c)| matches!(seen_as(*c), Some('<')));
-    starts.filter_map(|(at, _)| false_opening(prompt.get(at..)?.lines().next()?)).collect()
+    starts.filter_map(|(at, _)| false_opening(prompt.get(at..)?)).collect()
 }
 
-fn false_opening(line: &str) -> Option<FalseOpening> {
-    let is_between = |c: char| c.is_whitespace() || seen_as(c).is_none();
-    let (_, rest) = line.split_at(line.chars().next()?.len_utf8());
+/// The same for a text that starts with what looks like `<`.
+fn false_opening(text: &str) -> Option<FalseOpening> {
+    let is_between = |c: char| !matches!(c, '\n' | '\r') && (c.is_whitespace() || seen_as(c).is_none());
+    let (_, rest) = text.split_at(text.chars().next()?.len_utf8());
     let mark = rest.trim_start_matches(is_between);
     let rest = mark.strip_prefix(|c| seen_as(c) == Some('!'))?.trim_start_matches(is_between);
     let inside = rest.trim_start_matches(|c| is_between(c) || seen_as(c) == Some('-'));
-    let written = line.get(..line.len() - inside.len())?;
-    let has_dash = written.chars().any(|c| seen_as(c) == Some('-'));
-    let key = key_of(inside.split(SEPARATORS).next()?.split(char::is_whitespace).next()?)?;
-    if !has_dash || written.trim_end() == OPEN {
+    let written = text.get(..text.len() - inside.len())?;
+    if written.trim_end() == OPEN || !written.chars().any(|c| seen_as(c) == Some('-')) {
         return None;
     }
+    let word = inside.get(..inside.floor_char_boundary(MAX_KEY)).unwrap_or(inside);
+    let key = key_of(word.split(SEPARATORS).next()?.split(char::is_whitespace).next()?)?;
     Some(FalseOpening { written: written.trim_end().to_owned(), key })
 }
 
@@ -133,6 +141,7 @@ fn folded(text: &str) -> String {
     text.chars()
         .filter_map(seen_as)
         .filter(char::is_ascii_alphanumeric)
+        .take(MAX_FOLDED)
         .map(|c| c.to_ascii_uppercase())
         .collect()
 }
@@ -308,6 +317,16 @@ mod tests {
         ] {
             assert_eq!(false_openings(free), [], "{free:?}");
         }
+    }
+
+    #[test]
+    fn a_prompt_full_of_openings_is_read_once() {
+        let before = test_support::processor_time();
+        for opening in ["<!--", "<!-", "<!—", "<", "<!-\u{200b}-DES"] {
+            false_openings(&opening.repeat(20_000));
+        }
+        let took = test_support::processor_time() - before;
+        assert!(took < std::time::Duration::from_secs(20), "{took:?}");
     }
 
     proptest::proptest! {

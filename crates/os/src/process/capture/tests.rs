@@ -30,6 +30,12 @@ fn max_lines_keeps_first_and_last_and_counts_the_rest() {
 }
 
 #[test]
+fn lines_of_a_progress_bar_count_as_lines() {
+    let shown = captured(1000, &["1%\r2%\r3%\r4%\r100%\n"]).excerpt(Some(2)).unwrap();
+    assert_eq!(shown, "1%\n… 3 lines left out …\n100%");
+}
+
+#[test]
 fn long_output_keeps_both_ends_in_whole_lines_and_says_where_the_rest_is() {
     let lines: String = (1..=1000).map(|n| format!("line {n}\n")).collect();
     let text = captured(60, &[&lines]).excerpt(None).unwrap();
