@@ -62,6 +62,8 @@ mod parallel;
 #[cfg(target_os = "linux")]
 mod paths;
 mod permissions;
+#[cfg(unix)]
+mod permits;
 #[cfg(target_os = "linux")]
 mod processes;
 mod prompts;
