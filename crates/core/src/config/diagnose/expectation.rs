@@ -278,14 +278,23 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
 
 /// The regular expression that a glob means where it is not valid as one: `*deploy*` is `deploy`.
 fn regex_of_glob(text: &str) -> Option<String> {
-    if !text.starts_with(['*', '?']) || text.contains(['[', '{', '(', '\\']) {
+    if !text.starts_with(['*', '?', '{']) || text.contains(['[', '(', '\\']) {
         return None;
     }
-    let mut regex = String::new();
+    let (mut regex, mut depth) = (String::new(), 0_usize);
     for character in text.trim_matches('*').chars() {
         match character {
             '*' => regex.push_str(".*"),
             '?' => regex.push('.'),
+            '{' => {
+                depth += 1;
+                regex.push('(');
+            }
+            '}' => {
+                depth = depth.checked_sub(1)?;
+                regex.push(')');
+            }
+            ',' if depth > 0 => regex.push('|'),
             '.' | '+' | '^' | '$' | '|' => regex.extend(['\\', character]),
             plain => regex.push(plain),
         }
