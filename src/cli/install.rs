@@ -8,12 +8,12 @@ use clap::Args;
 
 use super::{diff, root};
 use crate::cli::out::Out;
-use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
 use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::install::change::{Change, Removal, RemovedCopies};
+use conclaude_engine::install::change::{Change, Removal};
 use conclaude_engine::install::configured_hooks;
 use conclaude_engine::install::duplicates::{self, Duplicate};
 use conclaude_engine::install::import::{self, Fate};
@@ -220,10 +220,14 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
         let after = removal.after.as_deref().unwrap_or_default();
         diff::print(&mut out, removal.path(), &removal.before, after)?;
     } else {
-        let RemovedCopies { previous, forgotten } = removal.apply()?;
+        let previous = removal.apply()?;
         writeln!(out, "removed conclaude from {}", removal.path().display())?;
-        for copy in &forgotten {
-            writeln!(out, "removed its copy {}: the file is again what that was", copy.display())?;
+        match removal.restored() {
+            0 => {}
+            1 => writeln!(out, "your hook that the config had taken over is back in it")?,
+            restored => {
+                writeln!(out, "your {restored} hooks that the config had taken over are back in it")?;
+            }
         }
         if let Some(copy) = previous
             && !purge
@@ -340,6 +344,10 @@ fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) 
     }
     if let Some(config) = &root.config {
         writeln!(out, "stays: {}, which is yours", config.display())?;
+    }
+    let cases = TEST_FILES.iter().map(|name| root.folder.join(name));
+    for path in cases.filter(|path| path.symlink_metadata().is_ok()) {
+        writeln!(out, "stays: {} (cases for `conclaude test`)", path.display())?;
     }
     let existing = leftovers.existing();
     for one in &existing {

@@ -161,6 +161,12 @@ impl Change {
         warnings
     }
 
+    /// Whether Claude Code ignores the file, or all hooks of an event in it.
+    pub fn is_ignored(&self) -> bool {
+        let Settings { ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
+        ignored.is_some() || !dead.is_empty()
+    }
+
     /// Moves copies of an earlier version out of the project; where they were and are.
     pub fn move_copies_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         self.settings_file.backups().move_out()
@@ -209,6 +215,11 @@ impl Removal {
         Ok(Removal { settings_file, before, after, is_exact, lost, known })
     }
 
+    /// The number of hooks that a config had taken over and that are in the file again.
+    pub fn restored(&self) -> usize {
+        missing(self.after.as_deref().unwrap_or_default(), &settings::user_hooks(&self.before)).len()
+    }
+
     /// The hooks of the user's that are not lost.
     pub fn known_hooks(&self) -> Vec<UserHook> {
         self.known.clone()
@@ -223,23 +234,15 @@ impl Removal {
     }
 
     /// Writes or removes the file.
-    pub fn apply(&self) -> Result<RemovedCopies, InstallError> {
+    ///
+    /// Returns the copy of what the file was until now, if it is not exactly what it was before installing.
+    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let backups = self.settings_file.backups();
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
-        let forgotten =
-            if self.is_exact { backups.forget_restored(self.after.as_deref()) } else { Vec::new() };
-        Ok(RemovedCopies { previous, forgotten })
+        Ok(previous)
     }
-}
-
-/// What became of the copies of a settings file.
-pub struct RemovedCopies {
-    /// The copy of what the file was until now, if it is not exactly what it was before installing.
-    pub previous: Option<PathBuf>,
-    /// Copies that were removed: the file is what they were.
-    pub forgotten: Vec<PathBuf>,
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.

@@ -249,7 +249,7 @@ fn types_and_formats_are_checked_and_nothing_twice() {
     );
     check_runs(
         &[("package.json", &package(r#""test":"ava""#)), ("tsconfig.json", "{}")],
-        &[": npx tsc --noEmit", ": npm run test"],
+        &[": npx --no-install tsc --noEmit", ": npm run test"],
     );
     let built = r#""test":"npm run build && ava","build":"tsc""#;
     check_runs(&[("package.json", &package(built)), ("tsconfig.json", "{}")], &[": npm run test"]);
