@@ -13,7 +13,7 @@ use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_engine::hooks::Environment;
-use conclaude_engine::install::change::{Change, Removal};
+use conclaude_engine::install::change::{Change, Removal, RemovedCopies};
 use conclaude_engine::install::configured_hooks;
 use conclaude_engine::install::duplicates::{self, Duplicate};
 use conclaude_engine::install::import::{self, Fate};
@@ -220,8 +220,11 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
         let after = removal.after.as_deref().unwrap_or_default();
         diff::print(&mut out, removal.path(), &removal.before, after)?;
     } else {
-        let previous = removal.apply()?;
+        let RemovedCopies { previous, forgotten } = removal.apply()?;
         writeln!(out, "removed conclaude from {}", removal.path().display())?;
+        for copy in &forgotten {
+            writeln!(out, "removed its copy {}: the file is again what that was", copy.display())?;
+        }
         match removal.restored() {
             0 => {}
             1 => writeln!(out, "your hook that the config had taken over is back in it")?,

@@ -179,6 +179,23 @@ impl Backups {
         found
     }
 
+    /// Removes the copies of what the file is again, and returns them.
+    pub fn forget_restored(&self, text: Option<&str>) -> Vec<PathBuf> {
+        let mut forgotten = Vec::new();
+        for copy in self.all() {
+            let is_restored = match copy.kind {
+                BackupKind::Before => Some(copy.text.as_str()) == text,
+                BackupKind::Absent => text.is_none(),
+                BackupKind::Previous => false,
+            };
+            if is_restored && std::fs::remove_file(&copy.path).is_ok() {
+                forgotten.push(copy.path);
+            }
+        }
+        self.remove_folder();
+        forgotten
+    }
+
     /// Only if nothing else is in it.
     fn remove_folder(&self) {
         if let Some(folder) = &self.folder {

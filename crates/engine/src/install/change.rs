@@ -234,15 +234,25 @@ impl Removal {
     }
 
     /// Writes or removes the file.
-    ///
-    /// Returns the copy of what the file was until now, if it is not exactly what it was before installing.
-    pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
+    pub fn apply(&self) -> Result<RemovedCopies, InstallError> {
         let backups = self.settings_file.backups();
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
-        Ok(previous)
+        // Where hooks were taken out and put back, the copy of the settings as they were stays.
+        let is_superfluous = self.is_exact && self.restored() == 0;
+        let forgotten =
+            if is_superfluous { backups.forget_restored(self.after.as_deref()) } else { Vec::new() };
+        Ok(RemovedCopies { previous, forgotten })
     }
+}
+
+/// What became of the copies of a settings file.
+pub struct RemovedCopies {
+    /// The copy of what the file was until now, if it is not exactly what it was before installing.
+    pub previous: Option<PathBuf>,
+    /// Copies that were removed: the file is what they were.
+    pub forgotten: Vec<PathBuf>,
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.

@@ -232,6 +232,11 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
         }
         Node::List(items) if is_of_variables(schema) => Some(variables_help(items)),
         Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
+        Node::Text(text) if has_commands(schema) => {
+            let takes_list = alternatives.iter().any(|one| is_type(one, "array"));
+            let command = format!("[{{run: {text:?}}}]");
+            Some(if takes_list { format!("write {command}") } else { "put it under `commands:`".into() })
+        }
         Node::Text(text) if is_type(schema, "array") => Some(match items.first() {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
