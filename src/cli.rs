@@ -14,6 +14,7 @@ use hook_commands::{HEADING, LITERAL};
 use out::{Out, table};
 use refuse::refuse;
 
+mod allow;
 mod audit;
 mod config;
 mod demo;
@@ -150,6 +151,12 @@ enum Subcommand {
         #[command(flatten)]
         request: why::WhyRequest,
     },
+    /// Permit a call that was denied or asked about: the same call is let through once, or for its session
+    #[command(after_help = allow::EXAMPLES)]
+    Allow {
+        #[command(flatten)]
+        request: allow::AllowRequest,
+    },
     /// Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
     #[command(after_help = test::EXAMPLE)]
     Test {
@@ -239,6 +246,7 @@ impl Subcommand {
             Subcommand::Watch { request } => watch::run(request),
             Subcommand::Explain { request } => explain::run(&request),
             Subcommand::Why { request } => why::run(&request),
+            Subcommand::Allow { request } => allow::run(&request),
             Subcommand::Events { request } => events::run(&request),
             Subcommand::Test { request } => test::run(&request),
             Subcommand::Schema { test: true } => print(test_schema_text()),

@@ -20,6 +20,8 @@ mod command_ends;
 mod reassessment;
 mod summary;
 
+pub(super) use summary::title;
+
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude why             the newest record
   conclaude why 17          the record with this number in `conclaude audit show`
@@ -72,7 +74,7 @@ fn find(trail: &Trail, number: Option<u64>) -> anyhow::Result<TrailEntry> {
     numbered(trail, number)
 }
 
-fn numbered(trail: &Trail, number: u64) -> anyhow::Result<TrailEntry> {
+pub(super) fn numbered(trail: &Trail, number: u64) -> anyhow::Result<TrailEntry> {
     let mut reader = Reader::new(trail);
     let mut found: Option<TrailEntry> = None;
     let mut last = 0;

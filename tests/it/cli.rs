@@ -35,6 +35,7 @@ fn help_and_version_are_answered() {
       watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
       explain      Explain what would be decided at an event, and by which rules; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again
+      allow        Permit a call that was denied or asked about: the same call is let through once, or for its session
       test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       report       Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON

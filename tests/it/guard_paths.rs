@@ -178,6 +178,8 @@ fn commands_for_the_whole_work_tree_are_about_what_git_touches() {
     ? `git clean -fX` may change protected files of the work tree, such as .env. Allow it if these files may change. (built-in: what cannot be decided is asked)
     ");
     let test = answer.again().git(&["add", "-f", "new.key"]).git(&["commit", "-qm", "z"]);
+    // What is as it was committed stays as it is.
+    let test = bash(test, "git stash; git clean -fd").run().silent().again().file("new.key", "changed\n");
     insta::assert_snapshot!(bash(test, "git stash; git clean -fd").run().tool("ask"), @"`git stash` may change protected files of the work tree, such as new.key. Allow it if these files may change. (built-in: what cannot be decided is asked)");
 }
 

@@ -116,6 +116,8 @@ const CALLS: &[&[&str]] = &[
     &["config", "show"],
     &["config", "show", "--origin"],
     &["config", "show", "--json"],
+    &["allow"],
+    &["allow", "1"],
     &["pack", "list"],
     &["pack", "list", "--json"],
     &["pack", "show", "secrets"],

@@ -30,6 +30,7 @@ mod doctor;
 mod documented_rules;
 mod documents;
 mod events;
+mod everyday;
 mod explain;
 mod export;
 #[cfg(unix)]
@@ -61,6 +62,8 @@ mod parallel;
 #[cfg(target_os = "linux")]
 mod paths;
 mod permissions;
+#[cfg(unix)]
+mod permits;
 #[cfg(target_os = "linux")]
 mod processes;
 mod prompts;

@@ -188,7 +188,7 @@ fn everything_that_reads_the_config_agrees_about_a_switched_rule() {
     assert!(explained.contains("off with `packs: {git-safety: {force-push: allow}}`"), "{explained}");
     let shown = run_in(&test.root(), &["config", "show", "preToolUse.toolUsageValidation", "--origin"]).1;
     let (_, rule) = shown.split_once("name: force-push ").unwrap();
-    assert!(rule.lines().take(10).any(|line| line.contains("action: ask  # .conclaude.yaml:4")), "{rule}");
+    assert!(rule.lines().take(14).any(|line| line.contains("action: ask  # .conclaude.yaml:4")), "{rule}");
     assert!(!shown.contains("name: amend "), "{shown}");
 }
 

@@ -77,7 +77,8 @@ fn a_denied_write_names_the_rule_and_the_path_after_normalising() {
       "tool": {
         "name": "Write",
         "use_id": "toolu_1",
-        "file": "sub/../Cargo.lock"
+        "file": "sub/../Cargo.lock",
+        "input_sha256": "[HASH]"
       },
       "started": "[TIME]"
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use call::Advice;
-use conclaude_core::rule::Rule;
+use conclaude_core::rule::{OUT_OF_TIME, Rule};
 use conclaude_core::text::ended;
 use conclaude_os::budget::Budget;
 use open_questions::open_question;
@@ -25,6 +25,7 @@ mod sql;
 mod tool_checks;
 mod tool_rule;
 mod touch_pattern;
+mod unknown_arguments;
 
 pub use call::{Finding, OwnFiles, ToolCall};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
@@ -86,7 +87,7 @@ fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
         ),
         advice: Advice::claude("Do it in smaller steps, or ask the user to shorten the guards."),
         about: None,
-        origin: Rule::built_in("out of time"),
+        origin: Rule::built_in(OUT_OF_TIME),
         matched: matched.to_owned(),
     }
 }

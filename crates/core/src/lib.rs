@@ -25,6 +25,7 @@ pub mod messages;
 pub mod outcome;
 pub mod packs;
 pub mod pattern;
+pub mod permit;
 pub mod plan;
 pub mod rule;
 pub mod text;

@@ -64,6 +64,7 @@ pub fn check(outcome: &Outcome) -> Option<String> {
         Evidence::Note
         | Evidence::Context(..)
         | Evidence::Allowed(_)
+        | Evidence::Permitted(..)
         | Evidence::UpdatedInput(_)
         | Evidence::Skipped
         | Evidence::ConfigError(_)

@@ -69,6 +69,8 @@ pub enum Evidence {
     Context(String, RuleMatch),
     /// A rule allows what another might not.
     Allowed(RuleMatch),
+    /// The user has permitted what this rule is against; with words about the permit.
+    Permitted(RuleMatch, String),
     /// What the tool is given instead.
     UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.

@@ -9,7 +9,11 @@ use crate::config::{Origins, PACK, PACKS, RuleAction};
 use crate::packs::PackRule;
 
 /// The key of rules that no config has.
-const BUILT_IN: &str = "built-in";
+pub const BUILT_IN: &str = "built-in";
+
+/// Rules that are built in, and that no permit of the user overrules.
+pub const OWN_FILES: &str = "conclaude's own files";
+pub const OUT_OF_TIME: &str = "out of time";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Rule {
@@ -38,6 +42,12 @@ impl Rule {
     #[must_use]
     pub fn built_in(what: &str) -> Rule {
         Rule { pattern: Some(what.to_owned()), ..Rule::key(BUILT_IN) }
+    }
+
+    /// What it is called, if it is built in.
+    #[must_use]
+    pub fn built_in_name(&self) -> Option<&str> {
+        if self.key == BUILT_IN { self.pattern.as_deref() } else { None }
     }
 
     #[must_use]

@@ -27,6 +27,7 @@ mod invalid_payload;
 mod live;
 mod panics;
 mod permissions;
+mod permits;
 mod prompt_context;
 mod record;
 pub mod rehearse;
@@ -170,6 +171,7 @@ fn in_context(context: &Context<'_>) -> Result<Trace> {
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(context, &plan, &run, signal));
     }
+    permits::apply(context, &plan, &mut run.outcomes);
     let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
     let ruling = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
     let problem = record::write(context, &plan, &mut run, &ruling);

@@ -186,6 +186,28 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
     Ok(Some(files))
 }
 
+/// Of some files of the repository around a folder, those that differ from the last commit, or may.
+///
+/// # Errors
+/// When git fails.
+pub fn changed(folder: &Path, files: Vec<PathBuf>, budget: &Budget) -> Result<Vec<PathBuf>, GitError> {
+    let Some(repository) = Repository::find(folder, budget) else { return Ok(files) };
+    let name = |file: &Path| file.strip_prefix(&repository.top).ok()?.to_str().map(str::to_owned);
+    let names: Vec<String> = files.iter().filter_map(|file| name(file)).collect();
+    let (staged, committed) = (repository.tracked()?.entries, repository.committed(&names)?);
+    let is_same = |file: &PathBuf| {
+        let Some(name) = name(file) else { return false };
+        match (staged.get(name.as_bytes()), committed.get(name.as_bytes())) {
+            (Some(staged), Some(committed)) => {
+                (staged.mode, &staged.id) == (committed.mode, &committed.id)
+                    && file::is_blob(file, &staged.id)
+            }
+            _ => false,
+        }
+    };
+    Ok(files.into_iter().filter(|file| !is_same(file)).collect())
+}
+
 #[must_use]
 pub fn is_repository(work: &Path) -> bool {
     Repository::find(work, &Budget::unlimited()).is_some()

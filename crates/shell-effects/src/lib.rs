@@ -129,6 +129,14 @@ pub enum CodeLanguage {
     Other,
 }
 
+/// What code may do to files, besides reading them.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct CodeAccess {
+    pub writes: bool,
+    /// It runs other programs.
+    pub runs: bool,
+}
+
 /// A part of a word that is not known before the command runs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownPart {
@@ -217,6 +225,11 @@ pub enum Target {
         directory: String,
         name: String,
     },
+    /// One of the files that a pattern of the shell matches, as it is written.
+    Among {
+        written: String,
+        pattern: String,
+    },
     /// All files of the git work tree.
     WorkTree,
     /// Not known before it runs; as it is written.
@@ -251,6 +264,8 @@ pub enum Doubt {
         interpreter: String,
         language: CodeLanguage,
         text: String,
+        /// What it may do to the files that it names, besides reading them.
+        access: CodeAccess,
         /// Where it runs.
         bases: Vec<Base>,
     },
@@ -340,9 +355,12 @@ impl Effect {
         let path = match &self.target {
             Target::Path(path) => path,
             Target::Into { directory, .. } => directory,
-            Target::Glob(_) | Target::Tree(_) | Target::Trees(_) | Target::WorkTree | Target::Unknown(_) => {
-                return None;
-            }
+            Target::Glob(_)
+            | Target::Tree(_)
+            | Target::Trees(_)
+            | Target::Among { .. }
+            | Target::WorkTree
+            | Target::Unknown(_) => return None,
         };
         match &self.base {
             _ if path.starts_with('/') => Some(path.clone()),

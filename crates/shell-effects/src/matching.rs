@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::glob::{Hole, Part};
 use crate::programs::arguments::{self, Flags, Takes, takes};
-use crate::programs::program::Program;
+use crate::programs::program::{Deletes, Program};
 use crate::programs::table;
 use crate::{Quoting, SimpleCommand, UnknownPart};
 
@@ -44,6 +44,13 @@ impl SimpleCommand {
         let text = words.iter().map(|(_, word)| &**word).collect::<Vec<_>>().join(" ");
         PlainCommand { command: self, text: Some(text), words: Some(words), subcommand }
     }
+}
+
+/// The substitution in a part of a word, and where it starts.
+fn substitution(part: &str) -> Option<(usize, &str)> {
+    let start = part.find("$(")?;
+    let end = part.rfind(')').filter(|end| *end > start)?;
+    Some((start, part.get(start..=end)?))
 }
 
 /// What follows the home directory in a path below it.
@@ -115,6 +122,25 @@ impl PlainCommand<'_> {
         forms
     }
 
+    /// With the options before its subcommand, but without the path of its program: `git -c a=b push`. None where it is written so.
+    pub fn with_options(&self) -> Option<String> {
+        let (first, rest) = self.command.words.split_first()?;
+        let program = table::compared_name(first);
+        let is_short = self.words.as_ref().is_none_or(|words| words.len() == self.command.words.len());
+        if program.len() == first.len() || is_short {
+            return None;
+        }
+        Some([&[program.to_owned()], rest].concat().join(" "))
+    }
+
+    /// The substitutions in its words whose output is not known, as they are written. What is in them is a command of its own.
+    pub fn substitutions(&self) -> impl Iterator<Item = &str> {
+        self.command.unknown.iter().filter_map(|unknown| {
+            let word = self.command.words.get(unknown.word)?;
+            substitution(word.get(unknown.part.clone())?).map(|(_, text)| text)
+        })
+    }
+
     /// How it is shown in a pipeline: what runs the output of others is only named.
     pub fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
@@ -146,10 +172,20 @@ impl PlainCommand<'_> {
             }
             let mut at = 0;
             for unknown in self.command.unknown.iter().filter(|unknown| unknown.word == index) {
-                let Some(hole) = self.hole(unknown, word, position, or_option) else { continue };
-                parts.push(Part::Text(word.get(at..unknown.part.start).unwrap_or_default()));
+                let (hole, part) = match self.hole(unknown, word, position, or_option) {
+                    Some(hole) => (hole, unknown.part.clone()),
+                    // A number, a hash or a name.
+                    None => match word.get(unknown.part.clone()).and_then(substitution) {
+                        Some((start, text)) => {
+                            let start = unknown.part.start + start;
+                            (Hole::Name, start..start + text.len())
+                        }
+                        None => continue,
+                    },
+                };
+                parts.push(Part::Text(word.get(at..part.start).unwrap_or_default()));
                 parts.push(Part::Unknown(hole));
-                at = unknown.part.end;
+                at = part.end;
                 is_known = false;
             }
             parts.push(Part::Text(word.get(at..).unwrap_or_default()));
@@ -200,6 +236,24 @@ impl PlainCommand<'_> {
     }
 }
 
+/// Options that take a value in no program that rules are about.
+const BOOLEANS: &[&str] = &[
+    "--all",
+    "--all-namespaces",
+    "--force",
+    "--now",
+    "--recursive",
+    "--wait",
+    "--yes",
+    "-y",
+    "--quiet",
+    "-q",
+    "--verbose",
+    "-auto-approve",
+    "--auto-approve",
+    "--ignore-not-found",
+];
+
 /// Whether a command has an option, however it is written: `-uf`, `--delete`, `--dele`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OptionMatch {
@@ -223,7 +277,9 @@ impl PlainCommand<'_> {
             if *word == "--" && hole.is_none() {
                 break;
             }
-            if hole.is_some_and(|hole| may_be_option(hole, word, at == first)) {
+            // The first words of `find` are directories.
+            let finds = self.command.entry.is_some_and(|program| program.deletes == Deletes::Found);
+            if hole.is_some_and(|hole| may_be_option(hole, word, at == first && !finds)) {
                 found = Some(OptionMatch::Possible);
             }
             let known = hole.and_then(|hole| word.get(..hole.part.start)).unwrap_or(word);
@@ -238,15 +294,43 @@ impl PlainCommand<'_> {
 }
 
 impl PlainCommand<'_> {
-    /// Whether one of these options is certainly given, and none of them with a value that switches it off or is not known.
-    pub fn switches_on(&self, wanted: &[String]) -> bool {
+    /// Whether one of these options is certainly given, and nothing switches it off again: another value, a value that is not known,
+    /// or `--no-…`. `booleans` are options that take no value.
+    pub fn switches_on(&self, wanted: &[String], booleans: &[String]) -> bool {
         let is_off = |(index, word): (usize, &str)| {
-            let Some((name, value)) = word.split_once('=') else { return false };
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let negated =
+                name.strip_prefix("--no-").or_else(|| name.strip_prefix("-no-")).unwrap_or_default();
+            let is_negated =
+                |option: &String| !negated.is_empty() && option.trim_start_matches('-').starts_with(negated);
             let is_wanted = wanted.iter().any(|option| option == name);
             let is_known = !self.command.unknown.iter().any(|unknown| unknown.word == index);
-            is_wanted && (!is_known || matches!(value, "none" | "false" | "False" | "no" | "0"))
+            wanted.iter().any(is_negated)
+                || is_wanted && (!is_known || matches!(value, "none" | "false" | "False" | "no" | "0"))
         };
-        self.option(wanted) == Some(OptionMatch::Certain) && !self.words().any(is_off)
+        self.option_alone(wanted, booleans) && !self.words().any(is_off)
+    }
+
+    /// Whether one of these options is given, and is not the value of an option before it.
+    fn option_alone(&self, wanted: &[String], booleans: &[String]) -> bool {
+        if self.option(wanted) != Some(OptionMatch::Certain) {
+            return false;
+        }
+        // Which options of git take a value is known.
+        let words: Vec<&str> = self.words().map(|(_, word)| word).skip(self.subcommand).collect();
+        let is_listed = words
+            .first()
+            .is_some_and(|name| self.command.entry.is_some_and(|program| program.subcommand(name).is_some()));
+        let is_boolean = |word: &str| {
+            BOOLEANS.contains(&word) || booleans.iter().chain(wanted).any(|boolean| boolean == word)
+        };
+        let may_take_value =
+            |word: &str| word.len() > 1 && word.starts_with('-') && !word.contains('=') && !is_boolean(word);
+        let is_alone = |pair: &[&str]| match pair {
+            [before, word] => read("", word, wanted).0 && (is_listed || !may_take_value(before)),
+            _ => false,
+        };
+        words.windows(2).any(is_alone)
     }
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod batches;
+pub(crate) mod code_access;
 pub(crate) mod databases;
 pub(crate) mod editors;
 pub(crate) mod expression;
@@ -13,7 +14,9 @@ pub(crate) mod git;
 pub(crate) mod inline_calls;
 pub(crate) mod interpreters;
 pub(crate) mod launchers;
+pub(crate) mod names;
 pub(crate) mod network;
+pub(crate) mod patches;
 pub(crate) mod powershell;
 pub(crate) mod program;
 pub(crate) mod search;

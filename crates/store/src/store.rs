@@ -13,6 +13,7 @@ use conclaude_os::files;
 use conclaude_os::log;
 
 pub mod outbox;
+pub mod permits;
 pub mod running;
 pub mod session;
 pub mod trust;

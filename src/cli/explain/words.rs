@@ -32,7 +32,7 @@ pub(super) fn of_command(command: &SimpleCommand) -> String {
 
 pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
     match unclear {
-        Uncertainty::Path { access, written } => {
+        Uncertainty::Path { access, written, .. } => {
             format!("{} `{written}`, which is not known before it runs", access.does())
         }
         Uncertainty::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),

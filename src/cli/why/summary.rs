@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::reassessment::Reassessment;
 use super::{decision, evidence, rule, switch_off};
+use crate::cli::allow;
 use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::{Out, Paint};
 use conclaude_core::messages::short;
@@ -36,7 +37,9 @@ pub(super) fn print(out: &mut Out<'_>, entry: &TrailEntry, today: &Reassessment)
     if lines.is_empty() {
         lines.push(line(FAINT, "·", "nothing was found, and no command ran".to_owned()));
     }
-    let room = MAX_LINES - 3;
+    // A program that reads this cannot permit anything.
+    let is_offered = Out::is_terminal() && allow::is_permitted(entry);
+    let room = MAX_LINES - 3 - usize::from(is_offered);
     let left_out = lines.len().saturating_sub(room);
     for SummaryLine { paint, mark, text } in lines.iter().take(if left_out > 0 { room - 1 } else { room }) {
         writeln!(out, "  {paint}{mark}{paint:#} {}", cut(text))?;
@@ -45,6 +48,9 @@ pub(super) fn print(out: &mut Out<'_>, entry: &TrailEntry, today: &Reassessment)
         writeln!(out, "  {FAINT}… {} more{FAINT:#}", count(left_out as u64 + 1, "line"))?;
     }
     writeln!(out, "today: {}", cut(&today_in_words(today)))?;
+    if is_offered {
+        writeln!(out, "{FAINT}`conclaude allow {seq}` permits this call once{FAINT:#}")?;
+    }
     writeln!(out, "{FAINT}`conclaude why {seq} --all` shows the rest{FAINT:#}")
 }
 
@@ -61,7 +67,7 @@ fn cut(text: &str) -> String {
 }
 
 /// The event, what it is about, what was decided, and who asked.
-fn title(record: &Value) -> String {
+pub(in crate::cli) fn title(record: &Value) -> String {
     let mut title = text_or_empty(record, "event").to_owned();
     if let Some(tool) = record.get("tool") {
         let subject = text(tool, "file").map(str::to_owned).or_else(|| text(tool, "command").map(short));

@@ -30,6 +30,10 @@ pub(crate) fn isolate(command: &mut Command) {
     let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "OTEL_", "XDG_", "GIT_", "CLICOLOR", "TRACE"];
     let names = [
         "CONCLAUDE",
+        "CLAUDECODE",
+        "AI_AGENT",
+        "COPILOT_CLI",
+        "CODEX_SANDBOX",
         "DBUS_SESSION_BUS_ADDRESS",
         "NO_COLOR",
         "http_proxy",

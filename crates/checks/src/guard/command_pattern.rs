@@ -54,7 +54,9 @@ impl<'a> CommandForms<'a> {
         budget: &'a Budget,
     ) -> CommandForms<'a> {
         let plain = command.plain(home);
-        CommandForms { environment: plain.with_environment(), plain, whole, budget }
+        let mut environment = plain.with_environment();
+        environment.extend(plain.with_options());
+        CommandForms { environment, plain, whole, budget }
     }
 
     /// Adds forms with absolute paths for directories outside of the project: `cd / && rm -rf *` becomes `rm -rf /*`.
@@ -152,7 +154,10 @@ impl CommandPattern {
     /// about each `git tag $NAME` would not help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
         let CommandForms { plain, environment, whole, budget } = forms;
-        let matching = |text: &'f str| if self.matches(text, true, budget) { Some(text) } else { None };
+        let matching = |text: &'f str| {
+            let is_match = self.matches(&self.without_substitutions(text, plain), true, budget);
+            if is_match { Some(text) } else { None }
+        };
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))
             .or_else(|| matching((*whole)?))
@@ -167,9 +172,24 @@ impl CommandPattern {
         }
     }
 
+    /// A text without what is in its substitutions, unless the pattern looks into them: that is compared as a command of its own.
+    fn without_substitutions<'t>(&self, text: &'t str, plain: &PlainCommand<'_>) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        if self.glob.as_str().contains("$(") {
+            return text;
+        }
+        for substitution in plain.substitutions() {
+            if text.contains(substitution) {
+                text = Cow::Owned(text.replace(substitution, "$()"));
+            }
+        }
+        text
+    }
+
     /// Whether one of the options is given, and none of those that must not be.
     fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
-        if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice())) {
+        let booleans = self.options.as_ref().map_or(&[][..], OptionNames::as_slice);
+        if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice(), booleans)) {
             return None;
         }
         self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))

@@ -8,7 +8,7 @@ use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
 use super::search::first_below;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
-use conclaude_core::rule::Rule;
+use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_os::git;
 use shell_effects::{Access, Extent};
 
@@ -64,7 +64,7 @@ pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) ->
             "Allow it only if you want conclaude's rules, registration or records to change.",
         ),
         about: None,
-        origin: Rule::built_in("conclaude's own files"),
+        origin: Rule::built_in(OWN_FILES),
         matched: matched.to_owned(),
     }
 }

@@ -6,15 +6,16 @@ use super::call::{Advice, Finding, OwnFiles, ToolCall, doing, shown, start};
 use super::file_checks::against_own;
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
-use super::rules::{Action, GuardRules, ToolRule};
-use super::search::first_below;
+use super::rules::{Action, FileRules, GuardRules, ToolRule};
+use super::search::{expand, first_below};
 use super::tool_checks::allows;
+use super::unknown_arguments;
 use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
-use shell_effects::{Access, Base, Doubt, Extent, WORK_TREE};
+use shell_effects::{Access, Base, CodeAccess, Doubt, Extent, WORK_TREE};
 
 /// The rule by which the user is asked where others cannot be used.
 pub const UNUSABLE_RULES: &str = "rules that cannot be used are asked about";
@@ -38,7 +39,12 @@ pub(super) fn open_question(
         return Some(finding);
     }
     let question = match unclear {
-        Uncertainty::Path { access, written } => unknown_path(rules, call, *access, written),
+        Uncertainty::Path { access, among: Some(among), .. }
+            if is_among_free(rules, call, *access, among) =>
+        {
+            None
+        }
+        Uncertainty::Path { access, written, .. } => unknown_path(rules, call, *access, written),
         Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
         }
@@ -50,6 +56,30 @@ pub(super) fn open_question(
     let UserQuestion { reason, advice, matched } = question?;
     let origin = Rule::built_in("what cannot be decided is asked");
     Some(Finding { action: Action::Ask, reason, advice, about: None, origin, matched })
+}
+
+/// Whether none of the files that a path may be is protected.
+fn is_among_free(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    access: Access,
+    (base, pattern): &(PathBuf, String),
+) -> bool {
+    let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
+    let adds = access != Access::Read
+        && !(rules.additions.is_empty(call.agent)
+            && rules.root_additions.is_none()
+            && rules.git_ignored.is_none()
+            && call.worktree.is_none());
+    let Some(paths) = expand(base, pattern, call.ground.budget) else { return false };
+    let ground = Ground { cwd: base, ..call.ground };
+    let is_free = |path: &PathBuf| {
+        let touch = ground.touch(access, &path.to_string_lossy());
+        !is_protected_by(guards, call, &touch)
+            && (access == Access::Read
+                || call.own.is_none_or(|own| !own.files().covers(Path::new(touch.named()), &touch.path)))
+    };
+    !adds && paths.iter().all(is_free)
 }
 
 fn unknown_path(
@@ -134,7 +164,8 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     };
     let found = match git::files_of(directory, extent, call.ground.budget) {
         Ok(Some(files)) => {
-            Some(files.into_iter().find(|file| call.ground.budget.is_over() || is_protected(file, false)))
+            let is_meant = |file: &PathBuf| call.ground.budget.is_over() || is_protected(file, false);
+            Some(first_meant(call, change, files.into_iter().filter(is_meant)))
         }
         // If git cannot list its files, all files count. `.git` is not part of the work tree.
         Ok(None) | Err(_) => {
@@ -159,6 +190,28 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     })
 }
 
+/// Protected files that are looked at one by one. Of more, any may have changed.
+const MAX_COMPARED: usize = 64;
+
+/// The first file that a command changes.
+fn first_meant(
+    call: &ToolCall<'_>,
+    change: &WorkTreeChange<'_>,
+    mut files: impl Iterator<Item = PathBuf>,
+) -> Option<PathBuf> {
+    if !change.extent.only_changed {
+        return files.next();
+    }
+    let files: Vec<PathBuf> = files.take(MAX_COMPARED + 1).collect();
+    if files.is_empty() || files.len() > MAX_COMPARED || call.ground.budget.is_over() {
+        return files.into_iter().next();
+    }
+    match git::changed(change.directory, files.clone(), call.ground.budget) {
+        Ok(changed) => changed.into_iter().next(),
+        Err(_) => files.into_iter().next(),
+    }
+}
+
 fn doubtful(
     rules: &GuardRules,
     call: &ToolCall<'_>,
@@ -166,8 +219,8 @@ fn doubtful(
     doubt: &Doubt,
 ) -> Option<UserQuestion> {
     match doubt {
-        Doubt::InlineCode { interpreter, text, bases, .. } => {
-            let word = guarded_word(rules, call, bases, text)?;
+        Doubt::InlineCode { interpreter, text, bases, access, .. } => {
+            let word = named_word(call, bases, text, &|touch| code_may_harm(rules, call, *access, touch))?;
             Some(UserQuestion {
                 reason: format!(
                     "Code in {interpreter} names `{word}`, and what it does to that file cannot be known."
@@ -177,9 +230,7 @@ fn doubtful(
             })
         }
         Doubt::UnknownProgram { words, bases } => {
-            // A word with spaces is prose, such as a title.
-            let mut arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
-            let word = arguments.find_map(|word| guarded_word(rules, call, bases, word))?;
+            let word = unknown_arguments::protected(rules, call, bases, words)?;
             Some(UserQuestion {
                 reason: format!(
                     "`{}` is given `{word}`, and what it does to that file is not known.",
@@ -243,27 +294,26 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
     Some(against_own(call, reason, &word))
 }
 
-/// The first word of a text that names a protected file in one of the directories.
-fn guarded_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
-    let is_guarded = |touch: &Touch| {
-        let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
-        guards.any(|rules| rules.protecting_any(&touch.names, &call.silent_query()).is_some())
-    };
-    named_word(call, bases, text, &is_guarded)
+/// Whether code may do to a file what a rule is against. A file that may be read counts only if the code may write it.
+fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, touch: &Touch) -> bool {
+    let may_write = access.writes || access.runs;
+    is_protected_by(&rules.unreadable, call, touch)
+        || may_write && is_protected_by(&rules.uneditable, call, touch)
+}
+
+pub(super) fn is_protected_by(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> bool {
+    rules.protecting_any(&touch.names, &call.silent_query()).is_some()
 }
 
 /// The first word of a text that names such a file in one of the directories.
-fn named_word(
+pub(super) fn named_word(
     call: &ToolCall<'_>,
     bases: &[Base],
     text: &str,
     is_such: &dyn Fn(&Touch) -> bool,
 ) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
-    let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
-    // `--file=x` and `-fx` name `x`.
-    let candidates =
-        words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
+    let candidates = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
     let directories = call.ground.directories(bases);
     let is_named =
         |cwd: &PathBuf, word: &str| is_such(&Ground { cwd, ..call.ground }.touch(Access::Link, word));

@@ -23,9 +23,9 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
     shell_effects::read_in(command, &context)
 }
 
-/// What registers and trusts, and what starts the audit trail again.
-pub const CHANGING: [&[&str]; 6] =
-    [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"], &["pack", "add"]];
+/// What registers, trusts and permits, and what starts the audit trail again.
+pub const CHANGING: [&[&str]; 7] =
+    [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"], &["pack", "add"], &["allow"]];
 
 /// With one of these nothing is changed.
 pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
@@ -127,6 +127,8 @@ mod tests {
             "conclaude trust -y",
             "conclaude trust --revoke",
             "conclaude init --force",
+            "conclaude allow",
+            "conclaude allow --session 17",
             "conclaude audit reset --yes",
             "conclaude $X",
             "conclaude.exe uninstall --purge",

@@ -7,7 +7,7 @@ use super::search::expand;
 use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
-use conclaude_os::files;
+use conclaude_os::{archives, files};
 use conclaude_store::root::{git_top_level, inside_worktree};
 use shell_effects::{Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target};
 
@@ -71,6 +71,8 @@ pub enum Uncertainty {
     Path {
         access: Access,
         written: String,
+        /// A directory, and a pattern for the files below it that it may be.
+        among: Option<(PathBuf, String)>,
     },
     /// All files of the work tree may change.
     WorkTree {
@@ -271,7 +273,7 @@ impl Ground<'_> {
     fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Uncertainty> {
         let formats = effect.access == Access::Format;
         let access = if formats { Access::Write } else { effect.access };
-        let unknown = |written: &str| Uncertainty::Path { access, written: written.to_owned() };
+        let unknown = |written: &str| Uncertainty::Path { access, written: written.to_owned(), among: None };
         let base = match self.directory(&effect.base) {
             Directory::At(at) => Some(at),
             Directory::Never => return Ok(Vec::new()),
@@ -302,6 +304,10 @@ impl Ground<'_> {
                 let is_whole = matches!(effect.target, Target::Trees(_));
                 touches.map(|touch| if is_whole { touch.with_contents() } else { touch }).collect()
             }
+            Target::Among { written, pattern } => {
+                let among = at("").ok().map(|base| (base, pattern.clone()));
+                return Err(Uncertainty::Path { access, written: written.clone(), among });
+            }
             Target::WorkTree => return Ok(Vec::new()),
             Target::Unknown(written) => return Err(unknown(written)),
         };
@@ -326,6 +332,45 @@ impl Environment for ShellEnvironment<'_> {
         text(std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())?)
     }
 
+    fn text(&self, path: &str) -> Option<String> {
+        files::read_text(&self.cwd.join(path), MAX_PATCH).ok()
+    }
+
+    fn members(&self, archive: &str) -> Option<Vec<String>> {
+        archives::members(&self.cwd.join(archive), &Budget::of_hook())
+    }
+
+    fn go_setting(&self, name: &str) -> Option<String> {
+        let directory = |name: &str| {
+            let own = std::env::var_os(name).map(PathBuf::from);
+            // What `go env -w` wrote.
+            let written = || {
+                let settings = go_settings()?;
+                let value = settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+                Some(PathBuf::from(value))
+            };
+            own.or_else(written).filter(|path| !path.as_os_str().is_empty())
+        };
+        // It may be a list, of which the first counts.
+        let path = match directory("GOPATH") {
+            Some(list) => std::env::split_paths(&list).next()?,
+            None => Path::new(&files::home()?).join("go"),
+        };
+        let found = match name {
+            "GOMODCACHE" => directory(name).unwrap_or_else(|| path.join("pkg/mod")),
+            _ => path,
+        };
+        if found.is_absolute() { text(found) } else { None }
+    }
+
+    fn is_set(&self, name: &str) -> Option<bool> {
+        Some(std::env::var_os(name).is_some())
+    }
+
+    fn is_there(&self, path: &str) -> Option<bool> {
+        Some(self.cwd.join(path).symlink_metadata().is_ok())
+    }
+
     fn directory(&self, path: &str) -> Option<String> {
         text(normalise(&self.cwd.join(path)))
     }
@@ -333,6 +378,22 @@ impl Environment for ShellEnvironment<'_> {
     fn top_level(&self, path: &str) -> Option<String> {
         text(git_top_level(&normalise(&self.cwd.join(path)))?.to_owned())
     }
+}
+
+/// Longer patches are not looked into.
+const MAX_PATCH: u64 = 4 << 20;
+
+/// No file with settings of go is larger.
+const MAX_GO_SETTINGS: u64 = 1 << 16;
+
+/// The file with the user's settings of go.
+fn go_settings() -> Option<String> {
+    let named = std::env::var_os("GOENV").map(PathBuf::from);
+    let config = || {
+        let folder = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        Some(folder.or_else(|| Some(Path::new(&files::home()?).join(".config")))?.join("go/env"))
+    };
+    files::read_text(&named.or_else(config)?, MAX_GO_SETTINGS).ok()
 }
 
 fn text(path: PathBuf) -> Option<String> {

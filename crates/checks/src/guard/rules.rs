@@ -110,6 +110,11 @@ impl FileRules {
         !self.0.iter().any(|rule| !rule.allows && rule.agents.include(agent))
     }
 
+    /// The rules that are not those of a pack.
+    pub fn of_user(&self) -> FileRules {
+        FileRules(self.0.iter().filter(|rule| !rule.origin.is_of_pack()).cloned().collect())
+    }
+
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer layer permits.
     pub fn protecting(&self, location: &Location, query: &FileQuery<'_>) -> Option<Protection<'_>> {

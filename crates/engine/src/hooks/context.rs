@@ -182,6 +182,12 @@ impl<'a> Context<'a> {
         Ok(plan)
     }
 
+    /// Where relative paths start, unless that is the project's root.
+    pub(super) fn cwd_elsewhere(&self) -> Option<&str> {
+        let cwd = self.payload().cwd();
+        if self.root.folder.to_str() == Some(cwd) { None } else { Some(cwd) }
+    }
+
     /// Looked for once: a transcript is read for that, and git may be started.
     pub(super) fn changed(&self) -> &ChangedFiles {
         self.changed.get_or_init(|| {

@@ -13,7 +13,7 @@ use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::plan::Plan;
 use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
 use conclaude_os::{log, notify};
-use conclaude_store::store::Session;
+use conclaude_store::store::{Session, permits};
 
 /// A decision, and what went wrong when it was recorded.
 pub(super) struct RecordedRuling {
@@ -49,6 +49,7 @@ pub(super) fn finish(
     notify_user(context, plan, outcomes, end);
     if plan.event == EventKind::SessionEnd {
         context.session.end();
+        permits::forget(context.payload().session_id());
     }
     let result = delivery::deliver(context, result);
     if let Some(error) = &result.error

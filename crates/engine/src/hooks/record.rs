@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::run::Run;
-use super::{skipped_commands, state_changes};
+use super::{guards, permits, skipped_commands, state_changes};
 use conclaude_checks::des::DesContext;
 use conclaude_checks::guard::UNUSABLE_RULES;
 use conclaude_core::blocks::BlockCount;
@@ -23,6 +23,7 @@ use conclaude_core::text::{Excerpt, count, head_and_tail};
 use conclaude_os::{files, notify};
 use conclaude_store::audit::words::INTERRUPTED;
 use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, Skip, ToolRecord};
+use conclaude_store::store::permits::input_hash;
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
@@ -150,7 +151,8 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
     Some(Record {
         agent_id: agent_id.map(str::to_owned),
         agent,
-        tool: tool(context),
+        tool: tool(context)
+            .map(|tool| ToolRecord { input_sha256: permitted_input(context, run, decision), ..tool }),
         step: state_changes::recorded_step(plan, context),
         des: context.gate.as_ref().and_then(|gate| {
             let des = DesContext::of(&gate.markers);
@@ -243,6 +245,7 @@ fn of_applied(outcome: &Outcome) -> Option<AppliedRule> {
             (format!("Claude is given {}", count(text.chars().count() as u64, "character")), applied)
         }
         Evidence::Allowed(applied) => ("it is allowed".to_owned(), applied),
+        Evidence::Permitted(overruled, what) => (what.clone(), overruled),
         _ => return None,
     };
     Some(AppliedRule { what, rule: applied.rule.clone(), matched: applied.matched.clone(), verdict: None })
@@ -265,10 +268,10 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
     let name = text("tool_name")?;
     let input = fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default();
-    let cwd = context.payload().cwd();
     Some(ToolRecord {
         use_id: text("tool_use_id"),
-        cwd: if context.root.folder.to_str() == Some(cwd) { None } else { Some(cwd.to_owned()) },
+        cwd: context.cwd_elsewhere().map(str::to_owned),
+        input_sha256: None,
         ..tool_input(&name, &input)
     })
 }
@@ -293,6 +296,16 @@ fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
         },
         ..ToolRecord::default()
     }
+}
+
+/// The hash by which the user can permit a call that guards or rules for permissions are against.
+fn permitted_input(context: &Context<'_>, run: &Run<'_>, decision: &str) -> Option<String> {
+    let is_refused = [Word::Denied.as_str(), Word::Asked.as_str()].contains(&decision);
+    if !is_refused || !run.outcomes.iter().any(permits::is_covered) {
+        return None;
+    }
+    let tool = guards::tool_of(&context.event)?;
+    Some(input_hash(&tool.tool_name, &tool.tool_input))
 }
 
 /// The file, the lines and what is wrong in them.

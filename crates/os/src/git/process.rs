@@ -67,6 +67,13 @@ impl Repository {
         Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
     }
 
+    /// What the last commit has of these files.
+    pub(super) fn committed(&self, names: &[String]) -> Result<IndexEntries, GitError> {
+        let arguments = ["ls-tree", "-z", "--full-tree", "HEAD", "--"];
+        let names = names.iter().map(String::as_str);
+        Ok(index::parse_listed(&self.git(&arguments.into_iter().chain(names).collect::<Vec<_>>())?))
+    }
+
     pub(super) fn listed_index(&self) -> Result<IndexEntries, GitError> {
         Ok(index::parse_listed(&self.git(&["ls-files", "--stage", "-z", "--full-name"])?))
     }

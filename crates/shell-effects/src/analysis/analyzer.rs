@@ -32,6 +32,10 @@ pub(crate) struct Analyzer<'a> {
     pub(super) traps: Vec<(Field, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
+    /// Variables of which more than the value is used: `${x:-y}`.
+    pub(super) operated: Vec<String>,
+    /// Whether the words of the command at hand are those without a `TMPDIR`.
+    pub(super) without_tmpdir: bool,
     /// How many files with settings of git are read, one because of the other.
     pub(crate) git_includes: usize,
     work: usize,
@@ -42,11 +46,15 @@ pub(crate) struct Analyzer<'a> {
 pub(super) struct Scope {
     /// What the command reads from.
     pub(super) input: Stream,
+    /// The file that this is, if it is one.
+    pub(super) input_file: Option<Field>,
     /// How many redirections to a file are around the command.
     pub(super) redirected: usize,
     /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
     pub(super) inside: usize,
     pub(super) elsewhere: usize,
+    /// How many loops are around the command.
+    pub(super) loops: usize,
     /// How deeply it is nested.
     pub(super) depth: usize,
     /// The first command of the substitutions of the command at hand, and the first one of its pipeline.
@@ -108,9 +116,11 @@ impl<'a> Analyzer<'a> {
             state: State::new(),
             scope: Scope {
                 input: Stream::Inherited,
+                input_file: None,
                 redirected: 0,
                 inside: 0,
                 elsewhere: 0,
+                loops: 0,
                 depth: 0,
                 start: 0,
                 pipeline: 0,
@@ -127,6 +137,8 @@ impl<'a> Analyzer<'a> {
             jumps: Jumps::default(),
             traps: Vec::new(),
             untracked: Vec::new(),
+            operated: Vec::new(),
+            without_tmpdir: false,
             git_includes: 0,
             work: 0,
         }
@@ -173,8 +185,13 @@ impl Analyzer<'_> {
         &self.scope.input
     }
 
+    pub(crate) fn input_file(&self) -> Option<&Field> {
+        self.scope.input_file.as_ref()
+    }
+
     pub(crate) fn set_input(&mut self, input: Stream) {
         self.scope.input = input;
+        self.scope.input_file = None;
     }
 
     pub(crate) fn output_mut(&mut self) -> &mut Stream {

@@ -116,6 +116,7 @@ pub(crate) fn completion(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 pub(crate) fn source(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((file, arguments)) = call.arguments.operands.split_first() else { return };
     let arguments = if arguments.is_empty() { None } else { Some(arguments) };
+    analyzer.state.options.has_sourced = true;
     analyzer.returning(arguments, |analyzer| {
         if is_input(file) {
             analyzer.code_from_input(call.name, Language::ThisShell);

@@ -9,11 +9,11 @@ use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
-use crate::programs::inline_calls;
 use crate::programs::program::Stdin;
+use crate::programs::{code_access, inline_calls};
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
-use crate::{CodeLanguage, Doubt};
+use crate::{CodeAccess, CodeLanguage, Doubt};
 
 /// The number of variables that are followed from one piece of arithmetic.
 const MAX_EVALUATED: usize = 32;
@@ -65,8 +65,16 @@ impl Analyzer<'_> {
         if self.scope.elsewhere > 0 {
             return;
         }
+        let access = match language {
+            CodeLanguage::Shell => CodeAccess { writes: true, runs: true },
+            CodeLanguage::Other => code_access::of(interpreter, &text),
+        };
+        let text = match language {
+            CodeLanguage::Shell => text,
+            CodeLanguage::Other => code_access::without_programs(&text),
+        };
         let bases = self.state.bases().to_vec();
-        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, bases });
+        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, access, bases });
     }
 
     /// Code in another language that the last command runs, and that is not known.
@@ -85,6 +93,7 @@ impl Analyzer<'_> {
     /// the user.
     fn unknown_script(&mut self, interpreter: &str, code: &Field) {
         self.runs_unknown(CodeLanguage::Shell);
+        self.state.options.has_sourced = true;
         if self.is_made_here(code) {
             self.doubt_script(interpreter);
         } else {
@@ -246,7 +255,7 @@ impl Analyzer<'_> {
                 let printed = without_last_backslash(printed);
                 match language {
                     Language::NewShell => self.scoped(|analyzer| {
-                        analyzer.scope.input = Stream::Inherited;
+                        analyzer.set_input(Stream::Inherited);
                         analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&printed.text, interpreter));
                     }),
                     Language::ThisShell => self.code(&printed.text, interpreter),

@@ -94,8 +94,8 @@ impl Analyzer<'_> {
     fn piped(&mut self, pipeline: &Pipeline) {
         let Some((last, others)) = pipeline.split_last() else { return };
         for command in others {
-            self.scope.input =
-                self.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)));
+            let printed = self.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)));
+            self.set_input(printed);
         }
         if self.state.options.lastpipe {
             let before = self.state.clone();
@@ -313,7 +313,15 @@ impl Analyzer<'_> {
     }
 
     /// Runs a body until one more run changes nothing. What changes again and again becomes unknown.
-    pub(crate) fn repeated(&mut self, mut body: impl FnMut(&mut Self)) {
+    pub(crate) fn repeated(&mut self, body: impl FnMut(&mut Self)) {
+        let loops: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.loops;
+        self.restoring(loops, |analyzer| {
+            analyzer.scope.loops += 1;
+            analyzer.repeated_until_known(body);
+        });
+    }
+
+    fn repeated_until_known(&mut self, mut body: impl FnMut(&mut Self)) {
         let outer = self.jumps.loops.take();
         let start = self.script.commands.len();
         for run in 0..=MAX_RUNS {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::extent::Extent;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream::WORK_TREE;
+use crate::analysis::stream::{SEARCHED, WORK_TREE};
 use crate::programs::program::Deletes;
 use crate::programs::table::name_of;
 use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target, UnknownPart};
@@ -78,9 +78,29 @@ impl Analyzer<'_> {
             FieldKind::Glob => Target::Glob(field.text.clone()),
             FieldKind::Tree if field.text == WORK_TREE => Target::WorkTree,
             FieldKind::Tree => Target::Tree(field.text.clone()),
-            FieldKind::Unknown => Target::Unknown(field.text.clone()),
+            FieldKind::Unknown => match self.unknown_target(access, field) {
+                Some(target) => target,
+                None => return,
+            },
         };
         self.effect(access, target, command);
+    }
+
+    /// What a word names that is not known. None if that is nothing.
+    fn unknown_target(&self, access: Access, field: &Field) -> Option<Target> {
+        let pattern = match access {
+            // Like any search through all files.
+            Access::Read if field.text == SEARCHED => return None,
+            Access::Write if self.is_github_file(field) => return None,
+            Access::Read => self.pattern_of_unset(field).or_else(|| self.pattern_of_installed(field)),
+            Access::Write => self.pattern_of_unset(field),
+            _ => None,
+        };
+        let written = field.text.clone();
+        Some(match pattern {
+            Some(pattern) => Target::Among { written, pattern },
+            None => Target::Unknown(written),
+        })
     }
 
     /// The same for a file, or a directory with all that is in it.
@@ -101,12 +121,16 @@ impl Analyzer<'_> {
         if target == Target::WorkTree && access == Access::Read {
             return;
         }
+        if self.without_tmpdir && access == Access::Delete && self.is_nowhere(&target) {
+            return;
+        }
         if let (Access::MakeDirectory, Target::Path(path)) = (access, &target) {
             self.state.disk.make_directory(path);
         }
         let path = match &target {
             Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => path,
             Target::Into { directory, .. } => directory,
+            Target::Among { pattern, .. } => pattern,
             Target::WorkTree => "",
             Target::Unknown(_) => {
                 let base = self.state.bases().first().cloned().unwrap_or(Base::Unknown);

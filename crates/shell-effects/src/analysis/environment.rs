@@ -1,14 +1,44 @@
 //! What a command does not say itself: values of variables that it does not set, and directories.
 
-use crate::Base;
+use std::ops::Range;
+
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
+use crate::glob::escaped;
+use crate::programs::program::{Action, Program};
+use crate::syntax::parser::is_name;
+use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target};
 
 /// Answers questions about the place where a command runs. It is asked only where a command uses the answer; nothing means that
 /// the answer is not known.
 pub trait Environment {
     /// The value of a variable.
     fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether a command gets a variable of this name.
+    fn is_set(&self, _name: &str) -> Option<bool> {
+        None
+    }
+
+    /// Whether there is a file or a directory.
+    fn is_there(&self, _path: &str) -> Option<bool> {
+        None
+    }
+
+    /// The text of a file, if it is not long.
+    fn text(&self, _path: &str) -> Option<String> {
+        None
+    }
+
+    /// The names in an archive, if nothing of it leads out of the directory into which it is unpacked.
+    fn members(&self, _archive: &str) -> Option<Vec<String>> {
+        None
+    }
+
+    /// A setting of go, which is a directory.
+    fn go_setting(&self, _name: &str) -> Option<String> {
         None
     }
 
@@ -29,6 +59,135 @@ pub struct UnknownEnvironment;
 
 impl Environment for UnknownEnvironment {}
 
+/// The files by which a step of GitHub Actions hands something on. Only its runner sets these variables.
+const GITHUB_FILES: [&str; 5] =
+    ["$GITHUB_ENV", "$GITHUB_OUTPUT", "$GITHUB_PATH", "$GITHUB_STATE", "$GITHUB_STEP_SUMMARY"];
+
+/// Commands that print a directory of installed programs, which has no secrets.
+const INSTALLED: [&str; 6] =
+    ["brew --prefix", "npm root", "npm root -g", "pnpm root", "pnpm root -g", "rustc --print sysroot"];
+
+/// Variables that bash or zsh sets itself.
+#[rustfmt::skip]
+const OF_SHELL: &[&str] = &[
+    "_", "COPROC", "DIRSTACK", "FUNCNAME", "HISTCMD", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "OPTIND", "PIPESTATUS", "PWD", "READLINE_LINE",
+    "REPLY", "SHELLOPTS", "aliases", "argv", "builtins", "commands", "dirstack", "functions", "funcstack", "history", "historywords", "jobtexts",
+    "match", "modules", "nameddirs", "options", "parameters", "path", "pipestatus", "prompt", "reply", "status", "userdirs", "words",
+];
+
+/// Variables that nobody sets.
+impl Analyzer<'_> {
+    /// Whether neither the script nor its environment sets a variable. What a file sets that is sourced is not known.
+    pub(crate) fn is_unset(&self, name: &str) -> bool {
+        let is_of_shell = name.starts_with("BASH") || name.starts_with("COMP") || OF_SHELL.contains(&name);
+        !name.is_empty()
+            && name.bytes().all(is_name)
+            && !is_of_shell
+            && !self.is_set_here(name)
+            && self.environment().is_set(name) == Some(false)
+    }
+
+    fn is_set_here(&self, name: &str) -> bool {
+        self.state.get(name).is_some()
+            || self.state.exports.has(name)
+            || self.state.options.has_sourced
+            || self.operated.iter().any(|operated| operated == name)
+    }
+
+    /// Whether all that is not known of a word are variables that nobody sets.
+    pub(crate) fn is_of_unset(&self, word: &Field) -> bool {
+        let is_unset = |(part, _): &(Range<usize>, Quoting)| {
+            let name = word.text.get(part.clone()).and_then(|part| part.strip_prefix('$'));
+            name.is_some_and(|name| self.is_unset(name))
+        };
+        word.kind == FieldKind::Unknown && !word.holes.is_empty() && word.holes.iter().all(is_unset)
+    }
+
+    /// A pattern for a path in a known directory, of which only the values of unset variables are not known.
+    pub(crate) fn pattern_of_unset(&self, word: &Field) -> Option<String> {
+        let start = word.holes.first()?.0.start;
+        if start == 0 || word.text.contains("..") || !self.is_of_unset(word) {
+            return None;
+        }
+        let mut pattern = String::new();
+        let mut at = 0;
+        for (part, _) in &word.holes {
+            pattern.push_str(&escaped(word.text.get(at..part.start)?));
+            pattern.push('*');
+            at = part.end;
+        }
+        pattern.push_str(&escaped(word.text.get(at..)?));
+        Some(pattern)
+    }
+
+    /// Whether a path is in a directory below `/` that does not exist: `rm "$TMPDIR/x"` without a `TMPDIR`.
+    pub(crate) fn is_nowhere(&self, target: &Target) -> bool {
+        let (Target::Path(path) | Target::Tree(path)) = target else { return false };
+        let first = path.strip_prefix('/').and_then(|path| path.split('/').next()).unwrap_or_default();
+        let is_name = !first.is_empty() && !matches!(first, "." | "..");
+        let makes_links = self.script.effects.iter().any(|effect| effect.access == Access::Link);
+        is_name && !makes_links && self.environment().is_there(&format!("/{first}")) == Some(false)
+    }
+
+    /// Whether a word is one of the files of GitHub Actions, and the script does not say otherwise.
+    pub(crate) fn is_github_file(&self, word: &Field) -> bool {
+        GITHUB_FILES.contains(&word.text.as_str())
+            && word.text.strip_prefix('$').is_some_and(|name| !self.is_set_here(name))
+    }
+}
+
+/// Files that were there before the script.
+impl Analyzer<'_> {
+    pub(crate) fn earlier_text(&self, file: &Field, command: usize) -> Option<String> {
+        self.environment().text(&self.earlier_file(file, command)?)
+    }
+
+    pub(crate) fn earlier_members(&self, archive: &Field, command: usize) -> Option<Vec<String>> {
+        let path = self.earlier_file(archive, command)?;
+        let members = self.environment().members(&path)?;
+        // It may replace itself while a loop unpacks it again.
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        if members.iter().any(|member| member.rsplit('/').next() == Some(name)) {
+            None
+        } else {
+            Some(members)
+        }
+    }
+
+    /// The path of a file that no command before this one can have written.
+    fn earlier_file(&self, file: &Field, command: usize) -> Option<String> {
+        let is_free = |earlier: &SimpleCommand| {
+            earlier.entry.is_some_and(is_without_effects) && !earlier.redirects_to_file
+        };
+        let earlier = self.script.commands.get(..command)?;
+        let changes = |effect: &Effect| effect.command < command && effect.access.changes_files();
+        let [path] = self.paths_of(file).try_into().ok()?;
+        let is_known = file.is_literal()
+            && self.scope.loops == 0
+            && self.state.disk.written(&path).is_none()
+            && !self.state.options.has_sourced
+            && earlier.iter().all(is_free)
+            && !self.script.effects.iter().any(changes);
+        if is_known { Some(path) } else { None }
+    }
+}
+
+/// Whether a program only looks at files, makes directories, or runs one command once.
+fn is_without_effects(program: &Program) -> bool {
+    const FREE: &[&str] = &[
+        "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "type", "sudo",
+        "env", "command",
+    ];
+    match program.action {
+        Action::Nothing | Action::Wrap(_) => true,
+        Action::Each(access, _) | Action::Trees(access, _) => {
+            matches!(access, Access::Read | Access::MakeDirectory)
+        }
+        Action::Special(_) => program.names.iter().any(|name| FREE.contains(name)),
+        _ => false,
+    }
+}
+
 impl Analyzer<'_> {
     pub(crate) fn variable_outside(&self, name: &str) -> Option<Field> {
         self.environment().variable(name).map(Field::literal)
@@ -48,8 +207,65 @@ impl Analyzer<'_> {
             "git rev-parse --show-toplevel" if self.is_plain_git() => {
                 self.of_bases(|environment, at| environment.top_level(at))
             }
+            "go env GOMODCACHE" | "go env GOPATH" if first == text && self.is_plain_go() => {
+                let name = first.rsplit(' ').next().unwrap_or_default();
+                self.environment().go_setting(name).map(Field::literal)
+            }
             _ => None,
         }
+    }
+
+    /// Whether nothing in the script changes what go is, or its settings.
+    fn is_plain_go(&self) -> bool {
+        let sets = |words: &[String]| {
+            words.first().is_some_and(|name| name.ends_with("go"))
+                && words.iter().any(|word| word == "-w" || word == "-u")
+        };
+        self.is_installed("go")
+            && !["GOPATH", "GOMODCACHE", "GOENV", "HOME", "XDG_CONFIG_HOME"]
+                .iter()
+                .any(|name| self.is_set_here(name))
+            && !self.script.commands.iter().any(|command| sets(&command.words))
+    }
+
+    /// Whether the script defines no other program of this name, nor says where to look for it.
+    pub(crate) fn is_usual(&self, name: &str) -> bool {
+        self.state.functions.get(name).is_none()
+            && self.state.aliases.get(name).is_none()
+            && self.state.get("PATH").is_none()
+            && !self.state.exports.has("PATH")
+    }
+
+    /// Whether nothing in the script changes which program this is.
+    fn is_installed(&self, name: &str) -> bool {
+        self.is_usual(name) && !self.is_set_here("PATH")
+    }
+
+    /// A pattern for a file below a directory of installed programs, which a command prints.
+    pub(crate) fn pattern_of_installed(&self, word: &Field) -> Option<String> {
+        let [(part, _)] = word.holes.as_slice() else { return None };
+        let (printed, rest) = word.text.split_at_checked(part.end)?;
+        let command = printed.strip_prefix("$(")?.strip_suffix(')')?;
+        let is_known = INSTALLED.contains(&command);
+        let program = command.split(' ').next().unwrap_or_default();
+        if part.start == 0
+            && is_known
+            && self.is_installed(program)
+            && rest.starts_with('/')
+            && !rest.contains("..")
+        {
+            Some(format!("/usr/lib/*{}", escaped(rest)))
+        } else {
+            None
+        }
+    }
+
+    /// The top level of the work tree around the current directory; the directory itself where there is none.
+    pub(crate) fn top_level(&self) -> Option<Field> {
+        if !self.is_plain_git() {
+            return None;
+        }
+        self.of_bases(|environment, at| environment.top_level(at)).or_else(|| self.current_directory())
     }
 
     /// Whether nothing in the script changes what git is, or where it looks.

@@ -14,6 +14,13 @@ use crate::syntax::tree::{List, Operation, Piece, Word};
 impl Analyzer<'_> {
     /// All fields of a word.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
+        // In quotes it is one name, and one of those that are listed if there is only one.
+        if let [Piece::Substitution { list, text, quoted: true }] = word.as_slice()
+            && self.substitution(list, text).is_none()
+            && let Some(files) = self.listed_files(word)
+        {
+            return self.with_glob_options(files);
+        }
         let fields = match braces::expand(word) {
             braces::BraceExpansion::One => self.split(word.iter().map(PieceRef::Whole)),
             braces::BraceExpansion::Many(words) => {
@@ -195,7 +202,7 @@ impl Analyzer<'_> {
         let printed = self.scoped(|analyzer| {
             // It gets what the command prints; only `tee` prints what it reads.
             if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {
-                analyzer.scope.input = Stream::Unknown;
+                analyzer.set_input(Stream::Unknown);
             }
             analyzer.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)))
         });

@@ -7,17 +7,20 @@ pub struct Extent {
     /// Without the ignored ones.
     pub untracked: bool,
     pub ignored: bool,
+    /// Of the tracked ones only those that differ from the last commit.
+    pub only_changed: bool,
 }
 
 impl Default for Extent {
     /// All files.
     fn default() -> Extent {
-        Extent { tracked: true, untracked: true, ignored: true }
+        Extent { tracked: true, untracked: true, ignored: true, only_changed: false }
     }
 }
 
 impl Extent {
-    pub(crate) const TRACKED: Extent = Extent { tracked: true, untracked: false, ignored: false };
+    pub(crate) const TRACKED: Extent =
+        Extent { tracked: true, untracked: false, ignored: false, only_changed: false };
 }
 
 #[cfg(test)]
@@ -28,11 +31,11 @@ mod tests {
     #[test]
     fn a_command_changes_the_files_that_git_says_it_does() {
         for (command, expected) in [
-            ("git stash", "tracked"),
-            ("git stash push -m untracked", "tracked"),
-            ("git stash -u", "tracked untracked"),
-            ("git stash push --include-untr", "tracked untracked"),
-            ("git stash --all", "tracked untracked ignored"),
+            ("git stash", "tracked changed"),
+            ("git stash push -m untracked", "tracked changed"),
+            ("git stash -u", "tracked untracked changed"),
+            ("git stash push --include-untr", "tracked untracked changed"),
+            ("git stash --all", "tracked untracked ignored changed"),
             ("git stash $X", "tracked untracked ignored"),
             ("git reset --hard", "tracked"),
             ("git checkout .", "tracked"),
@@ -41,14 +44,18 @@ mod tests {
             ("git clean -fdx", "untracked ignored"),
             ("git clean -ffdX", "ignored"),
             ("git clean -fd -e X", "untracked"),
-            ("/usr/bin/git -C x stash", "tracked"),
+            ("/usr/bin/git -C x stash", "tracked changed"),
             ("git ls-files | xargs sed -i s/a/b/", "tracked untracked ignored"),
         ] {
             let script = read(command, None);
             let effect = script.effects.iter().find(|effect| effect.target == Target::WorkTree).unwrap();
             let found = script.commands[effect.command].extent;
-            let named =
-                [(found.tracked, "tracked"), (found.untracked, "untracked"), (found.ignored, "ignored")];
+            let named = [
+                (found.tracked, "tracked"),
+                (found.untracked, "untracked"),
+                (found.ignored, "ignored"),
+                (found.only_changed, "changed"),
+            ];
             let named: Vec<&str> = named.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
             assert_eq!(named.join(" "), expected, "{command}");
         }

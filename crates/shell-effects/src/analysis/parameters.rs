@@ -3,7 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects;
-use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
+use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, MAX_VARIABLES, Value};
 use crate::programs::system;
 use crate::syntax::tree::{AssignedValue, Assignment, Operation, Piece, Word};
 
@@ -32,28 +32,15 @@ impl Analyzer<'_> {
         if name.is_empty() {
             self.side_effect("${…}".to_owned());
         }
+        if operation.is_some() {
+            self.operates_on(name);
+        }
         let found = self.value(name, matches!(operation, Some(Operation::All)), assigning);
-        let is_empty = matches!(&found, ParameterValue::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
             Some(Operation::Length) => ParameterValue::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
-                let assigns = matches!(operation, Some(Operation::Assign(_)));
-                if assigns {
-                    self.side_effect(format!("${{{name}:=…}}"));
-                }
-                let other = self.scalar(word);
-                let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
-                if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
-                    self.assign_default(name, &found, &other);
-                }
-                match found {
-                    ParameterValue::Unknown | ParameterValue::Like(_) => ParameterValue::Unknown,
-                    ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
-                    ParameterValue::Fields(fields) => {
-                        ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
-                    }
-                }
+                self.with_default(name, operation, word, found)
             }
             Some(Operation::Trim { suffix, longest, pattern }) => {
                 let pattern = self.scalar(pattern);
@@ -89,6 +76,40 @@ impl Analyzer<'_> {
                 }
                 ParameterValue::Unknown
             }
+        }
+    }
+
+    /// `${name:-word}`, `${name:=word}`, `${name:+word}`.
+    fn with_default(
+        &mut self,
+        name: &str,
+        operation: Option<&Operation>,
+        word: &Word,
+        found: ParameterValue,
+    ) -> ParameterValue {
+        let is_empty = matches!(&found, ParameterValue::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
+        let assigns = matches!(operation, Some(Operation::Assign(_)));
+        if assigns {
+            self.side_effect(format!("${{{name}:=…}}"));
+        }
+        let other = self.scalar(word);
+        let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
+        if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
+            self.assign_default(name, &found, &other);
+        }
+        match found {
+            ParameterValue::Unknown | ParameterValue::Like(_) => ParameterValue::Unknown,
+            ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
+            ParameterValue::Fields(fields) => {
+                ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
+            }
+        }
+    }
+
+    /// More than the value of a variable is used.
+    fn operates_on(&mut self, name: &str) {
+        if self.operated.len() < MAX_VARIABLES && !self.operated.iter().any(|known| known == name) {
+            self.operated.push(name.to_owned());
         }
     }
 
@@ -191,6 +212,12 @@ impl Analyzer<'_> {
                     Some(field) => ParameterValue::Fields(vec![field.clone()]),
                     None => ParameterValue::Unknown,
                 }
+            }
+            // Then it is empty, or a program takes the usual one.
+            None if name == "TMPDIR" && self.is_unset(name) => {
+                let Some(picked) = self.combinations.pick(name, 2) else { return ParameterValue::Unknown };
+                self.without_tmpdir = picked == 1;
+                ParameterValue::Fields(vec![Field::literal(if self.without_tmpdir { "" } else { "/tmp" })])
             }
             None => self.unassigned(name, assigning),
         }

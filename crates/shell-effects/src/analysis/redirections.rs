@@ -24,8 +24,11 @@ impl Analyzer<'_> {
                 Redirection::Read(word) => {
                     let field = self.target(word);
                     let content = self.content(&field);
-                    found.touched.push((Access::Read, field));
-                    content
+                    found.touched.push((Access::Read, field.clone()));
+                    if redirect.is_standard {
+                        (found.input, found.input_file) = (Some(content), Some(field));
+                    }
+                    continue;
                 }
                 Redirection::Write { word, appends } => {
                     let output = if redirect.is_standard { Some(*appends) } else { None };
@@ -53,7 +56,7 @@ impl Analyzer<'_> {
                 }
             };
             if redirect.is_standard {
-                found.input = Some(input);
+                (found.input, found.input_file) = (Some(input), None);
             }
         }
         found
@@ -145,7 +148,7 @@ impl Analyzer<'_> {
             }
             self.scope.redirected += usize::from(redirected.to_file);
             if let Some(input) = redirected.input.take() {
-                self.scope.input = input;
+                self.set_input(input);
             }
             last = redirected;
         }

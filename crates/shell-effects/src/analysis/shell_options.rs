@@ -15,6 +15,8 @@ pub(crate) struct ShellOptions {
     pub(crate) lastpipe: bool,
     /// Whether there may be variables whose values are arithmetic.
     pub(crate) has_integers: bool,
+    /// Whether a file or a code that is not known may have set variables.
+    pub(crate) has_sourced: bool,
     /// Whether the declaration at hand changes the case of values.
     pub(crate) changes_case: bool,
     /// Variables that may hold something else than what they are given: in lower case, or set again by a trap.
@@ -61,6 +63,7 @@ impl ShellOptions {
             nocaseglob: self.nocaseglob || other.nocaseglob,
             lastpipe: self.lastpipe || other.lastpipe,
             has_integers: self.has_integers || other.has_integers,
+            has_sourced: self.has_sourced || other.has_sourced,
             changes_case: false,
             unsteady: Rc::clone(&self.unsteady),
         };

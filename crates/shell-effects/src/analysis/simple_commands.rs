@@ -2,7 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::redirections;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
@@ -17,6 +17,16 @@ use crate::{Access, Quoting};
 
 /// Files that `exec` opens beyond this number are not followed.
 const MAX_OPENED: usize = 16;
+
+/// Builtins that set variables which their arguments name.
+const SETTING: &[&str] = &["getopts", "let", "printf", "read"];
+
+/// Whether a word may name a variable that is not known: `export "$x"`, but not `export A=$x`.
+fn names_unknown(word: &Field) -> bool {
+    let known = word.holes.first().map_or(0, |(part, _)| part.start);
+    matches!(word.kind, FieldKind::Unknown | FieldKind::Tree)
+        && !word.text.get(..known).unwrap_or_default().contains('=')
+}
 
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -45,6 +55,7 @@ impl Analyzer<'_> {
     fn with_words(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) -> bool {
         let start = self.script.commands.len();
         self.scope.start = start;
+        self.without_tmpdir = false;
         if !self.combinations.is_repeated {
             self.streams.process = Stream::Nothing;
             self.streams.has_process = false;
@@ -55,7 +66,8 @@ impl Analyzer<'_> {
         }
         let mut redirected = self.redirected(redirects);
         if let Some(input) = redirected.input.take() {
-            self.scope.input = input;
+            self.set_input(input);
+            self.scope.input_file = redirected.input_file.take();
         }
         let declares = self.declares(&fields);
         if declares {
@@ -229,6 +241,12 @@ impl Analyzer<'_> {
         if program.is_some_and(|program| program.builtin.evaluates) {
             let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
             words.for_each(|word| self.evaluate(&word.text));
+        }
+        let sets =
+            program.is_some_and(|program| program.builtin.declares || SETTING.contains(&program.name()));
+        let prints = called == Some("printf") && fields.get(1).is_none_or(|option| option.text != "-v");
+        if sets && !prints && fields.iter().skip(1).any(names_unknown) {
+            self.state.options.has_sourced = true;
         }
         self.program_on_path(&first.text, command);
         let is_function = self.call(&first.text, fields.get(1..).unwrap_or_default());

@@ -36,6 +36,8 @@ pub(crate) struct PrintedText {
 pub(crate) struct RedirectionEffects {
     pub(crate) touched: Vec<(Access, Field)>,
     pub(crate) input: Option<Stream>,
+    /// The file that the standard input is read from.
+    pub(crate) input_file: Option<Field>,
     pub(crate) to_file: bool,
     /// The files that get the standard output, and whether that is appended to them.
     pub(crate) output: Vec<(Field, bool)>,
@@ -177,6 +179,9 @@ pub(crate) fn files(words: &[Field]) -> Option<Stream> {
 /// The files of the work tree as a word, which no path is written as.
 pub const WORK_TREE: &str = ":/";
 
+/// What a search finds below a directory that is not known. Reading it is like any search.
+pub(crate) const SEARCHED: &str = "what the search finds";
+
 /// What a search found, as a word.
 pub(crate) fn found(target: &Target) -> Field {
     match target {
@@ -184,6 +189,9 @@ pub(crate) fn found(target: &Target) -> Field {
         Target::Glob(pattern) => Field::new(pattern.as_str(), FieldKind::Glob),
         Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
         Target::WorkTree => Field::new(WORK_TREE, FieldKind::Tree),
-        Target::Into { .. } | Target::Trees(_) | Target::Unknown(_) => Field::unknown("what was found"),
+        Target::Unknown(text) if text == SEARCHED => Field::unknown(SEARCHED),
+        Target::Into { .. } | Target::Among { .. } | Target::Trees(_) | Target::Unknown(_) => {
+            Field::unknown("what was found")
+        }
     }
 }

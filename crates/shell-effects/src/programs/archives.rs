@@ -77,7 +77,15 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
     });
     let to_output = arguments.has(&["-O", "--to-stdout"]);
-    if extracts && members.is_empty() && !to_output {
+    if !extracts || !members.is_empty() || to_output {
+        return;
+    }
+    let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_TAR.contains(&flag.as_str()))
+        && arguments.values(&["-C", "--directory"]).count() < 2
+        && !analyzer.state.exports.has("TAR_OPTIONS");
+    let strip = arguments.value(&["--strip-components"]).map_or(Ok(0), |strip| strip.text.parse::<usize>());
+    let unpacked = Unpacked { directory, archive, strip: if is_plain { strip.ok() } else { None } };
+    if !looked_into(analyzer, call, &unpacked) {
         extracted(analyzer, call, directory, archive);
     }
 }
@@ -97,6 +105,46 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     }
     out.extend(rest.cloned());
     out
+}
+
+/// Options of tar that change nothing about the names of what is unpacked.
+#[rustfmt::skip]
+const PLAIN_TAR: &[&str] = &[
+    "-x", "--extract", "--get", "-f", "--file", "-z", "--gzip", "--gunzip", "-a", "--auto-compress", "-v", "--verbose", "-p", "-m", "--touch", "-o",
+    "--no-same-owner", "--no-same-permissions", "-k", "--keep-old-files", "--skip-old-files", "--overwrite", "-C", "--directory", "--strip-components",
+    "--exclude", "--warning",
+];
+
+/// An archive that is unpacked.
+struct Unpacked<'f> {
+    directory: Option<&'f Field>,
+    archive: Option<&'f Field>,
+    /// How many directories at the start of a name are left out. None if other options change the names.
+    strip: Option<usize>,
+}
+
+/// Writes the files that are in an archive, if these are known.
+fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Unpacked<'_>) -> bool {
+    let Unpacked { directory, archive: Some(archive), strip: Some(strip) } = *unpacked else { return false };
+    let Some(members) = analyzer.earlier_members(archive, call.command) else { return false };
+    if directory.is_some_and(|directory| !directory.is_literal()) {
+        return false;
+    }
+    for member in members {
+        let name = member.trim_start_matches("./").splitn(strip + 1, '/').nth(strip).unwrap_or_default();
+        let is_directory = name.ends_with('/');
+        let name = name.trim_end_matches('/');
+        if name.is_empty() || name == "." {
+            continue;
+        }
+        let path = match directory {
+            Some(directory) => format!("{}/{name}", directory.text.trim_end_matches('/')),
+            None => name.to_owned(),
+        };
+        let access = if is_directory { Access::MakeDirectory } else { Access::Write };
+        analyzer.touch(access, &Field::literal(path), call.command);
+    }
+    true
 }
 
 /// What comes out of an archive is not known; where it goes may be.
@@ -124,7 +172,15 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let directory = arguments.value(&["-d"]);
     if members.is_empty() {
-        extracted(analyzer, call, directory, Some(archive));
+        let is_plain =
+            arguments.flags.iter().all(|(flag, _)| ["-o", "-n", "-q", "-u", "-d"].contains(&flag.as_str()))
+                && arguments.values(&["-d"]).count() < 2
+                && !analyzer.state.exports.has("UNZIP");
+        let unpacked =
+            Unpacked { directory, archive: Some(archive), strip: if is_plain { Some(0) } else { None } };
+        if !looked_into(analyzer, call, &unpacked) {
+            extracted(analyzer, call, directory, Some(archive));
+        }
         return;
     }
     for member in members {

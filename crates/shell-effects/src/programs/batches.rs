@@ -9,7 +9,10 @@ use crate::syntax::quotes::decoded;
 
 /// `xargs`: the arguments come from the standard input.
 pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let (arguments, rest) = (&call.arguments, call.rest);
+    let arguments = &call.arguments;
+    // Without a command it prints the arguments.
+    let echo = [Field::literal("echo")];
+    let rest = if call.rest.is_empty() { echo.as_slice() } else { call.rest };
     let placeholder = arguments.value(&["-I", "--replace"]).map(|field| field.text.clone());
     let has_default = arguments.has(&["-i", "--replace"]);
     let placeholder = if has_default { placeholder.or(Some("{}".to_owned())) } else { placeholder };

@@ -2,7 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream::{Stream, found};
+use crate::analysis::stream::{SEARCHED, Stream, found};
 use crate::glob::{Glob, Kind, escaped};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
@@ -32,14 +32,18 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let here = [Field::literal(".")];
     let listed = expression.roots_from.map(|_| [Field::unknown("the files that it is given")]);
     let roots = match &listed {
-        Some(listed) => listed,
+        Some(listed) => listed.as_slice(),
         None if roots.is_empty() => &here,
         None => roots,
     };
+    // A directory in a variable that nobody sets.
+    let of_unset =
+        |root: &Field| if analyzer.is_of_unset(root) { Field::unknown(SEARCHED) } else { root.clone() };
+    let roots: Vec<Field> = roots.iter().map(of_unset).collect();
     if let Some(file) = expression.roots_from {
         analyzer.reads(file, call.command);
     }
-    act(analyzer, call, &expression, roots);
+    act(analyzer, call, &expression, &roots);
 }
 
 fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
@@ -48,6 +52,12 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
         let mut targets = Vec::new();
         for root in roots {
             files.iter().for_each(|limits| below(root, limits, &expression.asked_for, &mut targets));
+            // Without a value it is the current directory.
+            if root.text == SEARCHED && !matches!(action, FindAction::Delete) {
+                files
+                    .iter()
+                    .for_each(|limits| below_literal(".", limits, &expression.asked_for, &mut targets));
+            }
         }
         match action {
             FindAction::Delete => {

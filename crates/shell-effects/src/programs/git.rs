@@ -108,11 +108,50 @@ fn is_alias(key: &str) -> bool {
     key.split('.').next().is_some_and(|section| section.eq_ignore_ascii_case("alias"))
 }
 
-/// `git rev-parse HEAD` prints a hash.
+/// What prints hashes: `git rev-parse HEAD`, `git merge-base A B`, `git rev-list …`, `git log --format=%h`.
 fn revision(arguments: &[&str]) -> Option<String> {
-    match arguments {
-        ["rev-parse", "HEAD"] => Some(HASH.to_owned()),
-        ["rev-parse", short, "HEAD"] if short.starts_with("--short") => Some(HASH.to_owned()),
-        _ => None,
-    }
+    let is_plain =
+        |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./~^=".contains(&byte));
+    let prints_hashes = match arguments {
+        ["rev-parse", "HEAD"] => true,
+        ["rev-parse", short, "HEAD"] => short.starts_with("--short"),
+        ["merge-base", rest @ ..] => {
+            !rest.is_empty() && rest.iter().all(is_plain) && !rest.contains(&"--is-ancestor")
+        }
+        ["rev-list", rest @ ..] => rest.iter().all(is_plain) && !rest.iter().any(|word| prints_more(word)),
+        ["log", rest @ ..] => {
+            let is_hash = |word: &str| {
+                let format = word.strip_prefix("--format=").or_else(|| word.strip_prefix("--pretty=format:"));
+                let format = format.or_else(|| word.strip_prefix("--pretty="));
+                format.is_some_and(|format| {
+                    matches!(format.trim_matches(['"', '\'']), "%h" | "%H" | "format:%h" | "format:%H")
+                })
+            };
+            rest.iter().any(|word| is_hash(word))
+                && rest.iter().all(|word| is_hash(word) || is_plain(word) && !prints_more(word))
+        }
+        _ => false,
+    };
+    if prints_hashes { Some(HASH.to_owned()) } else { None }
+}
+
+/// Options of `git log` and `git rev-list` that print something else.
+fn prints_more(word: &str) -> bool {
+    word.starts_with('-')
+        && ![
+            "-n",
+            "-1",
+            "--max-count",
+            "--reverse",
+            "--all",
+            "--no-merges",
+            "--first-parent",
+            "--since",
+            "--until",
+            "--author",
+            "--skip",
+        ]
+        .iter()
+        .any(|free| word.starts_with(free))
+        && !word.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit())
 }

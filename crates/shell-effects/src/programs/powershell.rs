@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use crate::programs::table::{self, name_of};
-use crate::{Base, CodeLanguage, Doubt, Extent, MAX_BYTES, Quoting, Script, SimpleCommand, UnknownPart};
+use crate::{
+    Base, CodeAccess, CodeLanguage, Doubt, Extent, MAX_BYTES, Quoting, Script, SimpleCommand, UnknownPart,
+};
 
 pub fn read(text: &str) -> Script {
     if text.len() > MAX_BYTES {
@@ -12,7 +14,8 @@ pub fn read(text: &str) -> Script {
     let commands = commands(text).into_iter().filter_map(simple).collect();
     let bases = vec![Base::At(String::new())];
     let (interpreter, language) = ("PowerShell".into(), CodeLanguage::Shell);
-    let code = Doubt::InlineCode { interpreter, language, text: text.to_owned(), bases };
+    let access = CodeAccess { writes: true, runs: true };
+    let code = Doubt::InlineCode { interpreter, language, text: text.to_owned(), access, bases };
     Script { commands, doubts: vec![code], ..Script::default() }
 }
 

@@ -1,6 +1,5 @@
 //! `fd`, `grep` and `rg`.
 
-use crate::Target;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
@@ -10,6 +9,7 @@ use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
 use crate::programs::find;
 use crate::programs::program::{Deletes, Program, special};
+use crate::{Access, Target};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
@@ -21,10 +21,15 @@ const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-c
     --context= --include= --exclude= --exclude-from=r --exclude-dir= --label= --color? --colour? \
     --binary-files= --devices= --directories=";
 
+/// The options of ast-grep. `-r` is a text in `run`, and a file of rules in `scan`.
+const AST_GREP: Flags = "-p= -r= -l= -c=r -j= -A= -B= -C= -t= --pattern= --rewrite= --lang= --config=r --rule=r --threads= --selector= \
+    --strictness= --globs= --json? --color= --inline-rules= --filter= --after= --before= --context= --max-results=";
+
 #[rustfmt::skip]
 pub(crate) const SEARCH: &[Program] = &[
     search(&["ack", "ag", "rg"], RG),
     search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
+    special(&["ast-grep"], "", ast_grep),
     special(&["fd", "fdfind"], FD, fd),
     special(&["find"], "", find::find).deletes(Deletes::Found),
 ];
@@ -32,6 +37,30 @@ pub(crate) const SEARCH: &[Program] = &[
 /// Its first operand is a pattern, unless an option gives that. The others are files that it reads.
 const fn search(names: &'static [&'static str], options: Flags) -> Program {
     special(names, options, lines)
+}
+
+/// Whether the words of `sg` are those of ast-grep: options, or a subcommand before some. `sg GROUP -c CODE` is the other program.
+pub(crate) fn is_ast_grep(words: &[Field]) -> bool {
+    let is_option = |word: Option<&Field>| {
+        word.is_some_and(|word| word.text.len() > 1 && word.text.starts_with('-') && word.text != "-c")
+    };
+    let is_subcommand = |word: &Field| matches!(word.text.as_str(), "run" | "scan" | "test" | "new" | "lsp");
+    is_option(words.get(1)) || words.get(1).is_some_and(is_subcommand) && is_option(words.get(2))
+}
+
+/// `ast-grep run -p PATTERN PATHS`: with `-U` it changes the files in which it finds something.
+pub(crate) fn ast_grep(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let skipped = usize::from(words.first().is_some_and(|word| !word.text.starts_with('-')));
+    let arguments = arguments::parse(AST_GREP, words.get(skipped..).unwrap_or_default());
+    analyzer.files_of_flags(AST_GREP, &arguments, call.command);
+    let writes = arguments.has(&["-U", "--update-all", "-i", "--interactive"]);
+    for file in &arguments.operands {
+        if writes {
+            analyzer.touch(Access::Format, file, call.command);
+        }
+        analyzer.reads(file, call.command);
+    }
 }
 
 /// `fd PATTERN ROOTS -x COMMAND`.
@@ -73,8 +102,14 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
+    let here = Field::literal(".");
+    let is_recursive = !call.name.ends_with("grep")
+        || call.name == "rgrep"
+        || arguments.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
     for file in files {
-        analyzer.reads(file, call.command);
+        // Without a value it is the current directory.
+        let is_here = is_recursive && analyzer.is_of_unset(file);
+        analyzer.reads(if is_here { &here } else { file }, call.command);
     }
     for pattern in arguments.values(&["-g", "--glob", "--iglob", "--include"]) {
         included(analyzer, pattern, call.command);

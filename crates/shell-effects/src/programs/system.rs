@@ -1,8 +1,11 @@
 //! Programs that tell about the system. Some print a number, a hash or a name: which one is not known, but it has no `/` and is no
 //! `..`, so that what is named after it stays in its directory.
 
+use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::programs::program::{Output, Program, nothing};
+use crate::programs::arguments::Call;
+use crate::programs::names;
+use crate::programs::program::{Output, Program, each, nothing, reads, special};
 
 pub(crate) const NUMBER: &str = "[0-9]*";
 pub(crate) const NAME: &str = "[A-Za-z0-9]*";
@@ -21,12 +24,23 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["arch", "whoami"], "").output(Output::Like(name)),
     nothing(&[
-        "basename", "cal", "clear", "curlftpfs", "df", "dir", "dirname", "expr", "factor", "free", "getconf",
-        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "ls", "lsblk", "lscpu", "lsof",
+        "cal", "clear", "curlftpfs", "df", "dir", "expr", "factor", "free", "getconf",
+        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
         "man", "mount", "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps", "readlink", "realpath",
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "umount", "uptime", "vdir", "whatis",
         "whereis", "yes",
     ], ""),
+    reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
+    reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
+    special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
+    each(&[
+        "mke2fs", "mkfs", "mkfs.bfs", "mkfs.btrfs", "mkfs.cramfs", "mkfs.erofs", "mkfs.exfat", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4",
+        "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
+        "mkfs.vfat", "mkfs.xfs", "mkswap",
+    ], "", Access::Write, 0),
+    special(&["basename"], "-s= --suffix=", names::basename),
+    special(&["dirname"], "", names::dirname),
+    special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list),
     nothing(&["hostname"], "").output(Output::Like(host_name)),
     nothing(&["id"], "").output(Output::Like(id)),
     nothing(&["nproc"], "").output(Output::Like(number)),
@@ -36,10 +50,32 @@ pub(crate) const SYSTEM: &[Program] = &[
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
 
+/// Programs that change the partitions of a disk, or show them.
+fn disk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let shows = call
+        .arguments
+        .has(&["-l", "--list", "-d", "--dump", "-J", "--json", "-p", "--print", "-n", "--no-act"]);
+    let is_safe = shows && !(call.name == "sgdisk" && call.arguments.has(&["-d", "-n"]));
+    for disk in &call.arguments.operands {
+        if is_safe {
+            analyzer.reads(disk, call.command);
+        } else {
+            analyzer.touch(Access::Write, disk, call.command);
+        }
+    }
+}
+
+/// What longer commands print is not known.
+const MAX_WORDS: usize = 8;
+
 impl Analyzer<'_> {
     /// A pattern of the shell for what a command prints, from its text.
     pub(crate) fn pattern_of_output(&self, command: &str) -> Option<String> {
-        let words: Vec<&str> = command.split_whitespace().take(8).collect();
+        let words: Vec<&str> = command.split_whitespace().take(MAX_WORDS + 1).collect();
+        // On another line there is another command.
+        if words.len() > MAX_WORDS || command.contains('\n') {
+            return None;
+        }
         let (name, arguments) = words.split_first()?;
         match self.program(name)?.output {
             Output::Like(pattern) => pattern(arguments),

@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
+use crate::programs::patches::{self, PatchNames};
 use crate::programs::program::{Output, Program, each, reads, special};
 use crate::programs::sed;
 use crate::programs::system::{HASH, NUMBER};
@@ -210,9 +211,37 @@ fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
         }
         None if call.arguments.has(&["-o", "--output"]) => {}
-        None => {
-            let files = Field::unknown("the files of the patch");
-            analyzer.touch(Access::Write, &files, call.command);
+        None => patch_files(analyzer, call),
+    }
+}
+
+/// Options of `patch` that change nothing about which files it takes.
+#[rustfmt::skip]
+const PATCH: &[&str] = &[
+    "-p", "--strip", "-i", "--input", "-d", "--directory", "-N", "--forward", "-s", "--silent", "--quiet", "-u", "--unified", "-f", "--force",
+    "-t", "--batch", "-R", "--reverse", "-E", "-l", "-F", "--fuzz", "--verbose", "--no-backup-if-mismatch", "-b", "--backup",
+];
+
+/// The files that a patch names.
+fn patch_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let strip = arguments.value(&["-p", "--strip"]);
+    let count = strip.map(|strip| strip.text.parse::<usize>());
+    let directory = arguments.value(&["-d", "--directory"]);
+    let is_plain = arguments.flags.iter().all(|(flag, _)| PATCH.contains(&flag.as_str()))
+        && directory.is_none_or(Field::is_literal)
+        && arguments.values(&["-d", "--directory"]).count() < 2;
+    match count {
+        Some(Err(_)) => {
+            analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), call.command)
+        }
+        _ if !is_plain => {
+            analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), call.command)
+        }
+        count => {
+            let patches: Vec<Field> = arguments.values(&["-i", "--input"]).cloned().collect();
+            let how = PatchNames { strip: count.and_then(Result::ok), directory };
+            patches::apply(analyzer, &patches, &how, call.command);
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::programs::interpreters::without_dash;
 use crate::programs::program::{
     Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
 };
+use crate::programs::search;
 use crate::{Access, Quoting};
 
 /// Options of programs that take a command as a text.
@@ -56,7 +57,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     command_text(&["newgrp"], SU, CommandText::NEW).stdin(Stdin::Shell),
     command_text(&["runuser", "su"], SU, CommandText { option: TextOption::Anywhere, ..CommandText::NEW }).stdin(Stdin::Shell),
     command_text(&["script"], SU, CommandText { operands: 1, writes_operands: true, option: TextOption::Anywhere, takes_words: true, ..CommandText::NEW }).stdin(Stdin::Shell),
-    command_text(&["sg"], SU, CommandText { operands: 1, takes_text: true, ..CommandText::NEW }).stdin(Stdin::Shell),
+    special(&["sg"], SU, group_or_search).stdin(Stdin::Shell),
     special(&["setarch"], "", architecture).ends_at_operand(),
     wraps(&["setpriv"], "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
     special(&["ssh-agent"], "-a= -t= -E= -P= -O=", ssh_agent).ends_at_operand().output(Output::Settings(&[])),
@@ -230,6 +231,15 @@ fn split_string(text: &str) -> Vec<Field> {
     }
     words.extend(word.map(|word| word.finish(false)));
     words
+}
+
+/// `sg GROUP CODE`, or ast-grep, which has the same name.
+fn group_or_search(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if search::is_ast_grep(call.fields) {
+        search::ast_grep(analyzer, call);
+    } else {
+        run_command_text(analyzer, call, CommandText { operands: 1, takes_text: true, ..CommandText::NEW });
+    }
 }
 
 const fn command_text(names: &'static [&'static str], options: Flags, text: CommandText) -> Program {

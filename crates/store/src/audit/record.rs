@@ -36,10 +36,11 @@ pub mod words {
     pub const DES_FAIL: &str = "des fail";
     pub const DES_DONE: &str = "des done";
     pub const AUDIT_RESET: &str = "audit reset";
+    pub const ALLOW: &str = "allow";
 
     /// The subcommands that are recorded.
-    pub const SUBCOMMANDS: [&str; 8] =
-        [DES_START, DES_FINISH, DES_SKIP, DES_RUN, DES_FAIL, DES_DONE, DES_NEW, AUDIT_RESET];
+    pub const SUBCOMMANDS: [&str; 9] =
+        [DES_START, DES_FINISH, DES_SKIP, DES_RUN, DES_FAIL, DES_DONE, DES_NEW, AUDIT_RESET, ALLOW];
 
     pub const PASS: &str = "PASS";
     pub const FAIL: &str = "FAIL";
@@ -52,12 +53,26 @@ pub mod words {
     /// Of an agent that never stopped.
     pub const UNFINISHED: &str = "unfinished";
     pub const RESET: &str = "reset";
+    /// Of a call that was denied or asked about: the user lets it through.
+    pub const PERMITTED: &str = "permitted";
     /// Of an event in which we were asked to stop.
     pub const INTERRUPTED: &str = "interrupted";
 
     /// What is recorded as the decision of these.
-    pub const DECISIONS: [&str; 11] =
-        [INTERRUPTED, PASS, FAIL, IN_PROGRESS, SKIPPED, TODO, DONE, FAILED, PARTIAL, UNFINISHED, RESET];
+    pub const DECISIONS: [&str; 12] = [
+        INTERRUPTED,
+        PASS,
+        FAIL,
+        IN_PROGRESS,
+        SKIPPED,
+        TODO,
+        DONE,
+        FAILED,
+        PARTIAL,
+        UNFINISHED,
+        RESET,
+        PERMITTED,
+    ];
 
     /// What a decision means to the user.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,6 +268,9 @@ pub struct ToolRecord {
     /// Where relative paths start, unless that is the project's root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// A hash of the tool and its whole input, where guards denied the call or asked: by it the user can permit the same call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_sha256: Option<String>,
 }
 
 /// A time as records hold it.

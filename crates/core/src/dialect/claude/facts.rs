@@ -33,6 +33,19 @@ pub mod variables {
 
     /// The session whose shell this is.
     pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
+
+    /// One of these is set in the shells of Claude Code, or of another agent, and in no terminal of a user.
+    pub const OF_AGENTS: [&str; 9] = [
+        "CLAUDECODE",
+        SESSION_ID,
+        "CLAUDE_CODE_CHILD_SESSION",
+        "CLAUDE_PID",
+        "AI_AGENT",
+        "COPILOT_CLI",
+        "QWEN_CODE_SESSION_ID",
+        "GEMINI_SESSION_ID",
+        "CODEX_SANDBOX",
+    ];
 }
 
 /// The permission modes of Claude Code.

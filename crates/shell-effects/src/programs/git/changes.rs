@@ -5,8 +5,16 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call};
 use crate::programs::files;
+use crate::programs::patches::{self, PatchNames};
 use crate::programs::table;
 use crate::{Access, Extent, Target};
+
+/// Options of `git apply` and `git am` that change nothing about which files they take.
+#[rustfmt::skip]
+const PLAIN_APPLY: &[&str] = &[
+    "-p", "-R", "--reverse", "-v", "--verbose", "-q", "--quiet", "--index", "-3", "--3way", "--reject", "--whitespace", "--ignore-whitespace",
+    "--ignore-space-change", "--recount", "--unidiff-zero", "--allow-empty", "-s", "--signoff", "-k", "--keep-non-patch", "--no-gpg-sign",
+];
 
 impl GitCall {
     pub(super) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
@@ -59,12 +67,16 @@ impl GitCall {
     fn extent(&self) -> Extent {
         let arguments = &self.arguments;
         match self.subcommand.as_str() {
-            "clean" if arguments.has(&["-X"]) => Extent { tracked: false, untracked: false, ignored: true },
-            "clean" => Extent { tracked: false, untracked: true, ignored: arguments.has(&["-x"]) },
-            "stash" if arguments.has(&["-a"]) || arguments.has_long("--all") => Extent::default(),
+            "clean" if arguments.has(&["-X"]) => {
+                Extent { tracked: false, untracked: false, ..Extent::default() }
+            }
+            "clean" => Extent { tracked: false, ignored: arguments.has(&["-x"]), ..Extent::default() },
+            "stash" if arguments.has(&["-a"]) || arguments.has_long("--all") => {
+                Extent { only_changed: true, ..Extent::default() }
+            }
             "stash" => {
                 let untracked = arguments.has(&["-u"]) || arguments.has_long("--include-untracked");
-                Extent { untracked, ..Extent::TRACKED }
+                Extent { untracked, only_changed: true, ..Extent::TRACKED }
             }
             _ => Extent::TRACKED,
         }
@@ -172,13 +184,25 @@ impl GitCall {
     }
 
     pub(super) fn apply(&self, analyzer: &mut Analyzer<'_>) {
-        if self.arguments.has(&["--check", "--stat", "--numstat", "--summary", "--cached"]) {
+        let arguments = &self.arguments;
+        let looks = ["--check", "--stat", "--numstat", "--summary", "--cached"];
+        let ends = ["--abort", "--skip", "--quit", "--show-current-patch"];
+        if arguments.has(&looks) || self.subcommand == "am" && arguments.has(&ends) {
             return;
         }
-        for patch in &self.arguments.operands {
+        for patch in &arguments.operands {
             analyzer.reads(patch, self.command);
         }
-        analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), self.command);
+        let strip = arguments.value(&["-p"]).map_or(Ok(1), |strip| strip.text.parse::<usize>());
+        let top = analyzer.top_level();
+        let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_APPLY.contains(&flag.as_str()));
+        match (strip, top) {
+            (Ok(strip), Some(top)) if is_plain => {
+                let how = PatchNames { strip: Some(strip), directory: Some(&top) };
+                patches::apply(analyzer, &arguments.operands, &how, self.command);
+            }
+            _ => analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), self.command),
+        }
     }
 
     pub(super) fn reset(&self, analyzer: &mut Analyzer<'_>) {

@@ -1,11 +1,28 @@
 //! Subcommands of git that show files, or what is in them.
 
+use std::ops::Range;
+
 use super::GitCall;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::batches;
-use crate::{Access, Target};
+use crate::programs::system::HASH;
+use crate::{Access, Quoting, Target};
+
+/// Whether a word can only be a revision, or nothing: a hash that a command prints, or a variable that nobody sets.
+fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
+    analyzer.is_of_unset(word)
+        || word.kind == FieldKind::Glob && word.written.is_some() && word.text.starts_with(HASH)
+}
+
+/// The path in `REVISION:PATH`.
+fn path_of(operand: &Field) -> Option<Field> {
+    let (revision, path) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty())?;
+    let is_in_revision = |(part, _): &(Range<usize>, Quoting)| part.end <= revision.len();
+    let is_known = !operand.holes.is_empty() && operand.holes.iter().all(is_in_revision);
+    Some(if is_known { Field::literal(path) } else { operand.with(path) })
+}
 
 impl GitCall {
     /// Only what its options name.
@@ -35,13 +52,13 @@ impl GitCall {
     pub(super) fn shown(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
         for operand in self.paths().unwrap_or(&self.arguments.operands) {
-            if !operand.text.contains(':') {
+            if !operand.text.contains(':') && !is_revision(analyzer, operand) {
                 analyzer.reads(operand, self.command);
             }
         }
         for operand in &self.arguments.operands {
-            if let Some((_, path)) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty()) {
-                analyzer.reads(&operand.with(path), self.command);
+            if let Some(path) = path_of(operand) {
+                analyzer.reads(&path, self.command);
             }
         }
     }

@@ -1,0 +1,167 @@
+//! The arguments of a program that is not known: which of them may be files, and what it may do to them.
+
+use super::call::ToolCall;
+use super::open_questions::{is_protected_by, named_word};
+use super::resolve::Touch;
+use super::rules::GuardRules;
+use shell_effects::Base;
+
+/// What a program may do to the file that an argument names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Usage {
+    /// Anything: an operand, or the value of a short option.
+    Any,
+    /// The value of an option that does not ask for output.
+    Read,
+    /// A key or a certificate that an option asks for: it is used, and shown to nobody.
+    Key,
+}
+
+/// Parts of the names of options that take a key or a certificate.
+const KEYS: &[&str] = &[
+    "cert",
+    "certfile",
+    "key",
+    "keyfile",
+    "ca",
+    "cacert",
+    "cafile",
+    "pem",
+    "tls",
+    "ssl",
+    "identity",
+    "kubeconfig",
+    "keystore",
+    "truststore",
+];
+
+/// Parts of the names of options that take a file to read. After others a file may be an operand.
+const INPUTS: &[&str] = &[
+    "config", "file", "from", "in", "input", "lock", "lockfile", "manifest", "path", "schema", "source",
+    "src", "var",
+];
+
+/// Parts of the names of options that take a file to write.
+const OUTPUTS: &[&str] = &[
+    "apply",
+    "dest",
+    "destination",
+    "edit",
+    "export",
+    "fix",
+    "force",
+    "inplace",
+    "log",
+    "o",
+    "out",
+    "outfile",
+    "output",
+    "place",
+    "replace",
+    "result",
+    "save",
+    "target",
+    "to",
+    "update",
+    "write",
+];
+
+/// The first argument that names a protected file.
+pub(super) fn protected(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    bases: &[Base],
+    words: &[String],
+) -> Option<String> {
+    let arguments = words.iter().skip(1);
+    let before = words.iter().map(String::as_str);
+    // A word with spaces is prose, such as a title.
+    let mut arguments = arguments.zip(before).filter(|(word, _)| !word.contains(char::is_whitespace));
+    arguments.find_map(|(word, before)| {
+        let (text, usage) = named_by(word, before)?;
+        named_word(call, bases, text, &|touch| is_against(rules, call, usage, touch))
+    })
+}
+
+/// What of a word may name a file, and what for.
+fn named_by<'a>(word: &'a str, before: &str) -> Option<(&'a str, Usage)> {
+    match word.strip_prefix('-') {
+        None => Some((word, usage_after(before))),
+        Some(option) => match option.split_once('=') {
+            Some((name, value)) => Some((value, usage_by_name(name))),
+            None if option.starts_with('-') => None,
+            // `-fVALUE`.
+            None => {
+                let value = option.chars().next().and_then(|first| option.get(first.len_utf8()..));
+                value.filter(|value| !value.is_empty()).map(|value| (value, Usage::Any))
+            }
+        },
+    }
+}
+
+/// What a word is after another one: the value of an option only if the option takes a file.
+fn usage_after(before: &str) -> Usage {
+    let name = match before.strip_prefix('-') {
+        Some(name) if !name.contains('=') => name,
+        _ => return Usage::Any,
+    };
+    let usage = usage_by_name(name);
+    let takes_file = usage == Usage::Key || parts(name).any(|part| INPUTS.contains(&part));
+    if takes_file { usage } else { Usage::Any }
+}
+
+fn usage_by_name(name: &str) -> Usage {
+    let name = name.trim_start_matches('-');
+    let name = name.to_ascii_lowercase();
+    // A short option may mean anything.
+    if name.len() < 2 || parts(&name).any(|part| OUTPUTS.contains(&part)) {
+        Usage::Any
+    } else if parts(&name).any(|part| KEYS.contains(&part)) {
+        Usage::Key
+    } else {
+        Usage::Read
+    }
+}
+
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    name.split(['-', '_', '.']).filter(|part| !part.is_empty())
+}
+
+fn is_against(rules: &GuardRules, call: &ToolCall<'_>, usage: Usage, touch: &Touch) -> bool {
+    match usage {
+        Usage::Key => is_protected_by(&rules.unreadable.of_user(), call, touch),
+        Usage::Read => is_protected_by(&rules.unreadable, call, touch),
+        Usage::Any => {
+            is_protected_by(&rules.unreadable, call, touch) || is_protected_by(&rules.uneditable, call, touch)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_taken_for_what_its_option_says() {
+        for (before, word, expected) in [
+            ("frob", ".env", Some((".env", Usage::Any))),
+            ("frob", "--tailscale.key", None),
+            ("frob", "--tailscale.key=a.key", Some(("a.key", Usage::Key))),
+            ("--certfile", "cert.pem", Some(("cert.pem", Usage::Key))),
+            ("--ssl-keyfile", "key.pem", Some(("key.pem", Usage::Key))),
+            ("-keystore", "a.jks", Some(("a.jks", Usage::Key))),
+            ("--lockfile", "Cargo.lock", Some(("Cargo.lock", Usage::Read))),
+            ("frob", "--lockfile=Cargo.lock", Some(("Cargo.lock", Usage::Read))),
+            ("frob", "--env-file=.env", Some((".env", Usage::Read))),
+            ("--verbose", "Cargo.lock", Some(("Cargo.lock", Usage::Any))),
+            ("--in-place", "Cargo.lock", Some(("Cargo.lock", Usage::Any))),
+            ("--key-out", "key.pem", Some(("key.pem", Usage::Any))),
+            ("frob", "--output=Cargo.lock", Some(("Cargo.lock", Usage::Any))),
+            ("-o", "Cargo.lock", Some(("Cargo.lock", Usage::Any))),
+            ("frob", "-f.env", Some((".env", Usage::Any))),
+            ("--key=a", "b.pem", Some(("b.pem", Usage::Any))),
+        ] {
+            assert_eq!(named_by(word, before), expected, "{before} {word}");
+        }
+    }
+}

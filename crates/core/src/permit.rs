@@ -1,0 +1,37 @@
+//! What a permit of the user covers: `conclaude allow` lets a call through that a guard or a rule for permissions is against.
+
+use thiserror::Error;
+
+use crate::finding::Code;
+use crate::rule::{OUT_OF_TIME, OWN_FILES};
+
+/// Why a permit does not cover what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NotCovered {
+    #[error(
+        "conclaude's own files and settings are protected from agents whatever is permitted: change them yourself"
+    )]
+    OwnFiles,
+    #[error("what the call does could not be found out in time")]
+    Undecided,
+    #[error(
+        "only guards and rules for permissions can be overruled, not gates, commands, or a payload that cannot be read"
+    )]
+    OtherCheck,
+}
+
+/// Whether a permit covers a finding with this code, by a rule that is built in under this name or is in a config.
+///
+/// # Errors
+/// Says why it does not.
+pub fn check_coverage(code: &str, built_in: Option<&str>) -> Result<(), NotCovered> {
+    let covered = [Code::GuardDenied, Code::GuardAsks, Code::PermissionDenied];
+    if !covered.iter().any(|one| one.as_str() == code) {
+        return Err(NotCovered::OtherCheck);
+    }
+    match built_in {
+        Some(OWN_FILES) => Err(NotCovered::OwnFiles),
+        Some(OUT_OF_TIME) => Err(NotCovered::Undecided),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,65 @@
+//! Permits of the user, by `conclaude allow`: what guards and rules for permissions are against is let through after all.
+
+use super::context::Context;
+use super::guards;
+use conclaude_core::event::EventKind;
+use conclaude_core::outcome::{Evidence, Outcome, RuleMatch, Verdict};
+use conclaude_core::permit;
+use conclaude_core::plan::Plan;
+use conclaude_store::store::permits::{ClaimedAt, Permit, PermittedCall, input_hash};
+
+/// Lets a call through that the user has permitted. State is looked up only if something is against the call.
+pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]) {
+    let (at, mildest) = match plan.event {
+        EventKind::PreToolUse => (ClaimedAt::Use, Verdict::Ask),
+        // The user is asked already.
+        EventKind::PermissionRequest => (ClaimedAt::PermissionRequest, Verdict::Block),
+        _ => return,
+    };
+    // What a hook makes of the input is not what was permitted.
+    if outcomes.iter().any(|outcome| outcome.updated_input().is_some()) {
+        return;
+    }
+    let against: Vec<&mut Outcome> =
+        outcomes.iter_mut().filter(|outcome| outcome.verdict >= mildest).collect();
+    if against.is_empty() || !against.iter().all(|outcome| is_covered(outcome)) {
+        return;
+    }
+    let Some(permit) = claim(context, at) else { return };
+    for outcome in against {
+        *outcome = overruled(outcome, &permit);
+    }
+}
+
+/// Whether a permit of the user would let through what this is against.
+pub(super) fn is_covered(outcome: &Outcome) -> bool {
+    let Evidence::Finding(finding) = &outcome.evidence else { return false };
+    let built_in = finding.rule.as_deref().and_then(|rule| rule.built_in_name());
+    permit::check_coverage(finding.code.as_str(), built_in).is_ok()
+}
+
+/// The permit for this call, if there is one. It is used up by that, if it is for one call.
+fn claim(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
+    let tool = guards::tool_of(&context.event)?;
+    let call = PermittedCall {
+        root: &context.root.folder,
+        session: context.payload().session_id(),
+        cwd: context.cwd_elsewhere(),
+        input: &input_hash(&tool.tool_name, &tool.tool_input),
+    };
+    call.claim(at)
+}
+
+fn overruled(outcome: &Outcome, permit: &Permit) -> Outcome {
+    let kind = if outcome.verdict == Verdict::Ask { "question" } else { "denial" };
+    let finding = outcome.as_finding();
+    let overruled = RuleMatch {
+        rule: finding.and_then(|finding| finding.rule.as_deref()).cloned().unwrap_or_default(),
+        matched: finding.and_then(|finding| finding.matched.clone()).unwrap_or_default(),
+    };
+    let what = format!(
+        "the user's permit of {} for the call of record {} overrules a {kind}",
+        permit.time, permit.record
+    );
+    Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::Permitted(overruled, what) }
+}

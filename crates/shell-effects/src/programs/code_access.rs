@@ -1,0 +1,348 @@
+//! What code in another language may do to the files that it names. The code is not parsed: names of functions and modes of opening
+//! a file are looked for, and whatever is not known to be harmless may write.
+
+use crate::CodeAccess;
+
+/// How the names of the interpreters start whose code is looked at. Code of others may do anything.
+const INTERPRETERS: &[&str] = &[
+    "python", "pypy", "node", "deno", "bun", "ts-node", "tsx", "perl", "ruby", "php", "awk", "gawk", "mawk",
+    "nawk",
+];
+
+/// Parts of names of functions that write, delete, or hide what is called.
+const WRITING_PARTS: &[&str] = &[
+    "writ",
+    "unlink",
+    "renam",
+    "copy",
+    "rmtree",
+    "rmdir",
+    "rmsync",
+    "cpsync",
+    "truncat",
+    "symlink",
+    "hardlink",
+    "chmod",
+    "chown",
+    "mkdir",
+    "makedirs",
+    "mkfifo",
+    "mknod",
+    "touch",
+    "delet",
+    "remov",
+    "sav",
+    "extract",
+    "appendfile",
+    "put_contents",
+    "fileutils",
+    "wronly",
+    "rdwr",
+    "o_creat",
+    "mmap",
+    "getattr",
+    "__import__",
+    "importlib",
+    "globals",
+    "builtins",
+    "base64",
+    "fromhex",
+    "ctypes",
+    "to_csv",
+    "to_json",
+    "to_excel",
+    "to_parquet",
+    "to_pickle",
+    "sysopen",
+    "syscall",
+];
+
+/// The same as whole names.
+const WRITING_NAMES: &[&str] = &[
+    "chr",
+    "compile",
+    "cp",
+    "dump",
+    "eval",
+    "exec",
+    "function",
+    "install",
+    "link",
+    "move",
+    "mv",
+    "rm",
+    "move_uploaded_file",
+    "creat",
+    "vars",
+    "fromcharcode",
+    "send",
+    "__send__",
+    "pack",
+    "unpack",
+];
+
+/// Names that run another program. It is read as a command where it is known, but its arguments may be built.
+const RUNNING_PARTS: &[&str] =
+    &["system", "exec", "spawn", "popen", "subprocess", "child_process", "fork", "passthru", "getoutput"];
+
+/// Modes in which a file is opened for writing.
+const MODES: &[&str] = &[
+    "w", "wb", "wt", "w+", "wb+", "w+b", "ab", "at", "a+", "ab+", "a+b", "xb", "xt", "x+", "r+", "rb+",
+    "r+b", "rt+", "r+t", "as", "ax", "wx", "wx+", "ax+",
+];
+
+/// The same, where a text of one character is mostly something else: after a comma or a `=`.
+const SHORT_MODES: &[&str] = &["a", "x"];
+
+/// What a code may do.
+pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
+    if !INTERPRETERS.iter().any(|start| interpreter.starts_with(start)) {
+        return CodeAccess { writes: true, runs: true };
+    }
+    let code = code.to_ascii_lowercase();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut access = CodeAccess {
+        writes: has_mode(&code)
+            || redirects(interpreter, &code)
+            || replaces_files(&code)
+            || opens_otherwise(interpreter, &code)
+            || ["os.open", "\\x", "\\u", "\\1"].iter().any(|hidden| code.contains(hidden)),
+        runs: code.contains('`') || code.contains("qx"),
+    };
+    for name in code.split(|c| !is_part(c)).filter(|name| !name.is_empty()) {
+        access.writes |=
+            WRITING_NAMES.contains(&name) || WRITING_PARTS.iter().any(|part| name.contains(part));
+        access.runs |= RUNNING_PARTS.iter().any(|part| name.contains(part));
+    }
+    access
+}
+
+/// Whether a text is the mode of opening a file for writing.
+fn has_mode(code: &str) -> bool {
+    let mut before = "";
+    let mut rest = code;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let quote = rest.get(at..=at).unwrap_or_default();
+        let (start, after) = rest.split_at_checked(at + 1).unwrap_or((rest, ""));
+        if let Some((text, _)) = after.split_once(quote) {
+            let left = start.get(..at).unwrap_or_default().trim_end();
+            let left = if left.is_empty() { before } else { left };
+            if MODES.contains(&text) || SHORT_MODES.contains(&text) && left.ends_with([',', '=']) {
+                return true;
+            }
+        }
+        before = start;
+        rest = after;
+    }
+    false
+}
+
+/// Whether a file may be opened in a mode that is not written there: `f = open`, `open(name, mode)`, `path.open(mode)`.
+fn opens_otherwise(interpreter: &str, code: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_read_mode = |mode: &str| {
+        let mode = mode.trim_start().trim_start_matches("mode").trim_start_matches([' ', '=']);
+        let quoted = [
+            "'r'", "\"r\"", "'rb'", "\"rb\"", "'rt'", "\"rt\"", "encoding", "errors", "newline", "'utf",
+            "\"utf",
+        ];
+        quoted.iter().any(|read| mode.starts_with(read))
+    };
+    code.match_indices("open").any(|(at, name)| {
+        let (before, after) =
+            (code.get(..at).unwrap_or_default(), code.get(at + name.len()..).unwrap_or_default());
+        let after = after.strip_prefix("sync").unwrap_or(after);
+        if before.ends_with(is_part) || after.starts_with(is_part) {
+            return false;
+        }
+        let Some(arguments) = after.trim_start().strip_prefix('(') else { return true };
+        if interpreter.starts_with("perl") {
+            return true;
+        }
+        // What comes before the first comma or parenthesis outside of the first text.
+        let mut quote = None;
+        let end = arguments.find(|c: char| match quote {
+            Some(open) => {
+                if c == open {
+                    quote = None;
+                }
+                false
+            }
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                false
+            }
+            None => matches!(c, ',' | ')' | '('),
+        });
+        let (first, rest) =
+            arguments.split_at_checked(end.unwrap_or(arguments.len())).unwrap_or((arguments, ""));
+        let is_method = before.ends_with('.') && code.contains("path");
+        match rest.chars().next() {
+            Some(')') => is_method && !first.trim().is_empty() && !is_read_mode(first),
+            Some(',') => !is_read_mode(rest.get(1..).unwrap_or_default()),
+            _ => true,
+        }
+    })
+}
+
+/// Redirections of awk and perl.
+fn redirects(interpreter: &str, code: &str) -> bool {
+    if interpreter.ends_with("awk") {
+        return code.contains(['>', '|']);
+    }
+    let code = code.replace("->", "").replace("=>", "").replace(">=", "");
+    (interpreter.starts_with("perl") && code.contains('>'))
+        || ["\">", "'>", "+<", "\"|", "'|"].iter().any(|mode| code.contains(mode))
+}
+
+/// `os.replace`, `Path.replace`: that of a text is no write.
+fn replaces_files(code: &str) -> bool {
+    code.contains("os.replace")
+        || code.contains("import replace")
+        || code.contains("import *")
+        || code.contains("path") && code.contains(".replace(")
+}
+
+/// Functions that run a program, or look whether there is one. What they are given is not opened.
+const PROGRAM_USERS: &[&str] = &[
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "Popen",
+    "system",
+    "popen",
+    "spawn",
+    "spawnSync",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "exec",
+    "execv",
+    "execvp",
+    "execve",
+    "execl",
+    "execlp",
+    "which",
+    "exists",
+    "existsSync",
+    "isfile",
+    "is_file",
+    "access",
+    "accessSync",
+    "file_exists",
+];
+
+/// Code without what names a program: the line that starts a script, and the first argument of a call that runs or tests a program.
+pub(crate) fn without_programs(code: &str) -> String {
+    let mut lines = code.splitn(2, '\n');
+    let rest = match (lines.next(), lines.next()) {
+        (Some(first), rest) if first.starts_with("#!") => rest.unwrap_or_default(),
+        _ => code,
+    };
+    let mut kept = String::with_capacity(rest.len());
+    let mut rest = rest;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let quote = rest.get(at..=at).unwrap_or_default();
+        let (start, after) = rest.split_at_checked(at + 1).unwrap_or((rest, ""));
+        kept.push_str(start);
+        let text = after.split_once(quote).map_or("", |(text, _)| text);
+        rest = if is_program(text) && is_for_program(&kept) {
+            after.get(text.len()..).unwrap_or_default()
+        } else {
+            after
+        };
+        // The closing quote opens nothing.
+        if rest.len() < after.len() {
+            kept.push_str(quote);
+            rest = rest.get(quote.len()..).unwrap_or_default();
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// Whether a text is the path of a program in a directory for programs.
+fn is_program(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    let directory = text.rsplit_once('/').map(|(directory, _)| directory);
+    text.starts_with('/')
+        && text.chars().all(is_plain)
+        && !text.contains("..")
+        && directory.is_some_and(|directory| directory.ends_with("/bin") || directory.ends_with("/sbin"))
+}
+
+/// Whether what follows is the first argument of a call that runs or tests a program.
+fn is_for_program(code: &str) -> bool {
+    let before = code.trim_end_matches(['"', '\'', '[', ' ', '\n', '\t']);
+    let Some(before) = before.strip_suffix('(') else { return false };
+    let name = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+    PROGRAM_USERS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_writes_is_told_from_code_that_only_reads() {
+        for (interpreter, code) in [
+            ("python3", "import json; print(json.load(open('package-lock.json'))['a'])"),
+            ("python3", "print(open('Cargo.lock', 'r').read().replace('a', 'b'))"),
+            ("python3", "import sys; print(len(sys.stdin.read().split('x')), open('go.sum').readlines()[0])"),
+            ("node", "console.log(require('./package-lock.json').packages['a'].version)"),
+            (
+                "node",
+                "const fs = require('fs'); console.log(JSON.parse(fs.readFileSync('package-lock.json', 'utf8')).name)",
+            ),
+            ("awk", "/name/ { getline; print }"),
+            ("perl", "print if $h->{a} >= 1 and /x/"),
+            ("ruby", "puts File.read('Gemfile.lock').lines.first"),
+            ("python3", "print(open('Cargo.lock', encoding='utf-8').read(), open(\"go.sum\", \"rb\"))"),
+        ] {
+            assert!(!of(interpreter, code).writes, "{interpreter}: {code}");
+        }
+        for (interpreter, code) in [
+            ("python3", "open('Cargo.lock', 'w')"),
+            ("python3", "open('Cargo.lock', mode = \"a\")"),
+            ("python3", "f = open; f('Cargo.lock', *['w'])"),
+            ("python3", "import os; os.replace('a', 'Cargo.lock')"),
+            ("python3", "from pathlib import Path; Path('a').replace('Cargo.lock')"),
+            ("python3", "import shutil; shutil.copy('a', 'Cargo.lock')"),
+            ("python3", "import os; os.open('Cargo.lock', 65)"),
+            ("python3", "getattr(__builtins__, 'open')('Cargo.lock', chr(119))"),
+            ("python3", "import sys; open('Cargo.lock', sys.argv[1])"),
+            ("python3", "f = open\nf('Cargo.lock', m)"),
+            ("python3", "from pathlib import Path; Path('Cargo.lock').open(m)"),
+            ("python3", "open('Cargo.lock', '\\x77')"),
+            ("node", "require('fs').cpSync('a', 'Cargo.lock')"),
+            ("node", "require('fs').rm('Cargo.lock', () => {})"),
+            ("perl", "open(F, '>Cargo.lock')"),
+            ("perl", "open F, '+<', 'Cargo.lock'"),
+            ("awk", "{ print > \"Cargo.lock\" }"),
+            ("ruby", "File.open('Cargo.lock', 'w')"),
+            ("php", "file_put_contents('Cargo.lock', '')"),
+            ("lua", "print(1)"),
+        ] {
+            assert!(of(interpreter, code).writes, "{interpreter}: {code}");
+        }
+        assert!(of("python3", "import subprocess as s; f = 'Cargo.lock'; s.run(['tee', f])").runs);
+    }
+
+    #[test]
+    fn a_program_that_is_run_is_no_file_of_the_code() {
+        for (code, expected) in [
+            ("#!/usr/bin/env python3\nimport sys", "import sys"),
+            ("#!/usr/bin/env python3", ""),
+            ("run(['/usr/bin/env', 'ls'])", "run(['', 'ls'])"),
+            ("os.path.exists(\"/usr/local/bin/x\")", "os.path.exists(\"\")"),
+            ("open('/usr/bin/env', 'w')", "open('/usr/bin/env', 'w')"),
+            ("run(['tee', '/usr/bin/env'])", "run(['tee', '/usr/bin/env'])"),
+            ("run('tee /usr/bin/env')", "run('tee /usr/bin/env')"),
+            ("run(['/usr/bin/../x', a])", "run(['/usr/bin/../x', a])"),
+            ("it's '/usr/bin/x'", "it's '/usr/bin/x'"),
+        ] {
+            assert_eq!(without_programs(code), expected, "{code}");
+        }
+    }
+}

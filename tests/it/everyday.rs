@@ -1,0 +1,143 @@
+//! Everyday commands with all packs: none is stopped, and their hostile neighbours are.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::common::{Test, run_in};
+
+const PACKS: [&str; 7] =
+    ["git-safety", "secrets", "lockfiles", "destructive-commands", "cloud", "containers", "databases"];
+
+fn git(root: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"];
+    let output = Command::new("git").args(identity).args(arguments).current_dir(root).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A project with all packs, in which everything is committed.
+fn project() -> Test {
+    let packs: Vec<String> = PACKS.iter().map(|pack| format!("pack:{pack}")).collect();
+    let mut test = Test::stop().config(&json!({ "extends": packs }).to_string());
+    let files = [
+        ".env",
+        "Cargo.lock",
+        "package-lock.json",
+        "src/main.rs",
+        "src/a.py",
+        "docs/a.md",
+        "docs/main.md",
+        "README.md",
+        "packages/web/package.json",
+        "scripts/run.sh",
+        "cert.pem",
+        "vars.sh",
+    ];
+    for file in files {
+        test = test.file(file, "x\n");
+    }
+    test = test.file(".gitignore", ".env\n.home\n.state-home\n*.pem\n.conclaude*\n");
+    git(&test.root(), &["init", "-q"]);
+    git(&test.root(), &["add", "-A"]);
+    git(&test.root(), &["commit", "-qm", "all"]);
+    test
+}
+
+/// Lines of an answer, a tab and a command.
+#[track_caller]
+fn judged(test: Test, table: &str) {
+    let lines = table.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let case = |line: &str| {
+        let (expected, command) = line.split_once('\t').unwrap();
+        let key = match expected {
+            "deny" => "denies",
+            "ask" => "asks",
+            _ => "allows",
+        };
+        let text = command.replace('⏎', "\n");
+        json!({"name": command, "event": "PreToolUse", "input": {"command": text}, "expect": {key: true}})
+    };
+    let cases: Vec<Value> = lines.map(case).collect();
+    let test = test.file(".conclaude.test.yaml", json!({ "cases": cases }).to_string());
+    let (code, stdout, stderr) = run_in(&test.root(), &["test"]);
+    let failed: Vec<&str> = stdout.lines().filter(|line| !line.starts_with("  ✓")).collect();
+    assert_eq!(code, Some(0), "{}\n{stderr}", failed.join("\n"));
+}
+
+#[test]
+fn classes_of_commands_that_were_once_stopped_are_free_and_their_neighbours_are_not() {
+    judged(project(), include_str!("../fixtures/packs/everyday.txt"));
+}
+
+#[test]
+fn a_stash_of_a_changed_lock_file_is_asked_about() {
+    let test = project();
+    std::fs::write(test.root().join("Cargo.lock"), "y\n").unwrap();
+    let test = {
+        judged(test, "ask\tgit stash\nask\tgit stash -u\nfree\tgit stash list");
+        project()
+    };
+    std::fs::write(test.root().join("Cargo.lock"), "y\n").unwrap();
+    git(&test.root(), &["add", "Cargo.lock"]);
+    judged(test, "ask\tgit stash\nask\tgit stash push -m wip");
+}
+
+/// A zip archive of empty files.
+fn zip(names: &[&str]) -> Vec<u8> {
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for name in names {
+        let offset = u32::try_from(bytes.len()).unwrap();
+        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+        bytes.extend(b"PK\x03\x04");
+        bytes.extend([0; 22]);
+        bytes.extend(length);
+        bytes.extend([0; 2]);
+        bytes.extend(name.as_bytes());
+        directory.extend(b"PK\x01\x02");
+        directory.extend([0; 24]);
+        directory.extend(length);
+        directory.extend([0; 12]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let (start, size) = (u32::try_from(bytes.len()).unwrap(), u32::try_from(directory.len()).unwrap());
+    let count = u16::try_from(names.len()).unwrap().to_le_bytes();
+    bytes.extend(directory);
+    bytes.extend(b"PK\x05\x06\0\0\0\0");
+    bytes.extend([count, count].concat());
+    bytes.extend([size.to_le_bytes(), start.to_le_bytes()].concat());
+    bytes.extend([0; 2]);
+    bytes
+}
+
+#[test]
+fn archives_and_patches_are_looked_into() {
+    let test = project();
+    let root = test.root();
+    let made = "mkdir -p m/d && echo x > m/a.txt && echo x > m/d/b.txt && echo x > m/.env && echo x > m/Cargo.lock && ln -s a.txt m/l
+        cd m && tar cf ../plain.tar a.txt d && tar czf ../plain.tgz a.txt d && tar cf ../lock.tar a.txt Cargo.lock && tar czf ../env.tgz .env
+        tar cf ../link.tar l && tar cJf ../plain.txz a.txt && cp ../plain.tar plain.tar && tar cf ../self.tar plain.tar && tar cf ../deep.tar d";
+    let output = Command::new("sh").args(["-c", made]).current_dir(&root).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::write(root.join("plain.zip"), zip(&["a.txt", "d/", "d/b.txt"])).unwrap();
+    std::fs::write(root.join("lock.zip"), zip(&["a.txt", "Cargo.lock"])).unwrap();
+    std::fs::write(root.join("up.zip"), zip(&["../a.txt"])).unwrap();
+    let patch = |name: &str| format!("--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-x\n+y\n");
+    std::fs::write(root.join("plain.patch"), patch("src/main.rs")).unwrap();
+    std::fs::write(root.join("lock.patch"), patch("src/main.rs") + &patch("Cargo.lock")).unwrap();
+    std::fs::write(root.join("up.patch"), patch("../x")).unwrap();
+    judged(test, include_str!("../fixtures/packs/archives.txt"));
+}
+
+#[test]
+fn ordinary_commands_of_agents_are_free() {
+    let commands = include_str!("../fixtures/packs/ordinary.txt");
+    let lines: Vec<String> = commands
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| format!("free\t{line}"))
+        .collect();
+    assert!(lines.len() >= 300, "{}", lines.len());
+    judged(project(), &lines.join("\n"));
+}
