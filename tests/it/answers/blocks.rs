@@ -117,7 +117,7 @@ fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
     let lines =
         |part: &str| why.lines().filter(|line| line.contains(part)).map(str::trim).collect::<String>();
     assert_snapshot!(format!("{}\n{}", lines("reason: "), lines("would decide")), @"
-    reason: `no-such-program`, `/etc/passwd` could still not run, and an agent is
+    reason: `no-such-program`, `/etc/passwd` could still not run, and programs
     the config would decide the same: allowed despite a failure
     ");
     // Another agent has not been blocked by it.

@@ -65,7 +65,7 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     assert_snapshot!(lines(&why, "reason: ") + &lines(&why, "Stop ") + &lines(&why, "would decide"), @"
     reason: `sleep 60` timed out again, and timeouts block an agent only once
     2: Stop allowed despite a failure
-    the config would decide the same: allowed_despite_failure
+    the config would decide the same: allowed despite a failure
     ");
     let report = shown(&["report", "--format", "md"]);
     assert!(report.contains("| main thread |  | `allowed despite a failure` |"), "{report}");

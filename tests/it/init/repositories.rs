@@ -293,7 +293,7 @@ fn a_mixed_repository_gets_all_of_its_parts() {
         results: {"uv run ruff check .": 1}
         expect: {blocks: "Linting failed in py"}
 
-      - name: "a failure of `npx eslint .` blocks general-purpose"
+      - name: "a failure of `npx --no-install eslint .` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
         results: {"npx --no-install eslint .": 1}
