@@ -61,8 +61,8 @@ enum Subcommand {
     },
     /// Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
     ///
-    /// The lint and test commands that are found are commented out, or live with --yes. What was there before is never lost:
-    /// --import takes it over, --force keeps a copy.
+    /// On a terminal it asks which of the checks that it found should run; --yes takes the recommended answers. Elsewhere, and with
+    /// --import, they are commented out. What was there before is never lost: --import takes it over, --force keeps a copy.
     Init {
         #[command(flatten)]
         request: init::InitRequest,

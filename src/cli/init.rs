@@ -13,16 +13,17 @@ use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
+use conclaude_core::text::count;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::Change;
-use conclaude_engine::install::duplicates::duplicates;
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::settings::ORIGINAL;
 use conclaude_engine::install::templates::{STEP_COMMAND, STEP_COMMAND_PATH};
 use conclaude_engine::install::user_file::UserFile;
-use conclaude_engine::install::{agents, schema_file};
+use conclaude_engine::install::{agents, duplicates, schema_file};
 use conclaude_engine::lint;
 use conclaude_os::files;
+use conclaude_store::load::LOCAL;
 use conclaude_store::root::{FILE_NAMES, Root};
 use conclaude_store::{load, store};
 use draft::Draft;
@@ -99,7 +100,12 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
         write_step_command(request, &folder, &mut out)?;
     }
     if !request.dry_run {
-        writeln!(out, "next: {}", draft.next())?;
+        let next = if change.is_ignored() {
+            "fix the settings as the warning says, then `conclaude doctor` checks the installation"
+        } else {
+            draft.next()
+        };
+        writeln!(out, "next: {next}")?;
     }
     Ok(Exit::Success)
 }
@@ -160,12 +166,31 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
             "removed the hook `{command}` of {event} from the settings: the config runs it already"
         )?;
     }
+    let is_local = request.which.scope() == Scope::Local;
+    if is_local && !draft.imported.hooks.is_empty() {
+        writeln!(
+            out,
+            "warning: these hooks were yours alone, and {} is shared: whoever gets it runs them too. Move them to {LOCAL} to keep them to yourself",
+            FILE_NAMES[0]
+        )?;
+    }
     draft.added.iter().try_for_each(|what| writeln!(out, "{what}"))?;
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
     draft.imported.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     if request.import {
         report_agents(folder, out)?;
+    }
+    if request.import
+        && !is_local
+        && let Some((path, hooks)) = duplicates::hooks(Scope::Local, folder)
+        && !hooks.is_empty()
+    {
+        let (number, path) = (count(hooks.len() as u64, "hook"), path.display());
+        writeln!(
+            out,
+            "note: {number} of your own in {path}, not taken over: `conclaude init --import --local` does that"
+        )?;
     }
     // Hooks of the imported scope are in one of the lists above.
     let is_reported = |scope| request.import && scope == request.which.scope();
@@ -174,7 +199,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     for remark in lint::of_text(before, &now) {
         writeln!(out, "note: {}", remark.in_one_line())?;
     }
-    let found = duplicates(folder, &draft.config);
+    let found = duplicates::duplicates(folder, &draft.config);
     install::warn_of_duplicates(out, found.iter().filter(|one| !is_reported(one.scope)), &now)
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{diff, root};
 use crate::cli::out::Out;
-use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
 use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
@@ -225,6 +225,13 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
         for copy in &forgotten {
             writeln!(out, "removed its copy {}: the file is again what that was", copy.display())?;
         }
+        match removal.restored() {
+            0 => {}
+            1 => writeln!(out, "your hook that the config had taken over is back in it")?,
+            restored => {
+                writeln!(out, "your {restored} hooks that the config had taken over are back in it")?;
+            }
+        }
         if let Some(copy) = previous
             && !purge
         {
@@ -340,6 +347,10 @@ fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) 
     }
     if let Some(config) = &root.config {
         writeln!(out, "stays: {}, which is yours", config.display())?;
+    }
+    let cases = TEST_FILES.iter().map(|name| root.folder.join(name));
+    for path in cases.filter(|path| path.symlink_metadata().is_ok()) {
+        writeln!(out, "stays: {} (cases for `conclaude test`)", path.display())?;
     }
     let existing = leftovers.existing();
     for one in &existing {

@@ -280,11 +280,9 @@ fn print_today(out: &mut Out<'_>, today: &Reassessment) -> io::Result<()> {
     match today {
         Reassessment::Unknown(missing) => paragraph(out, 2, &format!("cannot be determined: {missing}")),
         Reassessment::Decided { decision, is_same, why, command, rehearsal } => {
-            if *is_same {
-                paragraph(out, 2, &format!("the config would decide the same: {decision}"))?;
-            } else {
-                paragraph(out, 2, &format!("the config would decide otherwise: {decision}"))?;
-            }
+            let (how, decision) =
+                (if *is_same { "the same" } else { "otherwise" }, words::decision_in_words(decision));
+            paragraph(out, 2, &format!("the config would decide {how}: {decision}"))?;
             for line in why {
                 marked(out, 2, Some((FAINT, "·")), line)?;
             }

@@ -23,12 +23,16 @@ const MAX_CHARS: usize = 160;
 /// The most important texts have more room.
 const MAX_REASON: usize = 600;
 
+/// The last lines of an output, which say what failed.
+const MAX_OUTPUT: usize = 10;
+
 pub(crate) fn markdown(report: &Report) -> String {
     let mut out = String::from("## conclaude report\n\n");
     summary(&mut out, report);
     agents(&mut out, report);
     changed(&mut out, report);
     decisions(&mut out, report);
+    outputs(&mut out, report);
     findings(&mut out, report);
     commands(&mut out, report);
     steps(&mut out, report);
@@ -220,6 +224,31 @@ fn decisions(out: &mut String, report: &Report) {
             name_of(report.lanes.get(record.lane)),
             code_within(&why.join("; "), MAX_REASON),
         ]
+    });
+    if older > 0 {
+        let _ = writeln!(out, "\n… and {older} before these");
+    }
+}
+
+/// What commands printed that failed, the newest of them.
+fn outputs(out: &mut String, report: &Report) {
+    let mut printed: Vec<(u64, Value)> = Vec::new();
+    for record in &report.records {
+        let commands = record.commands().into_iter();
+        printed.extend(
+            commands.filter(|one| !reasons::shown_output(one).is_empty()).map(|one| (record.seq, one)),
+        );
+    }
+    if printed.is_empty() {
+        return;
+    }
+    heading(out, "Output of failed commands", &["record", "command", "output"]);
+    let older = printed.len().saturating_sub(MAX_ROWS);
+    rows(out, printed.get(older..).unwrap_or_default(), |(seq, command)| {
+        let lines: Vec<&str> = reasons::shown_output(command).lines().collect();
+        let end = lines.get(lines.len().saturating_sub(MAX_OUTPUT)..).unwrap_or_default();
+        let end: Vec<String> = end.iter().map(|line| code(line)).filter(|line| !line.is_empty()).collect();
+        vec![seq.to_string(), code(text(command, "run")), end.join("<br>")]
     });
     if older > 0 {
         let _ = writeln!(out, "\n… and {older} before these");

@@ -198,3 +198,14 @@ fn what_people_write_for_commands_has_a_suggestion() {
         assert!(shown.iter().any(|line| line.contains(help)), "{config}\n{shown:#?}");
     }
 }
+
+#[test]
+fn a_section_that_is_only_a_command_is_told_its_right_form() {
+    for section in ["stop", "subagentStop"] {
+        let shown = Test::stop().config(&format!("{section}: npm test\n")).shows(&["validate"]);
+        assert!(shown.contains("help: write [{run: \"npm test\"}]"), "{shown}");
+        let fixed = format!("{section}: [{{run: \"npm test\"}}]\n");
+        let shown = Test::stop().config(&fixed).shows(&["validate"]);
+        assert!(shown.starts_with("exit 0"), "{shown}");
+    }
+}

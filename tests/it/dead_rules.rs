@@ -630,4 +630,7 @@ fn a_glob_where_a_regular_expression_belongs_is_an_error_with_the_expression() {
     let shown = project(config).shows(&["validate"]);
     assert!(shown.contains("it is no glob, and found anywhere in the prompt: write \"deploy\""), "{shown}");
     assert!(shown.contains("write \"\\\\.md\""), "{shown}");
+    let config = "userPromptSubmit: {contextRules: [{pattern: '{deploy,release}', prompt: x}]}\n";
+    let shown = project(config).shows(&["validate"]);
+    assert!(shown.contains("write \"(deploy|release)\""), "{shown}");
 }

@@ -322,7 +322,7 @@ fn each_command_that_fails_alone_has_an_answer_of_its_own() {
     if `npm test` times out again: allowed_despite_failure (exit 0)
       conclaude: ⚠ Tests failed
         `npm test` timed out after 5 s and was terminated
-        (it only warns now: an agent is blocked by timeouts once)
+        (it only warns now: timeouts block an agent only once)
     if all fail: blocked (exit 2)
       conclaude: you may not stop yet (block 1 of 3):
       ✗ Linting failed

@@ -513,3 +513,31 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
         test = test.payload("tool_input", json!({"command": command})).run().silent().again();
     }
 }
+
+/// "Writing gen/a is not allowed: … Do it another way, or ask the user." was a question to the user.
+#[test]
+fn a_question_about_a_file_speaks_to_the_user() {
+    let config = "preToolUse:\n  uneditableFiles: [{pattern: gen/, action: ask}]\n  unreadableFiles: [{pattern: priv/, action: ask}]\n  preventAdditions: [{pattern: new/, action: ask}]\n";
+    let asked = |command: &str| Test::bash(config, command).file("priv/a", "").run().tool("ask");
+    insta::assert_snapshot!(asked("echo x > gen/a"), @"Writing gen/a needs a confirmation: `uneditableFiles` has `gen/`. (.conclaude.yaml:2)");
+    insta::assert_snapshot!(asked("cat priv/a"), @"Reading priv/a needs a confirmation: `unreadableFiles` has `priv/`. (.conclaude.yaml:3)");
+    insta::assert_snapshot!(asked("touch new/a"), @"Adding new/a needs a confirmation: `preventAdditions` has `new/`. (.conclaude.yaml:4)");
+    let asked = |command: &str| {
+        let config = "extends: [pack:secrets, pack:git-safety]\n";
+        Test::bash(config, command).file(".env", "A=1\n").run().tool("ask")
+    };
+    for command in [". ./.env", "git push $F"] {
+        let text = asked(command);
+        assert!(!text.contains("the user"), "{command}: {text}");
+    }
+    insta::assert_snapshot!(asked(". ./.env"), @"This file holds secrets. (pack:secrets env, about .env)");
+}
+
+#[test]
+fn audit_show_lists_denials_before_questions() {
+    let config = "preToolUse:\n  uneditableFiles: [{pattern: asked, action: ask}, denied]\n";
+    let done = Test::bash(config, "touch asked denied").run().status(2);
+    let shown = done.again().shows(&["audit", "show"]);
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+    assert!(at("GUARD_DENIED") < at("GUARD_ASKS"), "{shown}");
+}

@@ -14,7 +14,8 @@ const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permi
 const ASK: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"are you sure?"}}"#;
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"harmless"}}"#;
 
-const HOOKS: [Hook; 58] = [
+const HOOKS: [Hook; 59] = [
+    ("PreToolUse", 2, r#"{"decision":"maybe"}"#, "and no"),
     ("PreToolUse", 1, r#"{"systemMessage":"hello, user"}"#, "broken"),
     ("PreToolUse", 1, ALLOW, "broken"),
     ("PreToolUse", 3, "{}", "broken"),
@@ -535,6 +536,53 @@ fn what_a_hook_decided_is_recorded_and_explained() {
         shown.contains("because") && shown.contains("the config would decide the same: denied"),
         "{shown}"
     );
+}
+
+/// Readers of the trail went by the exit code, and called it passed.
+#[test]
+fn a_hook_with_a_nonsense_answer_is_not_shown_as_passed() {
+    let word = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"denied"}}"#;
+    for (answer, problem) in [("{oops", "is not valid JSON"), (word, "permissionDecision")] {
+        let test = Test::bash(&answering("", &[answer]), "echo hi").run().status(0).again();
+        for arguments in [&["audit", "show"][..], &["why"], &["why", "--all"], &["watch", "--once"]] {
+            let shown = test.shows(arguments);
+            assert!(shown.contains("gave no usable answer"), "{arguments:?}: {shown}");
+            let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(flat.contains(problem), "{arguments:?}: {shown}");
+            assert!(!shown.contains("passed"), "{arguments:?}: {shown}");
+        }
+        let report = test.shows(&["report", "--format", "md"]);
+        assert!(report.contains("| 1 | 1 |"), "one run, one failure: {report}");
+    }
+}
+
+/// "timed out after 1 s and was terminated, so it checked nothing: `sleep 20` timed out after 1 s and was terminated".
+#[test]
+fn how_a_hook_ended_is_shown_once() {
+    let command = json!({"run": "sleep 20", "protocol": "hook", "timeout": 1});
+    let config = json!({"preToolUse": {"commands": {"Bash": [command]}}});
+    let shown = Test::bash(&config.to_string(), "echo hi").run().again().shows(&["audit", "show"]);
+    assert!(
+        shown.contains("`sleep 20` timed out after 1 s and was terminated, so it checked nothing ("),
+        "{shown}"
+    );
+    assert_eq!(shown.matches("timed out").count(), 1, "{shown}");
+}
+
+/// Exit 2 denies nothing there, and was recorded as if it had allowed something.
+#[test]
+fn a_permission_hook_that_decides_nothing_is_not_recorded_as_allowed() {
+    let config = "permissionRequest: {commands: {'*': [{run: 'exit 2', protocol: hook}]}}";
+    let test = Test::event("PermissionRequest").config(config).payload("tool_name", "Bash");
+    let done = test.payload("tool_input", json!({"command": "ls"})).run().status(0);
+    assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
+}
+
+#[test]
+fn audit_show_says_that_a_hook_changed_the_input() {
+    let done = Test::bash(&answering("", &[CHANGES_AGAIN]), "echo hi").run().status(0);
+    let shown = done.again().shows(&["audit", "show"]);
+    assert!(shown.contains("it changed the input of the tool to `ls`"), "{shown}");
 }
 
 #[test]

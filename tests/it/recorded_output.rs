@@ -52,7 +52,10 @@ fn the_output_of_a_failed_command_is_recorded_with_both_streams_in_order_and_sho
     let (_, html, _) = run_in(&test.root(), &["report", "--format", "html"]);
     assert!(html.contains("a.ts(3,7): error TS2322: Promise"), "the page has it");
     let (_, markdown, _) = run_in(&test.root(), &["report", "--format", "md"]);
-    assert!(!markdown.contains("TS2322: Promise"), "a report for a pull request has no output: {markdown}");
+    assert!(
+        markdown.contains("`checking 2 files`<br>`a.ts(3,7): error TS2322: Promise<string>`<br>`1 error`"),
+        "{markdown}"
+    );
 }
 
 #[test]

@@ -221,6 +221,9 @@ fn permission(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
         let decision = Decision::Permit(replies::grant_reason(outcomes));
         let result = HookResult { decision, ..decided.result };
         Ruling::of(result, Word::Allowed)
+    } else if others.iter().filter_map(Outcome::reply).any(|reply| reply.problem.is_some()) {
+        // It decided nothing, so nothing was allowed.
+        Ruling { word: Word::Warned, ..decided }
     } else {
         decided
     }

@@ -330,7 +330,7 @@ pub fn perhaps_blocked(error: &CountError) -> String {
 fn obstacle_hint(run: &CommandRun, obstacle: Obstacle, verdict: Verdict) -> Option<String> {
     match (verdict, obstacle) {
         (Verdict::Warn, _) if run.reaction() == Reaction::Block => {
-            Some(format!("it only warns now: an agent is blocked by {} once", obstacle.cause()))
+            Some(format!("it only warns now: {} block an agent only once", obstacle.cause()))
         }
         (Verdict::Block, Obstacle::MissingProgram) if run.exit_code == Some(NOT_EXECUTABLE) => Some(
             "the check itself cannot run: make that file executable, or tell the user which one it is".into(),

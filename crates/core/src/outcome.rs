@@ -129,7 +129,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// What an agent is blocked by, in words that follow "by".
+    /// What blocks an agent, as the subject of a sentence.
     #[must_use]
     pub fn cause(self) -> &'static str {
         match self {

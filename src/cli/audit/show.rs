@@ -13,8 +13,9 @@ use crate::cli::out::{Out, Paint};
 use conclaude_core::json::Fields;
 use conclaude_core::messages;
 use conclaude_core::text::{count, indent, on_one_line, printable, printable_line};
+use conclaude_store::audit::reasons::{self, CommandEnding};
 use conclaude_store::audit::words::Meaning;
-use conclaude_store::audit::{Filter, Reader, Trail, reasons};
+use conclaude_store::audit::{Filter, Reader, Trail};
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
@@ -96,7 +97,10 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &Tim
     if let Some(reason) = record.text("reason") {
         writeln!(out, "        {}", on_one_line(reason))?;
     }
-    for finding in record.objects("findings") {
+    let mut findings = record.objects("findings");
+    // What counts comes first: a denial before a question.
+    findings.sort_by_key(|finding| reasons::rank_by(&text(finding, "verdict")));
+    for finding in findings {
         let (code, phase, what) = (text(&finding, "code"), text(&finding, "phase"), text(&finding, "what"));
         let found = reasons::finding_by(&code, &phase, &what);
         match place(&finding).filter(|place| !found.contains(place.as_str())) {
@@ -106,9 +110,14 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &Tim
     }
     for command in record.objects("commands") {
         let duration: u64 = command.number("duration_ms").unwrap_or(0);
-        let (run, status) = (text(&command, "run"), text(&command, "status"));
-        let ended = reasons::command_by(&run, &status, &text(&command, "message"));
-        writeln!(out, "        {ended} ({duration} ms)")?;
+        let part = |name: &str| text(&command, name);
+        let (status, message, verdict) = (part("status"), part("message"), part("verdict"));
+        let end = CommandEnding { status: &status, message: &message, verdict: &verdict };
+        writeln!(out, "        {} ({duration} ms)", end.in_words(&part("run")))?;
+        if let Some(changed) = command.object("updated_input") {
+            let what = reasons::changed_input_by(&text(&changed, "command"), &text(&changed, "file"));
+            writeln!(out, "          {what}")?;
+        }
         print_output(out, &command)?;
     }
     for applied in record.objects("applied") {

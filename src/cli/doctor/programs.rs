@@ -173,8 +173,18 @@ impl ProgramSearch {
         missing
     }
 
-    /// What a script of `package.json` needs that the command runs.
+    /// What another program needs that the command starts, or a script of `package.json` that it runs.
     fn behind(&mut self, command: &SimpleCommand, script: &ScriptPlace<'_>) -> Vec<MissingProgram> {
+        if let Some(launch) = Launch::of(&command.words) {
+            if launch.is_found(&script.folder) {
+                return Vec::new();
+            }
+            let Launch { launcher, program, .. } = launch;
+            return vec![MissingProgram {
+                what: format!("starts `{program}` with {launcher}, and it is not installed"),
+                fix: format!("install {program} in the project, or change the command"),
+            }];
+        }
         let Some(call) = ScriptCall::of(&command.words) else { return Vec::new() };
         let manifest = files::read_text(&script.folder.join("package.json"), MAX_BYTES).unwrap_or_default();
         let Ok(json) = serde_json::from_str::<Value>(&manifest) else { return Vec::new() };
@@ -250,6 +260,41 @@ impl ScriptPlace<'_> {
                 format!("{manager} install")
             },
         }
+    }
+}
+
+/// A call that starts a program of the project's packages.
+struct Launch<'a> {
+    launcher: &'a str,
+    program: &'a str,
+    /// Where packages of the project have their programs.
+    programs: &'static str,
+}
+
+impl<'a> Launch<'a> {
+    /// None where it is not certain which program that is, and where a download is wanted.
+    fn of(words: &'a [String]) -> Option<Launch<'a>> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (launcher, program, programs) = match words.as_slice() {
+            ["npx", "--no-install" | "--no" | "--", program, ..] | ["npx", program, ..] => {
+                ("npx", *program, "node_modules/.bin")
+            }
+            [launcher @ ("uv" | "poetry"), "run", program, ..] => (*launcher, *program, ".venv/bin"),
+            _ => return None,
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if program.starts_with('-') || !program.chars().all(is_plain) {
+            return None;
+        }
+        Some(Launch { launcher, program, programs })
+    }
+
+    fn is_found(&self, folder: &Path) -> bool {
+        let is_there = |folder: &Path| files::is_program(&folder.join(self.programs).join(self.program));
+        // Without a virtual environment here, it is elsewhere, or made by the call.
+        let is_unknown = self.launcher != "npx" && !folder.join(".venv").is_dir();
+        let is_archived = folder.ancestors().any(|folder| folder.join(".pnp.cjs").exists());
+        is_unknown || is_archived || folder.ancestors().any(is_there) || on_path(self.program).is_some()
     }
 }
 

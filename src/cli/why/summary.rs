@@ -132,12 +132,7 @@ fn end_of_output(command: &Value) -> Vec<SummaryLine> {
 }
 
 fn rank(reason: &Value) -> u8 {
-    match text_or_empty(reason, "verdict") {
-        "block" => 0,
-        "ask" => 1,
-        "warn" => 2,
-        _ => 3,
-    }
+    reasons::rank_by(text_or_empty(reason, "verdict"))
 }
 
 fn reason(of: &Value, text: String) -> SummaryLine {
@@ -155,11 +150,11 @@ fn today_in_words(today: &Reassessment) -> String {
     match today {
         Reassessment::Unknown(missing) => format!("cannot be determined: {missing}"),
         Reassessment::Decided { decision, is_same: true, .. } => {
-            format!("the config would decide the same: {decision}")
+            format!("the config would decide the same: {}", reasons::decision_in_words(decision))
         }
         Reassessment::Decided { decision, why, .. } => {
             let why = why.first().map(|why| format!(" ({why})")).unwrap_or_default();
-            format!("the config would decide otherwise: {decision}{why}")
+            format!("the config would decide otherwise: {}{why}", reasons::decision_in_words(decision))
         }
     }
 }

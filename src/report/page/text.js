@@ -56,7 +56,8 @@ const stateOf = lane => STATES[lane.state]?.[0] ?? '';
 const objects = list => Array.isArray(list) ? list.filter(item => item && typeof item === 'object') : [];
 const findingsOf = r => objects(r.findings);
 const commandsOf = r => objects(r.commands);
-const hasFailed = command => command.exit_code !== 0;
+// A hook decides by its answer, whatever its exit code is.
+const hasFailed = command => command.exit_code !== 0 || ['warn', 'block', 'ask'].includes(command.verdict);
 // What was allowed, although a command failed or something was found. Older records say no verdict.
 const isWarning = item => item.verdict ? item.verdict === 'warn' : item.run !== undefined && hasFailed(item);
 const hasWarning = r => colour(r.decision) === 'good' && (objects(r.commands).some(isWarning) || objects(r.findings).some(isWarning));

@@ -65,7 +65,7 @@ fn a_timeout_blocks_an_agent_once_and_other_failures_still_do() {
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ⚠ `sleep 60` timed out after 1 s and was terminated
-      (it only warns now: an agent is blocked by timeouts once)
+      (it only warns now: timeouts block an agent only once)
     ✗ `test -e fixed` exited with code 1
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -73,7 +73,7 @@ fn a_timeout_blocks_an_agent_once_and_other_failures_still_do() {
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ `sleep 60` timed out after 1 s and was terminated
-      (it only warns now: an agent is blocked by timeouts once)
+      (it only warns now: timeouts block an agent only once)
     ⚠ coder (a1b2c3): stopped after 2 blocks
     ");
     // Another agent has not been blocked by a timeout.
@@ -98,9 +98,9 @@ fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
     let warned = "⚠ Linting failed
   `no-such-program` exited with code 127 (a program was not found)
   /bin/sh: 1: no-such-program: not found
-  (it only warns now: an agent is blocked by programs that cannot run once)
+  (it only warns now: programs that cannot run block an agent only once)
 ⚠ `/etc/passwd` exited with code 126 (a program cannot be executed)
-  (it only warns now: an agent is blocked by programs that cannot run once)
+  (it only warns now: programs that cannot run block an agent only once)
 ";
     let done = done.again().run();
     let start = "conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):\n";
@@ -117,8 +117,8 @@ fn a_missing_program_blocks_an_agent_once_and_other_failures_still_do() {
     let lines =
         |part: &str| why.lines().filter(|line| line.contains(part)).map(str::trim).collect::<String>();
     assert_snapshot!(format!("{}\n{}", lines("reason: "), lines("would decide")), @"
-    reason: `no-such-program`, `/etc/passwd` could still not run, and an agent is
-    the config would decide the same: allowed_despite_failure
+    reason: `no-such-program`, `/etc/passwd` could still not run, and programs
+    the config would decide the same: allowed despite a failure
     ");
     // Another agent has not been blocked by it.
     test.payload("agent_id", "another").run().blocked();
@@ -192,7 +192,7 @@ fn after_a_block_by_a_timeout_nothing_is_said_to_have_passed() {
     assert_snapshot!(done.again().run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ `sleep 60` timed out after 1 s and was terminated
-      (it only warns now: an agent is blocked by timeouts once)
+      (it only warns now: timeouts block an agent only once)
     ⚠ coder (a1b2c3): stopped after 1 block
     ");
 }

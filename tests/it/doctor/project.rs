@@ -211,3 +211,19 @@ fn a_judge_that_cannot_be_asked_is_named() {
     warning: ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked → export ANTHROPIC_API_KEY=…
     ");
 }
+
+/// Without `--no-install`, npx would download a stranger's package of that name.
+#[test]
+fn doctor_looks_behind_programs_that_start_others() {
+    let commands = "stop:\n  - run: npx --no-install no-such-compiler --noEmit\n  - run: npx no-such-linter .\n  - run: uv run no-such-checker\n  - run: npx --no-install there\n  - run: npx -y wanted\n";
+    let test = healthy().config(commands).file(".venv/pyvenv.cfg", "");
+    for program in ["bin/npx", "bin/uv", "node_modules/.bin/there"] {
+        program::script(test.root().join(program), "#!/bin/sh\n");
+    }
+    insta::assert_snapshot!(checks_with_npm(&test), @"
+    exit 0
+    warning: `npx --no-install no-such-compiler --noEmit` (.conclaude.yaml:2) starts `no-such-compiler` with npx, and it is not installed → install no-such-compiler in the project, or change the command
+    warning: `npx no-such-linter .` (.conclaude.yaml:3) starts `no-such-linter` with npx, and it is not installed → install no-such-linter in the project, or change the command
+    warning: `uv run no-such-checker` (.conclaude.yaml:4) starts `no-such-checker` with uv, and it is not installed → install no-such-checker in the project, or change the command
+    ");
+}

@@ -49,7 +49,7 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     let done = done.again().payload("stop_hook_active", true).run();
     assert_snapshot!(done.message(), @"
     conclaude: ⚠ `sleep 60` timed out after 1 s and was terminated
-      (it only warns now: an agent is blocked by timeouts once)
+      (it only warns now: timeouts block an agent only once)
     ⚠ main thread: stopped after 1 block
     ");
     // A later look does not say that it passed.
@@ -63,9 +63,9 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
             .collect::<String>()
     };
     assert_snapshot!(lines(&why, "reason: ") + &lines(&why, "Stop ") + &lines(&why, "would decide"), @"
-    reason: `sleep 60` timed out again, and an agent is blocked by timeouts once
+    reason: `sleep 60` timed out again, and timeouts block an agent only once
     2: Stop allowed despite a failure
-    the config would decide the same: allowed_despite_failure
+    the config would decide the same: allowed despite a failure
     ");
     let report = shown(&["report", "--format", "md"]);
     assert!(report.contains("| main thread |  | `allowed despite a failure` |"), "{report}");

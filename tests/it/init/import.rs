@@ -297,6 +297,7 @@ fn import_adds_to_a_config_that_exists() {
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
+    warning: these hooks were yours alone, and .conclaude.yaml is shared: whoever gets it runs them too. Move them to .conclaude.local.yaml to keep them to yourself
     registered conclaude in [ROOT]/.claude/settings.local.json
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
@@ -364,4 +365,33 @@ fn import_with_yes_switches_on_the_packs_that_yes_does() {
     };
     assert_eq!(packs(&["init", "--import", "--yes"]), packs(&["init", "--yes"]));
     assert_eq!(packs(&["init", "--import"]), "");
+}
+
+/// A hook of one user ran for everybody after that.
+#[test]
+fn importing_hooks_of_ones_own_says_that_others_get_them_too() {
+    let local = stop_hook("coder", "say done");
+    let test = Test::stop().file(".claude/settings.local.json", &local);
+    let shown = transcript(&test.root(), &["init", "--import"]);
+    assert!(
+        shown.contains("note: 1 hook of your own in [ROOT]/.claude/settings.local.json, not taken over: `conclaude init --import --local` does that"),
+        "{shown}"
+    );
+    assert_eq!(read(test.root().join(".claude/settings.local.json")), local);
+    let shown = transcript(&test.root(), &["init", "--import", "--local"]);
+    assert!(
+        shown.contains("warning: these hooks were yours alone, and .conclaude.yaml is shared: whoever gets it runs them too. Move them to .conclaude.local.yaml"),
+        "{shown}"
+    );
+}
+
+/// It warned that Claude Code calls nothing, and ended with "the guards work in new sessions".
+#[test]
+fn where_an_entry_switches_an_event_off_init_does_not_say_that_all_works() {
+    let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "check.sh"}]}}"#;
+    let test = Test::stop().file(".claude/settings.json", settings);
+    let shown = transcript(&test.root(), &["init", "--yes"]);
+    assert!(shown.contains("has an entry without a list `hooks`"), "{shown}");
+    assert!(shown.contains("next: fix the settings as the warning says"), "{shown}");
+    assert!(!shown.contains("the guards work"), "{shown}");
 }

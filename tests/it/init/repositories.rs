@@ -238,7 +238,7 @@ fn a_mixed_repository_gets_all_of_its_parts() {
             cwd: "py"
             message: "Linting failed in py"
             onFailure: block
-          - run: "npx eslint ."
+          - run: "npx --no-install eslint ."
             cwd: "web"
             message: "Linting failed in web"
             onFailure: block
@@ -273,7 +273,7 @@ fn a_mixed_repository_gets_all_of_its_parts() {
       - name: general-purpose may stop when all checks pass
         event: SubagentStop
         agent: general-purpose
-        expect: {runs: ["cargo clippy --workspace --all-targets -- -D warnings","go vet ./...","uv run ruff check .","npx eslint .","make lint","npm run typecheck","cargo test --workspace","go test ./...","uv run pytest","npm run test"], allows: true}
+        expect: {runs: ["cargo clippy --workspace --all-targets -- -D warnings","go vet ./...","uv run ruff check .","npx --no-install eslint .","make lint","npm run typecheck","cargo test --workspace","go test ./...","uv run pytest","npm run test"], allows: true}
 
       - name: "a failure of `cargo clippy --workspace --all-targets -- -D warnings` blocks general-purpose"
         event: SubagentStop
@@ -293,10 +293,10 @@ fn a_mixed_repository_gets_all_of_its_parts() {
         results: {"uv run ruff check .": 1}
         expect: {blocks: "Linting failed in py"}
 
-      - name: "a failure of `npx eslint .` blocks general-purpose"
+      - name: "a failure of `npx --no-install eslint .` blocks general-purpose"
         event: SubagentStop
         agent: general-purpose
-        results: {"npx eslint .": 1}
+        results: {"npx --no-install eslint .": 1}
         expect: {blocks: "Linting failed in web"}
 
       - name: "a failure of `make lint` blocks general-purpose"

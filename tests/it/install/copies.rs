@@ -115,19 +115,23 @@ fn uninstalling_after_an_import_restores_the_hooks_byte_by_byte() {
 }
 
 #[test]
-fn the_copy_of_what_the_settings_are_again_is_removed_and_that_is_said() {
+fn the_copy_of_what_the_settings_are_again_is_kept_and_restored_hooks_are_named() {
     let test = Test::stop().file(FILE, IMPORTED);
     let root = test.root();
     run(&root, &["init", "--import"]);
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
     exit 0
     removed conclaude from [ROOT]/.claude/settings.json
-    removed its copy [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]: the file is again what that was
+    your hook that the config had taken over is back in it
     stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude.test.yaml (cases for `conclaude test`)
     stays: [ROOT]/.conclaude (state, messages and audit trail)
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME] (a copy of the settings)
     `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
-    assert_eq!((settings(&root).as_str(), copies(&root).len()), (IMPORTED, 0));
+    assert_eq!((settings(&root).as_str(), copies(&root).len()), (IMPORTED, 1));
+    run(&root, &["uninstall", "--purge"]);
+    assert_eq!(copies(&root).len(), 0, "the settings have all of it");
 }
 
 /// Purging kept the newest of the copies only.
@@ -162,6 +166,7 @@ fn where_imported_hooks_cannot_be_restored_the_copy_is_named_and_purging_leaves_
     removed [ROOT]/.conclaude (state, messages and audit trail)
     removed [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME] (a copy of the settings)
     stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude.test.yaml (cases for `conclaude test`)
     stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME] (the only copy of hooks that were taken over)
     ");
     let copies = copies(&root);
@@ -199,6 +204,7 @@ fn uninstalling_without_a_copy_names_the_hooks_that_only_the_config_has() {
       }
     }
     stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude.test.yaml (cases for `conclaude test`)
     stays: [ROOT]/.conclaude (state, messages and audit trail)
     stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME] (a copy of the settings)
     `conclaude uninstall --purge` removes what conclaude keeps of this project

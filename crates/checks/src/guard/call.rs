@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use super::comparison_log::ComparisonLog;
 use super::resolve::Ground;
-use super::rules::{Action, FileQuery, FileUsage};
+use super::rules::{Action, FileQuery, FileUsage, RuleOrigin};
 use super::search::EntryCount;
 use crate::des::protected::ProtectedPaths;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::rule::Rule;
-use conclaude_core::text::clean_line;
+use conclaude_core::text::{capitalized, clean_line};
 use shell_effects::Access;
 
 /// The part of an unparsable text that is shown and recorded, in bytes.
@@ -132,6 +132,22 @@ impl Explanation {
             Some(reason) => Explanation { reason, advice: Advice::default() },
             None => default(),
         }
+    }
+
+    /// A rule without a message: what is stopped or asked about, and by which rule. A user who is asked needs no advice.
+    pub(super) fn by_default(action: Action, what: &str, origin: &RuleOrigin, written: &str) -> Explanation {
+        let is = if action == Action::Block { "is not allowed" } else { "needs a confirmation" };
+        let reason = capitalized(&format!("{what} {is}: `{}` has `{written}`.", origin.key));
+        Explanation { reason, advice: Advice { user: Some(String::new()), ..Advice::otherwise() } }
+    }
+}
+
+/// The message of a rule that blocks, where its call is only asked about. Messages of packs say first what is wrong, then what
+/// Claude should do, which means nothing to the user.
+pub(super) fn for_question<'a>(message: &'a str, origin: &RuleOrigin) -> &'a str {
+    match message.find(". ") {
+        Some(end) if origin.is_of_pack() => message.get(..=end).unwrap_or(message),
+        _ => message,
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Advice, Explanation, Finding, OwnFiles, ToolCall, doing, shown};
+use super::call::{Advice, Explanation, Finding, OwnFiles, ToolCall, doing, for_question, shown};
 use super::resolve::{Effects, Touch, Uncertainty};
-use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection, RuleOrigin};
+use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
 use super::search::first_below;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
-use conclaude_core::text::capitalized;
 use conclaude_os::git;
 use shell_effects::{Access, Extent};
 
@@ -168,11 +167,6 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
     Some(against(call, touch, switch.origin.rule(""), explained))
 }
 
-/// The reason of a rule without a message: what is stopped, and by which rule.
-fn forbidden(doing: &str, origin: &RuleOrigin, written: &str) -> String {
-    capitalized(&format!("{doing} is not allowed: `{}` has `{written}`.", origin.key))
-}
-
 /// Whether the file may be read or changed.
 pub(super) fn files(
     rules: &GuardRules,
@@ -223,9 +217,11 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, usage: FileU
     let finding = |Protection { rule, action, message }: Protection<'_>, inside: Option<&str>| {
         let contents = inside.map(|inside| format!(" with {inside} in it")).unwrap_or_default();
         let path = format!("{}{contents}", touch.shown());
-        let explained = Explanation::of(message.map(str::to_owned), || Explanation {
-            reason: forbidden(&format!("{} {path}", doing(touch.access)), &rule.origin, &rule.written),
-            advice: Advice::otherwise(),
+        let is_softened = action == Action::Ask && rule.action == Action::Block;
+        let message_for = |message| if is_softened { for_question(message, &rule.origin) } else { message };
+        let explained = Explanation::of(message.map(message_for).map(str::to_owned), || {
+            let what = format!("{} {path}", doing(touch.access));
+            Explanation::by_default(action, &what, &rule.origin, &rule.written)
         });
         let found = Finding { action, ..against(call, touch, rule.origin.rule(&rule.written), explained) };
         match inside {
@@ -328,8 +324,8 @@ fn prevented(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Option<F
     let Protection { rule, action, message } =
         rules.additions.protecting_any(&touch.names, &call.query(FileUsage::Other))?;
     let explained = Explanation::of(message.map(str::to_owned), || Explanation {
-        reason: forbidden(&format!("adding {subject}"), &rule.origin, &rule.written),
-        advice: Advice::claude("Change a file that exists instead."),
+        advice: Advice::both("Change a file that exists instead.", ""),
+        ..Explanation::by_default(action, &format!("adding {subject}"), &rule.origin, &rule.written)
     });
     Some(Finding { action, ..against(call, touch, rule.origin.rule(&rule.written), explained) })
 }

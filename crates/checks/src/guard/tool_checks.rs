@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::call::{Advice, Explanation, Finding, ToolCall, shown, start};
+use super::call::{Advice, Explanation, Finding, ToolCall, for_question, shown, start};
 use super::command_pattern::Match;
 use super::comparison_log::ComparisonLog;
 use super::resolve::{Effects, Touch};
@@ -10,7 +10,7 @@ use super::rules::{Action, GuardRules, ToolRule};
 use super::tool_rule::{RuleTarget, TargetKind, Touches, is_for, touches};
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::claude::mcp;
-use conclaude_core::text::{capitalized, clean_line, ended};
+use conclaude_core::text::{clean_line, ended};
 use shell_effects::{Access, SimpleCommand};
 
 /// Shorter scripts are not searched for repeated commands.
@@ -181,7 +181,9 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
     let on = file.as_ref().map(|file| format!(" on {file}")).unwrap_or_default();
     let Explanation { reason, advice } = match &target.kind {
         TargetKind::Command(forms) if !is_certain => uncertain(forms.plain.unknown(), rule),
-        _ => Explanation::of(rule.message.clone(), || by_default(action, &format!("{what}{on}"), rule)),
+        _ => Explanation::of(rule.message.clone(), || {
+            Explanation::by_default(action, &format!("{what}{on}"), &rule.origin, &rule.written)
+        }),
     };
     let about = match (written, file) {
         (Some(command), _) => call.about_command(command, &reason),
@@ -192,17 +194,12 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
     Some(Finding { action, reason, advice, about, origin, matched: subject.to_owned() })
 }
 
-/// The text of a rule without a message. A user who is asked needs no advice.
-fn by_default(action: Action, what: &str, rule: &ToolRule) -> Explanation {
-    let is = if action == Action::Block { "is not allowed" } else { "needs a confirmation" };
-    let reason = format!("{what} {is}: `{}` has `{}`.", rule.origin.key, rule.written);
-    let advice = Advice { user: Some(String::new()), ..Advice::otherwise() };
-    Explanation { reason: capitalized(&reason), advice }
-}
-
 /// The text of a rule that would match if a part of the command had a certain value.
 fn uncertain(unknown: &str, rule: &ToolRule) -> Explanation {
     let against = match &rule.message {
+        Some(message) if rule.action == Action::Block => {
+            format!("a rule could be against it: {}", ended(for_question(message, &rule.origin)))
+        }
         Some(message) => format!("a rule could be against it: {}", ended(message)),
         None => format!("`{}` has `{}`.", rule.origin.key, rule.written),
     };

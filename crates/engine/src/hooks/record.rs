@@ -94,7 +94,7 @@ fn obstructed_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
         if names.is_empty() {
             return None;
         }
-        Some(format!("{} {what}, and an agent is blocked by {} once", names.join(", "), obstacle.cause()))
+        Some(format!("{} {what}, and {} block an agent only once", names.join(", "), obstacle.cause()))
     });
     let reasons: Vec<String> = reasons.collect();
     if reasons.is_empty() { None } else { Some(reasons.join("; ")) }

@@ -161,6 +161,12 @@ impl Change {
         warnings
     }
 
+    /// Whether Claude Code ignores the file, or all hooks of an event in it.
+    pub fn is_ignored(&self) -> bool {
+        let Settings { ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
+        ignored.is_some() || !dead.is_empty()
+    }
+
     /// Moves copies of an earlier version out of the project; where they were and are.
     pub fn move_copies_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         self.settings_file.backups().move_out()
@@ -209,6 +215,11 @@ impl Removal {
         Ok(Removal { settings_file, before, after, is_exact, lost, known })
     }
 
+    /// The number of hooks that a config had taken over and that are in the file again.
+    pub fn restored(&self) -> usize {
+        missing(self.after.as_deref().unwrap_or_default(), &settings::user_hooks(&self.before)).len()
+    }
+
     /// The hooks of the user's that are not lost.
     pub fn known_hooks(&self) -> Vec<UserHook> {
         self.known.clone()
@@ -228,8 +239,10 @@ impl Removal {
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
         self.settings_file.file.write(self.after.as_deref())?;
+        // Where hooks were taken out and put back, the copy of the settings as they were stays.
+        let is_superfluous = self.is_exact && self.restored() == 0;
         let forgotten =
-            if self.is_exact { backups.forget_restored(self.after.as_deref()) } else { Vec::new() };
+            if is_superfluous { backups.forget_restored(self.after.as_deref()) } else { Vec::new() };
         Ok(RemovedCopies { previous, forgotten })
     }
 }

@@ -93,6 +93,10 @@ pub(super) fn tool(pattern: &str) -> Option<NameProblem> {
             let why = "tools of MCP servers have two underscores twice";
             return wrong(why.into(), format!("write `{MCP}SERVER__TOOL`"));
         }
+        if name.starts_with(MCP) && name.ends_with("__") && is_literal(&name) {
+            let why = "it is the start of the names of a server's tools, and whole names are compared";
+            return wrong(why.into(), format!("write `{name}*`"));
+        }
         if name.starts_with("mcp") || KNOWN.iter().any(|tool| matches(&name, tool)) {
             return None;
         }

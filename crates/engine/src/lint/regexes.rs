@@ -221,9 +221,11 @@ fn exact(pattern: &str, position: &PatternPosition<'_>, otherwise: &str) -> Opti
     )
 }
 
-/// What comes before a last `.*` that, as a glob, would be a name with a dot in front.
+/// What comes before a last `.*` that, as a glob, would be a name with a dot in front. A pattern with `^` is certainly not a glob.
 fn dotted(pattern: &str) -> Option<&str> {
-    pattern.strip_suffix(".*").filter(|before| before.ends_with([' ', '/']) && !before.contains('*'))
+    let before = pattern.strip_suffix(".*")?;
+    let is_glob = before.ends_with([' ', '/']) && !before.contains('*') && !before.starts_with('^');
+    if is_glob { Some(before) } else { None }
 }
 
 /// Whether a text has what only a regular expression has. `.*` alone is not that: `.env.*` and `.*` are globs.
@@ -257,6 +259,18 @@ fn is_regex(pattern: &str, compared: Compared) -> bool {
         || has_repeated_class(pattern)
         || has_escape(&['d', 'D', 'w', 'W', 's', 'S', 'b', 'B'])
         || has_group(pattern)
+        || has_alternatives(pattern, compared)
+}
+
+/// `a|b`. Names may be written so, and a pipe of a shell has blanks around it.
+fn has_alternatives(pattern: &str, compared: Compared) -> bool {
+    let is_part = |c: char| !c.is_whitespace() && !matches!(c, '|' | '&' | '\\');
+    compared != Compared::Names
+        && !pattern.contains(['\'', '"', '[', '('])
+        && pattern.match_indices('|').any(|(at, _)| {
+            let (before, after) = (pattern.get(..at).unwrap_or_default(), pattern.get(at + 1..));
+            before.ends_with(is_part) && after.is_some_and(|after| after.starts_with(is_part))
+        })
 }
 
 /// `[a-z]+`.

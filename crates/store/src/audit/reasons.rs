@@ -11,6 +11,8 @@ use conclaude_core::rule;
 /// How a command that passed ended.
 const PASSED: &str = "exited with code 0";
 
+const WARNS: &str = "warn";
+
 /// What was found: the kind, the phase that it is about, and the words. The words of a guard say it all.
 pub fn of_finding(finding: &Value) -> String {
     if is_of_guard(finding) {
@@ -71,14 +73,34 @@ pub fn finding_by(code: &str, phase: &str, what: &str) -> String {
 
 /// How a command ended; where it failed, what the config says of that comes first.
 pub fn of_command(command: &Value, name: &str) -> String {
-    command_by(name, text(command, "status"), text(command, "message"))
+    let end = CommandEnding {
+        status: text(command, "status"),
+        message: text(command, "message"),
+        verdict: text(command, "verdict"),
+    };
+    end.in_words(name)
 }
 
-pub fn command_by(name: &str, status: &str, message: &str) -> String {
-    match (status, message.trim()) {
-        (PASSED, _) => format!("`{name}` passed"),
-        (status, "") => format!("`{name}` {status}"),
-        (status, message) => format!("{message}: `{name}` {status}"),
+/// What is recorded of how a command ended.
+pub struct CommandEnding<'a> {
+    pub status: &'a str,
+    pub message: &'a str,
+    pub verdict: &'a str,
+}
+
+impl CommandEnding<'_> {
+    pub fn in_words(&self, name: &str) -> String {
+        let CommandEnding { status, message, verdict } = *self;
+        match (status, message.trim()) {
+            // Only a hook warns without a failure: its answer means nothing.
+            (PASSED, "") if verdict == WARNS => format!("`{name}` gave no usable answer"),
+            (PASSED, message) if verdict == WARNS => format!("`{name}` gave no usable answer: {message}"),
+            (PASSED, _) => format!("`{name}` passed"),
+            (status, "") => format!("`{name}` {status}"),
+            // What conclaude says of a hook begins with how it ended.
+            (status, message) if message.starts_with(status) => format!("`{name}` {message}"),
+            (status, message) => format!("{message}: `{name}` {status}"),
+        }
     }
 }
 
@@ -96,9 +118,24 @@ pub fn is_said(output: &str, message: &str) -> bool {
 /// What a hook changed the input of the tool to.
 pub fn of_changed_input(command: &Value) -> Option<String> {
     let changed = command.get("updated_input")?;
-    let subject = [text(changed, "command"), text(changed, "file")].into_iter().find(|text| !text.is_empty());
+    Some(changed_input_by(text(changed, "command"), text(changed, "file")))
+}
+
+/// The same from its parts, for a record that is not read whole.
+pub fn changed_input_by(command: &str, file: &str) -> String {
+    let subject = [command, file].into_iter().find(|text| !text.is_empty());
     let to = subject.map(|subject| format!(" to `{subject}`")).unwrap_or_default();
-    Some(format!("it changed the input of the tool{to}"))
+    format!("it changed the input of the tool{to}")
+}
+
+/// The order in which reasons are shown: what blocks, then what asks, warns and passed.
+pub fn rank_by(verdict: &str) -> u8 {
+    match verdict {
+        "block" => 0,
+        "ask" => 1,
+        WARNS => 2,
+        _ => 3,
+    }
 }
 
 /// A decision as the user reads it; filters and JSON have the recorded word.
@@ -126,14 +163,14 @@ pub fn applied_by(what: &str, key: &str, pattern: &str) -> String {
 }
 
 pub fn has_passed(command: &Value) -> bool {
-    text(command, "status") == PASSED
+    text(command, "status") == PASSED && text(command, "verdict") != WARNS
 }
 
 /// Whether a finding or a command only warns. Older records say no verdict of a command.
 pub fn warns(reason: &Value) -> bool {
     match text(reason, "verdict") {
         "" => reason.get("status").is_some() && !has_passed(reason),
-        verdict => verdict == "warn",
+        verdict => verdict == WARNS,
     }
 }
 

@@ -232,6 +232,11 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
         }
         Node::List(items) if is_of_variables(schema) => Some(variables_help(items)),
         Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
+        Node::Text(text) if has_commands(schema) => {
+            let takes_list = alternatives.iter().any(|one| is_type(one, "array"));
+            let command = format!("[{{run: {text:?}}}]");
+            Some(if takes_list { format!("write {command}") } else { "put it under `commands:`".into() })
+        }
         Node::Text(text) if is_type(schema, "array") => Some(match items.first() {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
@@ -278,14 +283,23 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
 
 /// The regular expression that a glob means where it is not valid as one: `*deploy*` is `deploy`.
 fn regex_of_glob(text: &str) -> Option<String> {
-    if !text.starts_with(['*', '?']) || text.contains(['[', '{', '(', '\\']) {
+    if !text.starts_with(['*', '?', '{']) || text.contains(['[', '(', '\\']) {
         return None;
     }
-    let mut regex = String::new();
+    let (mut regex, mut depth) = (String::new(), 0_usize);
     for character in text.trim_matches('*').chars() {
         match character {
             '*' => regex.push_str(".*"),
             '?' => regex.push('.'),
+            '{' => {
+                depth += 1;
+                regex.push('(');
+            }
+            '}' => {
+                depth = depth.checked_sub(1)?;
+                regex.push(')');
+            }
+            ',' if depth > 0 => regex.push('|'),
             '.' | '+' | '^' | '$' | '|' => regex.extend(['\\', character]),
             plain => regex.push(plain),
         }

@@ -29,7 +29,9 @@ impl<'a> Expression<'a> {
         let glob = self.translated(compared)?;
         Some(match compared {
             Compared::Files => self.file(glob),
-            Compared::Commands if self.is_at_end || glob.ends_with('*') => glob,
+            Compared::Commands if glob.ends_with('*') => glob,
+            // An option at the end is meant wherever it is the last, and commands have arguments after it.
+            Compared::Commands if self.is_at_end && !ends_with_option(&glob) => glob,
             Compared::Commands => format!("{glob}*"),
             Compared::Names => {
                 let start =
@@ -60,6 +62,7 @@ impl<'a> Expression<'a> {
         let mut glob = String::new();
         let mut rest = self.body.chars().peekable();
         let mut depth = 0_usize;
+        let mut has_alternatives = false;
         while let Some(character) = rest.next() {
             match character {
                 '\\' => match rest.next()? {
@@ -104,13 +107,22 @@ impl<'a> Expression<'a> {
                     }
                 }
                 '|' if depth > 0 => glob.push(','),
+                // A comma, an anchor, or a pipe of a shell beside it would mean something else in braces.
+                '|' if !self.body.contains([',', '^', '$']) && !self.body.contains(" |") => {
+                    has_alternatives = true;
+                    glob.push(',');
+                }
                 // Repetitions of one character have no glob.
                 '+' | '?' | '|' | '^' | '$' => return None,
                 plain => glob.push(plain),
             }
         }
-        Some(glob)
+        Some(if has_alternatives { format!("{{{glob}}}") } else { glob })
     }
+}
+
+fn ends_with_option(glob: &str) -> bool {
+    glob.rsplit_once(' ').is_some_and(|(_, word)| word.starts_with('-'))
 }
 
 /// A class of characters without its `[`, as a glob. A repeated one is any text.

@@ -49,6 +49,12 @@ fn what_is_suggested_has_no_warning_and_matches_what_the_regular_expression_mean
         (UNEDITABLE, "lock.json$", "package-lock.json"),
         (UNEDITABLE, "[a-z]+.rs", "main.rs"),
         (UNEDITABLE, "src/.*", "src/a/b.rs"),
+        (UNEDITABLE, "^docs/.*", "docs/a/b.md"),
+        (UNEDITABLE, "package-lock.json|yarn.lock", "yarn.lock"),
+        (UNEDITABLE, "src/gen|lib/gen", "lib/gen"),
+        (COMMAND, "git push|git pull", "git pull origin"),
+        (COMMAND, "git push --force$", "git push --force origin"),
+        (DENY, "rm|unlink", "unlink a"),
         (UNEDITABLE, "src/[^/]+/gen", "src/a/gen"),
         (COMMAND, "git push.*--force", "git push origin --force"),
         (COMMAND, "^rm -rf", "rm -rf /"),
@@ -96,8 +102,30 @@ fn globs_that_look_like_regular_expressions_are_left() {
         (COMMAND.config)("'mkfs.*'"),
         (COMMAND.config)("'rm [.]*'"),
         (COMMAND.config)("'git push *'"),
+        (COMMAND.config)("'curl * | sh'"),
+        (COMMAND.config)("'a || b'"),
     ] {
         let shown = remarked(&config).into_iter().filter(|one| one.contains("regular expression"));
         assert_eq!(shown.collect::<Vec<_>>(), Vec::<String>::new(), "{config}");
     }
+}
+
+/// It was suggested with `^` in front, which matches nothing.
+#[test]
+fn what_is_suggested_for_names_with_a_dot_has_no_anchor() {
+    let shown = remarked(&(UNEDITABLE.config)("'^docs/.*'")).join("\n");
+    assert!(shown.contains("write \"/docs/**\"") && !shown.contains("[.]"), "{shown}");
+}
+
+#[test]
+fn the_start_of_the_names_of_a_servers_tools_is_reported() {
+    for config in [
+        (TOOL.config)("mcp__github__"),
+        (DENY.config)("mcp__github__"),
+        "postToolUse: {commands: {mcp__github__: [{run: x}]}}".to_owned(),
+    ] {
+        let shown = remarked(&config).join("\n");
+        assert!(shown.contains("write `mcp__github__*`"), "{config}: {shown}");
+    }
+    assert_eq!(remarked(&(TOOL.config)("mcp__github__*")), Vec::<String>::new());
 }

@@ -179,7 +179,8 @@ impl Manager {
             Some("pnpm") => Manager { name: "pnpm", execute: "pnpm exec" },
             Some("yarn") => Manager { name: "yarn", execute: "yarn" },
             Some("bun") => Manager { name: "bun", execute: "bunx" },
-            _ => Manager { name: "npm", execute: "npx" },
+            // npx alone would download a package of that name where it is not installed.
+            _ => Manager { name: "npm", execute: "npx --no-install" },
         }
     }
 }

@@ -228,8 +228,8 @@ fn a_script_that_writes_is_not_a_check() {
         |scripts: &str| format!(r#"{{"devDependencies":{{"eslint":"9"}},"scripts":{{{scripts}}}}}"#);
     for (given, expected) in [
         (r#""lint":"biome lint --write","lint:check":"biome lint""#, ": npm run lint:check"),
-        (r#""lint":"eslint . --fix""#, ": npx eslint ."),
-        (r#""lint":"npm run fix","fix":"eslint . --fix""#, ": npx eslint ."),
+        (r#""lint":"eslint . --fix""#, ": npx --no-install eslint ."),
+        (r#""lint":"npm run fix","fix":"eslint . --fix""#, ": npx --no-install eslint ."),
         (r#""lint":"eslint . --fix","check":"eslint .""#, ": npm run check"),
         (r#""lint":"eslint .","lint:fix":"npm run lint -- --fix""#, ": npm run lint"),
     ] {
@@ -249,7 +249,7 @@ fn types_and_formats_are_checked_and_nothing_twice() {
     );
     check_runs(
         &[("package.json", &package(r#""test":"ava""#)), ("tsconfig.json", "{}")],
-        &[": npx tsc --noEmit", ": npm run test"],
+        &[": npx --no-install tsc --noEmit", ": npm run test"],
     );
     let built = r#""test":"npm run build && ava","build":"tsc""#;
     check_runs(&[("package.json", &package(built)), ("tsconfig.json", "{}")], &[": npm run test"]);
