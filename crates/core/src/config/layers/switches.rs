@@ -2,6 +2,7 @@
 
 use super::{Layer, PACK, Source};
 use crate::config::{GUARD_KEYS, PACKS, RuleAction};
+use crate::packs::PackRule;
 use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 
 /// One entry of `packs`.
@@ -93,7 +94,9 @@ pub(super) fn apply(tree: &mut Spanned<Node>, sources: &[Source], switches: &[Pa
 fn is_kept(rule: &mut Spanned<Node>, sources: &[Source], switches: &[PackSwitch]) -> bool {
     let Some(source) = sources.get(rule.span.source) else { return true };
     let path = source.path.to_string_lossy();
-    let (Some(pack), Some(name)) = (path.strip_prefix(PACK), text(rule, "name")) else { return true };
+    let (Some(pack), Some(name)) = (path.strip_prefix(PACK), PackRule::name_at(&path, rule.span.line)) else {
+        return true;
+    };
     let action = text(rule, "action").and_then(RuleAction::named).unwrap_or(RuleAction::Block);
     let named = SwitchedRule { pack, rule: name, layer: source.layer, action };
     let Some(switch) = deciding(switches, &named) else { return true };
