@@ -10,6 +10,8 @@ use super::out::Out;
 use super::root;
 use conclaude_core::config::{Origins, Patterns};
 use conclaude_core::exit::Exit;
+use conclaude_core::packs::PackRule;
+use conclaude_core::rule;
 use conclaude_core::text::visible;
 use conclaude_core::yaml::{self, Node, Spanned};
 use conclaude_store::load::{self, LoadedConfig};
@@ -117,7 +119,9 @@ fn print(
     let text = yaml::emit(tree, |span| {
         let (origin, folder) = origins.at(span).zip(relative_to)?;
         let path = origin.path.strip_prefix(folder).unwrap_or(origin.path);
-        Some(visible(&format!("{}:{}", path.display(), origin.line)))
+        let path = path.to_string_lossy();
+        let name = PackRule::name_at(&path, origin.line);
+        Some(visible(&rule::position(&path, Some(origin.line), name)))
     });
     write!(out, "{text}")
 }

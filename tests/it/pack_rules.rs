@@ -187,9 +187,9 @@ fn everything_that_reads_the_config_agrees_about_a_switched_rule() {
     let explained = run_in(&test.root(), &["explain", "PreToolUse", "--command", "git push -f"]).1;
     assert!(explained.contains("off with `packs: {git-safety: {force-push: allow}}`"), "{explained}");
     let shown = run_in(&test.root(), &["config", "show", "preToolUse.toolUsageValidation", "--origin"]).1;
-    let (_, rule) = shown.split_once("name: force-push ").unwrap();
+    let (_, rule) = shown.split_once("# pack:git-safety force-push\n").unwrap();
     assert!(rule.lines().take(14).any(|line| line.contains("action: ask  # .conclaude.yaml:4")), "{rule}");
-    assert!(!shown.contains("name: amend "), "{shown}");
+    assert!(!shown.contains("git-safety amend"), "{shown}");
 }
 
 #[test]
