@@ -249,7 +249,7 @@ impl Subcommand {
             Subcommand::Allow { request } => allow::run(&request),
             Subcommand::Events { request } => events::run(&request),
             Subcommand::Test { request } => test::run(&request),
-            Subcommand::Schema { test: true } => print(test_schema_text()),
+            Subcommand::Schema { test: true } => print(&test_schema_text()),
             Subcommand::Schema { test: false } => print(&schema_text()),
             Subcommand::Report { request } => report::run(&request),
             Subcommand::Replay { request } => replay::run(&request),

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::diagnose::{self, ConfigError, InvalidFile};
 use super::parse::is_free_key;
+use super::schema::indented;
 use super::shapes::{Either, Entries, ReadFrom, Shorthand, TextOr, ValueKind};
 use super::{Bounded, NonBlank};
 use crate::event::{self, EventKind};
@@ -20,14 +21,15 @@ pub const FILE_NAMES: [&str; 2] = [".conclaude.test.yaml", ".conclaude.test.yml"
 
 /// What `conclaude schema --test` prints.
 #[must_use]
-pub fn schema_text() -> &'static str {
-    include_str!("../../conclaude.test.schema.json")
+pub fn schema_text() -> String {
+    indented(COMPACT)
 }
+
+const COMPACT: &str = include_str!(concat!(env!("OUT_DIR"), "/conclaude.test.schema.json"));
 
 fn schema() -> &'static Value {
     // A test checks that it is valid JSON.
-    static SCHEMA: LazyLock<Value> =
-        LazyLock::new(|| serde_json::from_str(schema_text()).unwrap_or_default());
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(COMPACT).unwrap_or_default());
     &SCHEMA
 }
 

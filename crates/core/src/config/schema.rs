@@ -7,15 +7,22 @@ use serde_json::Value;
 
 pub(super) fn schema() -> &'static Value {
     // A test checks that it is valid JSON.
-    static SCHEMA: LazyLock<Value> =
-        LazyLock::new(|| serde_json::from_str(&schema_text()).unwrap_or_default());
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(COMPACT).unwrap_or_default());
     &SCHEMA
 }
 
 /// What `conclaude schema` prints.
 #[must_use]
 pub fn schema_text() -> String {
-    include_str!("../../conclaude.schema.json").to_owned()
+    indented(COMPACT)
+}
+
+const COMPACT: &str = include_str!(concat!(env!("OUT_DIR"), "/conclaude.schema.json"));
+
+/// A schema as it is in its file.
+pub(super) fn indented(compact: &str) -> String {
+    let value: Value = serde_json::from_str(compact).unwrap_or_default();
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
 }
 
 #[cfg(test)]
