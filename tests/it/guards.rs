@@ -403,9 +403,7 @@ fn an_agent_in_a_worktree_names_the_directory_that_it_changes() {
         let reason = in_worktree(command).run().tool("ask");
         assert!(reason.contains("this agent's worktree"), "{command}: {reason}");
     }
-    for command in
-        ["git -C \"$R\" log", "cd \"$R\" && cat a", "cd \"$(mktemp -d)\" && echo x > a", "cat \"$X/a\""]
-    {
+    for command in ["git -C \"$R\" log", "cd \"$R\" && cat a", "cat \"$X/a\""] {
         in_worktree(command).run().silent();
     }
     for command in [
@@ -417,6 +415,24 @@ fn an_agent_in_a_worktree_names_the_directory_that_it_changes() {
     ] {
         assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
     }
+}
+
+#[test]
+fn a_variable_that_nobody_sets_hides_no_file() {
+    let config =
+        "preToolUse: {unreadableFiles: ['.env', 'conf/secret.txt'], uneditableFiles: ['sub/gen2.txt']}\n";
+    for command in [
+        "cat ./$x.env",
+        "cp ./$x.env out",
+        "cat conf/$x/secret.txt",
+        "echo x > sub/$x/gen2.txt",
+        "sed -i s/a/b/ sub/${x}gen2.txt",
+    ] {
+        let test = Test::bash(config, command).file(".env", "x").file("conf/secret.txt", "x");
+        test.file("sub/gen2.txt", "x").run().tool("deny");
+    }
+    Test::bash(config, "mkcert -cert-file sub/gen2.txt -key-file k x.test").run().tool("ask");
+    Test::bash(config, "mkcert -cert-file sub/gen.txt -key-file k x.test").run().silent();
 }
 
 #[test]
