@@ -24,10 +24,10 @@ use conclaude_store::root::Root;
 use conclaude_store::store::permits::{Permit, PermitScope, PermittedCall};
 
 pub(super) const EXAMPLES: &str = "Examples:
-  conclaude allow           the newest call that was denied or asked about; you are shown it first
+  conclaude allow           the newest call that was denied or asked about
   conclaude allow 17        the call of the record with this number in `conclaude audit show`
 
-The next call of the same tool with the same input in the same session is let through by guards and rules for permissions; conclaude's own
+The call is shown, and you are asked. The next call of the same tool with the same input in the same session is let through by guards and rules for permissions; conclaude's own
 files and settings, and gates, are not affected. Only for a user at a terminal: exits with 1 where an agent calls it.";
 
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     let scope = if request.session { PermitScope::Session } else { PermitScope::Once };
     let mut out = Out::stdout();
     denied.print(&mut out)?;
-    if request.number.is_none() && !agrees(&mut out, scope)? {
+    if !agrees(&mut out, scope)? {
         writeln!(out, "not permitted")?;
         return Ok(Exit::Failure);
     }

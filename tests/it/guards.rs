@@ -391,6 +391,51 @@ fn an_agent_in_a_worktree_leaves_the_projects_own_checkout_alone() {
 }
 
 #[test]
+fn an_agent_in_a_worktree_names_the_directory_that_it_changes() {
+    for command in [
+        "git -C \"$R\" reset --hard",
+        "git -C \"$(git worktree list | head -1)\" merge topic",
+        "git --git-dir=\"$R\" checkout topic",
+        "cd \"$(cat where)\" && echo x > a",
+        "cd \"$R\" && git merge topic",
+        "cd \"$R\" && rm a",
+    ] {
+        let reason = in_worktree(command).run().tool("ask");
+        assert!(reason.contains("this agent's worktree"), "{command}: {reason}");
+    }
+    for command in ["git -C \"$R\" log", "cd \"$R\" && cat a", "cat \"$X/a\""] {
+        in_worktree(command).run().silent();
+    }
+    for command in [
+        "git -C ROOT format-patch -1",
+        "git -C ROOT filter-branch -f HEAD",
+        "git -C ROOT merge-file a b c",
+        "git -C ROOT lfs pull",
+        "git -C ROOT subtree pull --prefix x y z",
+    ] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+}
+
+#[test]
+fn a_variable_that_nobody_sets_hides_no_file() {
+    let config =
+        "preToolUse: {unreadableFiles: ['.env', 'conf/secret.txt'], uneditableFiles: ['sub/gen2.txt']}\n";
+    for command in [
+        "cat ./$x.env",
+        "cp ./$x.env out",
+        "cat conf/$x/secret.txt",
+        "echo x > sub/$x/gen2.txt",
+        "sed -i s/a/b/ sub/${x}gen2.txt",
+    ] {
+        let test = Test::bash(config, command).file(".env", "x").file("conf/secret.txt", "x");
+        test.file("sub/gen2.txt", "x").run().tool("deny");
+    }
+    Test::bash(config, "mkcert -cert-file sub/gen2.txt -key-file k x.test").run().tool("ask");
+    Test::bash(config, "mkcert -cert-file sub/gen.txt -key-file k x.test").run().silent();
+}
+
+#[test]
 fn what_all_worktrees_share_is_outside_of_an_agents_worktree() {
     let test = in_worktree("echo x > \"$(git rev-parse --git-common-dir)/../src/a.ts\"");
     let root = test.root();

@@ -30,6 +30,11 @@ fn expect(test: Test, expected: &str) -> Test {
 /// What `conclaude allow` shows on a terminal, up to its exit code.
 fn allow(root: &Path, arguments: &str) -> String {
     let tmux = Tmux::start(root, &format!("allow {arguments}"));
+    let asked =
+        tmux.until("a question or the end", |screen| screen.contains("[y/N]") || screen.contains("exit "));
+    if asked.contains("[y/N]") {
+        tmux.keys(&["y", "Enter"]);
+    }
     let screen = tmux.shows("exit ");
     screen.trim_end().lines().skip(1).collect::<Vec<_>>().join("\n")
 }
@@ -45,6 +50,7 @@ fn the_next_such_call_is_let_through_once() {
     1: PreToolUse Bash git push --force denied
       · A forced push rewrites the remote's history. Push without `--force`, or ask
         the user. (pack:git-safety force-push)
+    Permit it once? [y/N] y
     permitted: the next such call of this session is let through
     exit 0
     ");
@@ -133,13 +139,22 @@ fn neither_an_agent_nor_a_program_permits_anything() {
 
 #[test]
 fn agents_may_not_call_it() {
-    for command in
-        ["conclaude allow 1", "/usr/bin/conclaude allow --session 3", "script -qc 'conclaude allow' x"]
-    {
+    for command in [
+        "conclaude allow 1",
+        "/usr/bin/conclaude allow --session 3",
+        "script -qc 'conclaude allow' x",
+        "tmux new -d 'conclaude allow 17'",
+        "tmux send-keys 'conclaude allow' Enter",
+        "expect -c 'spawn conclaude allow 17'",
+        "screen -dm conclaude allow 17",
+        "python3 -c \"import pty; pty.spawn(['conclaude', 'allow', '17'])\"",
+    ] {
         let main = expect(Test::bash(GIT, command), "ask");
         expect(main.payload("agent_id", "a1").payload("agent_type", "coder"), "deny");
     }
-    expect(Test::bash(GIT, "conclaude allow --help"), "free");
+    for command in ["conclaude allow --help", "tmux new -d 'conclaude watch'", "rg 'conclaude allow' docs"] {
+        expect(Test::bash(GIT, command), "free");
+    }
 }
 
 #[test]
@@ -201,6 +216,16 @@ fn the_permission_request_of_a_permitted_call_is_let_through_with_it() {
     tmux.shows("exit 0");
     let test = expect(test.then("PreToolUse"), "free");
     expect(expect(test.then("PermissionRequest"), "free"), "deny");
+}
+
+#[test]
+fn a_call_that_ran_leaves_nothing_for_a_later_request() {
+    let config = format!("{GIT}permissionRequest: {{deny: [\"Bash(git push *)\"]}}\n");
+    let test = expect(Test::bash(&config, "git push --force"), "deny");
+    allow(&test.root(), "1");
+    let test = expect(test, "free");
+    let test = test.then("PostToolUse").payload("tool_response", json!({})).run().again();
+    expect(test.then("PermissionRequest"), "deny");
 }
 
 #[test]

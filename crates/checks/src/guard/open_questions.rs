@@ -7,7 +7,7 @@ use super::file_checks::against_own;
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
 use super::rules::{Action, FileRules, GuardRules, ToolRule};
-use super::search::{expand, first_below};
+use super::search::{expand_with_hidden, first_below};
 use super::tool_checks::allows;
 use super::unknown_arguments;
 use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
@@ -44,7 +44,14 @@ pub(super) fn open_question(
         {
             None
         }
-        Uncertainty::Path { access, written, .. } => unknown_path(rules, call, *access, written),
+        Uncertainty::Path { access, written, in_unknown_directory, .. } => {
+            let outside = if *access == Access::Checkout || *in_unknown_directory {
+                unknown_directory(rules, call, *access, written)
+            } else {
+                None
+            };
+            outside.or_else(|| unknown_path(rules, call, *access, written))
+        }
         Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
         }
@@ -71,7 +78,7 @@ fn is_among_free(
             && rules.root_additions.is_none()
             && rules.git_ignored.is_none()
             && call.worktree.is_none());
-    let Some(paths) = expand(base, pattern, call.ground.budget) else { return false };
+    let Some(paths) = expand_with_hidden(base, pattern, call.ground.budget) else { return false };
     let ground = Ground { cwd: base, ..call.ground };
     let is_free = |path: &PathBuf| {
         let touch = ground.touch(access, &path.to_string_lossy());
@@ -80,6 +87,31 @@ fn is_among_free(
                 || call.own.is_none_or(|own| !own.files().covers(Path::new(touch.named()), &touch.path)))
     };
     !adds && paths.iter().all(is_free)
+}
+
+/// Something is changed in a directory that is not known. That may be outside of the agent's worktree.
+fn unknown_directory(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    access: Access,
+    written: &str,
+) -> Option<UserQuestion> {
+    let worktree = call.worktree?;
+    if rules.worktree_fence.is_none() || matches!(access, Access::Read | Access::Mount) {
+        return None;
+    }
+    Some(UserQuestion {
+        reason: format!(
+            "{} `{}`: in which directory that is cannot be known before it runs, and it may be outside of this agent's worktree.",
+            capitalized(doing(access)),
+            clean_line(written)
+        ),
+        advice: Advice::both(
+            format!("Work in {}, or write the directory itself.", worktree.display()),
+            "Allow it if that is the agent's worktree.",
+        ),
+        matched: written.to_owned(),
+    })
 }
 
 fn unknown_path(

@@ -4,12 +4,12 @@
 use std::fs::Metadata;
 use std::path::Path;
 
-use super::call::{Finding, ToolCall};
+use super::call::{Finding, ToolCall, start};
 use super::file_checks::against_own;
-use super::resolve::{Effects, ShellEnvironment, Touch};
+use super::resolve::{Effects, ShellEnvironment, Touch, Uncertainty};
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
-use shell_effects::{Access, Context, Program, Script, SimpleCommand, Subcommand, program_name};
+use shell_effects::{Access, Context, Doubt, Program, Script, SimpleCommand, Subcommand, program_name};
 
 const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
 
@@ -47,7 +47,41 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
         );
         found.push(against_own(call, reason, &command.text));
     }
+    for text in effects.unclear.iter().filter_map(text_of_unknown).filter(|text| names_changing(text)) {
+        let reason = format!(
+            "`{}` may run a command that changes conclaude's own registration, trust, state or records.",
+            clean_line(start(&text))
+        );
+        found.push(against_own(call, reason, &text));
+    }
 }
+
+/// What a program that we do not know is given, and code that runs programs: `tmux new -d 'conclaude allow'`.
+fn text_of_unknown(unclear: &Uncertainty) -> Option<String> {
+    let Uncertainty::Doubt(doubt) = unclear else { return None };
+    match doubt {
+        Doubt::UnknownProgram { words, .. } if words.first().is_some_and(|program| !is_our_name(program)) => {
+            Some(words.join(" "))
+        }
+        Doubt::InlineCode { text, access, .. } if access.runs => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a text has our name, and after it the words of a command that changes what we watch over.
+fn names_changing(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "./_-$".contains(c);
+    let words: Vec<&str> = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    (0..words.len()).any(|at| {
+        let (before, arguments) = words.split_at(at);
+        let arguments: Vec<String> =
+            arguments.iter().take(MAX_ARGUMENTS).map(|&word| word.to_owned()).collect();
+        before.last().is_some_and(|program| is_our_name(program)) && is_changing(&arguments)
+    })
+}
+
+/// Words after our name that are looked at.
+const MAX_ARGUMENTS: usize = 8;
 
 pub(super) fn is_our_name(program: &str) -> bool {
     // PowerShell separates folders by backslashes.

@@ -73,6 +73,8 @@ pub enum Uncertainty {
         written: String,
         /// A directory, and a pattern for the files below it that it may be.
         among: Option<(PathBuf, String)>,
+        /// Whether not even the directory is known in which the command runs.
+        in_unknown_directory: bool,
     },
     /// All files of the work tree may change.
     WorkTree {
@@ -273,11 +275,17 @@ impl Ground<'_> {
     fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Uncertainty> {
         let formats = effect.access == Access::Format;
         let access = if formats { Access::Write } else { effect.access };
-        let unknown = |written: &str| Uncertainty::Path { access, written: written.to_owned(), among: None };
         let base = match self.directory(&effect.base) {
             Directory::At(at) => Some(at),
             Directory::Never => return Ok(Vec::new()),
             Directory::Unknown => None,
+        };
+        let in_unknown_directory = base.is_none();
+        let unknown = |written: &str| Uncertainty::Path {
+            access,
+            written: written.to_owned(),
+            among: None,
+            in_unknown_directory,
         };
         let at = |written: &str| match (&base, Path::new(written).is_absolute()) {
             (Some(base), _) => Ok(base.join(written)),
@@ -306,7 +314,12 @@ impl Ground<'_> {
             }
             Target::Among { written, pattern } => {
                 let among = at("").ok().map(|base| (base, pattern.clone()));
-                return Err(Uncertainty::Path { access, written: written.clone(), among });
+                return Err(Uncertainty::Path {
+                    access,
+                    written: written.clone(),
+                    among,
+                    in_unknown_directory,
+                });
             }
             Target::WorkTree => return Ok(Vec::new()),
             Target::Unknown(written) => return Err(unknown(written)),
@@ -369,6 +382,11 @@ impl Environment for ShellEnvironment<'_> {
 
     fn is_there(&self, path: &str) -> Option<bool> {
         Some(self.cwd.join(path).symlink_metadata().is_ok())
+    }
+
+    fn has_directory(&self, pattern: &str) -> Option<bool> {
+        let found = expand(self.cwd, pattern, &Budget::of_hook())?;
+        Some(found.iter().any(|path| path.is_dir()))
     }
 
     fn directory(&self, path: &str) -> Option<String> {

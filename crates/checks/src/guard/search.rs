@@ -19,6 +19,15 @@ const MAX_VISITED_TOGETHER: usize = 300_000;
 
 /// The files that a shell glob matches, or the glob itself if there are none. None if there are too many.
 pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
+    expanded(base, pattern, budget, false)
+}
+
+/// The same where `*` stands for a value that is not known: it may start with a dot.
+pub(super) fn expand_with_hidden(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
+    expanded(base, pattern, budget, true)
+}
+
+fn expanded(base: &Path, pattern: &str, budget: &Budget, sees_hidden: bool) -> Option<Vec<PathBuf>> {
     let mut found = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() }];
     let (mut visited, mut is_search) = (0, false);
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -43,7 +52,8 @@ pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 // `find` sees hidden files, a shell glob does not.
-                let is_hidden = !is_search && name.starts_with('.') && !part.starts_with(['.', '\\']);
+                let is_hidden =
+                    !sees_hidden && !is_search && name.starts_with('.') && !part.starts_with(['.', '\\']);
                 if !is_hidden && glob.matches(&name).unwrap_or(true) {
                     next.push(entry.path());
                 }

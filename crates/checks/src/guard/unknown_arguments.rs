@@ -129,7 +129,11 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 
 fn is_against(rules: &GuardRules, call: &ToolCall<'_>, usage: Usage, touch: &Touch) -> bool {
     match usage {
-        Usage::Key => is_protected_by(&rules.unreadable.of_user(), call, touch),
+        // Some programs make the key that they are asked for.
+        Usage::Key => {
+            is_protected_by(&rules.unreadable.of_user(), call, touch)
+                || is_protected_by(&rules.uneditable.of_user(), call, touch)
+        }
         Usage::Read => is_protected_by(&rules.unreadable, call, touch),
         Usage::Any => {
             is_protected_by(&rules.unreadable, call, touch) || is_protected_by(&rules.uneditable, call, touch)

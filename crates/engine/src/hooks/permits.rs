@@ -6,7 +6,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::outcome::{Evidence, Outcome, RuleMatch, Verdict};
 use conclaude_core::permit;
 use conclaude_core::plan::Plan;
-use conclaude_store::store::permits::{ClaimedAt, Permit, PermittedCall, input_hash};
+use conclaude_store::store::permits::{self, ClaimedAt, Permit, PermittedCall, input_hash};
 
 /// Lets a call through that the user has permitted. State is looked up only if something is against the call.
 pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]) {
@@ -14,6 +14,7 @@ pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]
         EventKind::PreToolUse => (ClaimedAt::Use, Verdict::Ask),
         // The user is asked already.
         EventKind::PermissionRequest => (ClaimedAt::PermissionRequest, Verdict::Block),
+        EventKind::PostToolUse | EventKind::PostToolUseFailure => return finish(context),
         _ => return,
     };
     // What a hook makes of the input is not what was permitted.
@@ -40,14 +41,32 @@ pub(super) fn is_covered(outcome: &Outcome) -> bool {
 
 /// The permit for this call, if there is one. It is used up by that, if it is for one call.
 fn claim(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
+    let input = hash_of_input(context)?;
+    call(context, &input).claim(at)
+}
+
+fn hash_of_input(context: &Context<'_>) -> Option<String> {
     let tool = guards::tool_of(&context.event)?;
-    let call = PermittedCall {
+    Some(input_hash(&tool.tool_name, &tool.tool_input))
+}
+
+fn call<'a>(context: &'a Context<'_>, input: &'a str) -> PermittedCall<'a> {
+    PermittedCall {
         root: &context.root.folder,
         session: context.payload().session_id(),
         cwd: context.cwd_elsewhere(),
-        input: &input_hash(&tool.tool_name, &tool.tool_input),
-    };
-    call.claim(at)
+        input,
+    }
+}
+
+/// A call that ran asks for no permission any more.
+fn finish(context: &Context<'_>) {
+    if !permits::has_any(context.payload().session_id()) {
+        return;
+    }
+    if let Some(input) = hash_of_input(context) {
+        call(context, &input).finish();
+    }
 }
 
 fn overruled(outcome: &Outcome, permit: &Permit) -> Outcome {

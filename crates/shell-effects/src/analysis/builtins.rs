@@ -121,7 +121,7 @@ pub(crate) fn source(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if is_input(file) {
             analyzer.code_from_input(call.name, Language::ThisShell);
         } else if is_descriptor(file) {
-            analyzer.code_from_process(call.name, Language::ThisShell);
+            analyzer.code_from_process(call.name, Language::ThisShell, &[]);
         } else {
             analyzer.script_file(file, call, Language::ThisShell);
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::disk::WrittenFile;
 use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::{PrintedText, Stream};
@@ -240,17 +241,23 @@ impl Analyzer<'_> {
 
     pub(crate) fn code_from_input(&mut self, interpreter: &str, language: Language) {
         let input = self.scope.input.clone();
-        self.code_of(input, interpreter, language);
+        self.code_of(input, interpreter, language, &[]);
+    }
+
+    /// The same for a shell of its own with arguments: `bash -s ARGUMENTS`.
+    pub(crate) fn script_from_input(&mut self, interpreter: &str, arguments: &[Field]) {
+        let input = self.scope.input.clone();
+        self.code_of(input, interpreter, Language::NewShell, arguments);
     }
 
     /// Code from the last process substitution.
-    pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language) {
+    pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language, arguments: &[Field]) {
         // Other descriptors are not followed.
         let input = if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
-        self.code_of(input, interpreter, language);
+        self.code_of(input, interpreter, language, arguments);
     }
 
-    fn code_of(&mut self, stream: Stream, interpreter: &str, language: Language) {
+    fn code_of(&mut self, stream: Stream, interpreter: &str, language: Language, arguments: &[Field]) {
         match stream {
             Stream::Nothing | Stream::Inherited | Stream::File => {}
             Stream::Text(printed) => {
@@ -261,7 +268,9 @@ impl Analyzer<'_> {
                 match language {
                     Language::NewShell => self.scoped(|analyzer| {
                         analyzer.set_input(Stream::Inherited);
-                        analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&printed.text, interpreter));
+                        analyzer.new_shell(arguments.to_vec(), |analyzer| {
+                            analyzer.code(&printed.text, interpreter)
+                        });
                     }),
                     Language::ThisShell => self.code(&printed.text, interpreter),
                     Language::Other if is_wholly_unknown(&printed.text) => {
@@ -346,18 +355,28 @@ impl Analyzer<'_> {
         language: Language,
     ) -> bool {
         let Some(written) = self.written(file) else { return false };
+        self.run_written(&written, command, interpreter, language)
+    }
+
+    /// The same for files that are known already.
+    pub(crate) fn run_written(
+        &mut self,
+        written: &WrittenFile,
+        command: usize,
+        interpreter: &str,
+        language: Language,
+    ) -> bool {
         // None of the parts may be in it.
         let none = if written.parts().len() > 1 { Some(None) } else { None };
         self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
             if let Some(content) = content {
-                analyzer.code_of(content.clone(), interpreter, language);
+                analyzer.code_of(content.clone(), interpreter, language, &[]);
             }
         });
-        let by = written.by;
         let is_unknown =
             self.script.commands.get(command).is_some_and(|command| command.unknown_code.is_some());
         if is_unknown {
-            self.joined_with(by, command);
+            self.joined_with(written.by.clone(), command);
         }
         is_unknown
     }

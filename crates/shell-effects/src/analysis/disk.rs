@@ -57,6 +57,12 @@ impl WrittenFile {
         all
     }
 
+    /// Whether what is known of its content has this text.
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        let has = |part: &Stream| matches!(part, Stream::Text(printed) if printed.text.text.contains(text));
+        self.parts().iter().any(has)
+    }
+
     fn append(&mut self, content: Stream) {
         match self.parts.as_slice() {
             [Stream::File] if self.is_exact => self.parts = Alternatives::one(content),
@@ -112,6 +118,11 @@ impl Disk {
         let is_named = |path: &str| path.rsplit('/').next() == Some(name);
         let files = self.files.iter().filter(|file| is_named(&file.path));
         files.map(|file| file.path.as_ref().to_owned()).collect()
+    }
+
+    /// The files that were written, with their paths.
+    pub(crate) fn written_files(&self) -> Vec<(Rc<str>, WrittenFile)> {
+        self.files.iter().map(|file| (Rc::clone(&file.path), (**file).clone())).collect()
     }
 
     /// The files in a directory that were written.

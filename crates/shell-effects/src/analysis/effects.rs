@@ -78,10 +78,16 @@ impl Analyzer<'_> {
             FieldKind::Glob => Target::Glob(field.text.clone()),
             FieldKind::Tree if field.text == WORK_TREE => Target::WorkTree,
             FieldKind::Tree => Target::Tree(field.text.clone()),
-            FieldKind::Unknown => match self.unknown_target(access, field) {
-                Some(target) => target,
-                None => return,
-            },
+            FieldKind::Unknown => {
+                // An unset variable is empty, unless the user's shell sets it.
+                if let (Access::Read | Access::Write, Some(path)) = (access, self.path_without_unset(field)) {
+                    self.effect(access, Target::Path(path), command);
+                }
+                match self.unknown_target(access, field) {
+                    Some(target) => target,
+                    None => return,
+                }
+            }
         };
         self.effect(access, target, command);
     }

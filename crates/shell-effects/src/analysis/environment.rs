@@ -27,6 +27,11 @@ pub trait Environment {
         None
     }
 
+    /// Whether a pattern of the shell matches a directory.
+    fn has_directory(&self, _pattern: &str) -> Option<bool> {
+        None
+    }
+
     /// The text of a file, if it is not long.
     fn text(&self, _path: &str) -> Option<String> {
         None
@@ -108,6 +113,21 @@ impl Analyzer<'_> {
         word.kind == FieldKind::Unknown && !word.holes.is_empty() && word.holes.iter().all(is_unset)
     }
 
+    /// The same where the word has nothing else.
+    pub(crate) fn is_only_unset(&self, word: &Field) -> bool {
+        self.is_of_unset(word) && without_holes(word).is_empty()
+    }
+
+    /// The path that a word names if variables that nobody sets are empty. From the root on, it is only one of many.
+    pub(crate) fn path_without_unset(&self, word: &Field) -> Option<String> {
+        if !self.is_of_unset(word) {
+            return None;
+        }
+        let path = without_holes(word);
+        let is_at_root = path.starts_with('/') && !word.text.starts_with('/');
+        if path.is_empty() || path.ends_with('/') || is_at_root { None } else { Some(path) }
+    }
+
     /// A pattern for a path in a known directory, of which only the values of unset variables are not known.
     pub(crate) fn pattern_of_unset(&self, word: &Field) -> Option<String> {
         let start = word.holes.first()?.0.start;
@@ -129,9 +149,28 @@ impl Analyzer<'_> {
     pub(crate) fn is_nowhere(&self, target: &Target) -> bool {
         let (Target::Path(path) | Target::Tree(path)) = target else { return false };
         let first = path.strip_prefix('/').and_then(|path| path.split('/').next()).unwrap_or_default();
-        let is_name = !first.is_empty() && !matches!(first, "." | "..");
-        let makes_links = self.script.effects.iter().any(|effect| effect.access == Access::Link);
-        is_name && !makes_links && self.environment().is_there(&format!("/{first}")) == Some(false)
+        let is_name = !first.is_empty() && !path.split('/').any(|part| matches!(part, "." | ".."));
+        // A directory that the script makes, or a link, is somewhere.
+        is_name && !self.has_made_files() && self.environment().is_there(&format!("/{first}")) == Some(false)
+    }
+
+    /// Whether a command before may have made a file, a directory or a link.
+    fn has_made_files(&self) -> bool {
+        let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
+        self.script.effects.iter().any(makes)
+    }
+
+    /// Whether a pattern of the shell may match a directory.
+    pub(crate) fn may_match_directory(&self, pattern: &str) -> bool {
+        let is_known = |base: &Base| match base {
+            Base::At(at) if at.is_empty() => self.environment().has_directory(pattern) == Some(false),
+            Base::At(at) => {
+                let pattern = format!("{}/{pattern}", escaped(at));
+                self.environment().has_directory(&pattern) == Some(false)
+            }
+            Base::IfMissing { .. } | Base::Unknown => false,
+        };
+        self.has_made_files() || !self.state.bases().iter().all(is_known)
     }
 
     /// Whether a word is one of the files of GitHub Actions, and the script does not say otherwise.
@@ -139,6 +178,18 @@ impl Analyzer<'_> {
         GITHUB_FILES.contains(&word.text.as_str())
             && word.text.strip_prefix('$').is_some_and(|name| !self.is_set_here(name))
     }
+}
+
+/// What is known of a word.
+fn without_holes(word: &Field) -> String {
+    let mut known = String::new();
+    let mut at = 0;
+    for (part, _) in &word.holes {
+        known.push_str(word.text.get(at..part.start).unwrap_or_default());
+        at = part.end;
+    }
+    known.push_str(word.text.get(at..).unwrap_or_default());
+    known
 }
 
 /// Files that were there before the script.

@@ -38,7 +38,7 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     };
     // A directory in a variable that nobody sets.
     let of_unset =
-        |root: &Field| if analyzer.is_of_unset(root) { Field::unknown(SEARCHED) } else { root.clone() };
+        |root: &Field| if analyzer.is_only_unset(root) { Field::unknown(SEARCHED) } else { root.clone() };
     let roots: Vec<Field> = roots.iter().map(of_unset).collect();
     if let Some(file) = expression.roots_from {
         analyzer.reads(file, call.command);

@@ -73,7 +73,12 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
         Some((options, SubcommandAction::Git(run))) => (options, run, false),
         Some((options, SubcommandAction::GitCheckout(run))) => (options, run, true),
-        _ => return analyzer.unknown_program(call.fields),
+        _ => {
+            if OTHER_CHECKOUTS.contains(&subcommand.text.as_str()) {
+                checkout_elsewhere(analyzer, &global, call.command);
+            }
+            return analyzer.unknown_program(call.fields);
+        }
     };
     let git = GitCall {
         subcommand: subcommand.text.clone(),
@@ -94,6 +99,20 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         run(&git, analyzer);
     });
 }
+
+/// Subcommands that change what is checked out, and of which nothing more is known.
+const OTHER_CHECKOUTS: &[&str] = &[
+    "citool",
+    "filter-repo",
+    "gui",
+    "lfs",
+    "merge-file",
+    "merge-index",
+    "mergetool",
+    "p4",
+    "subtree",
+    "svn",
+];
 
 /// The directories, other than the one of the whole command, in which git changes what is checked out.
 fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: usize) {

@@ -68,14 +68,20 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return;
     }
     match rest.first() {
-        Some(file) if is_input(file) => analyzer.code_from_input(call.name, Language::NewShell),
-        Some(file) if is_descriptor(file) => analyzer.code_from_process(call.name, Language::NewShell),
-        Some(file) if !options.has(&["-s"]) => {
+        _ if options.has(&["-s"]) => analyzer.script_from_input(call.name, rest),
+        Some(file) if is_input(file) => {
+            analyzer.script_from_input(call.name, rest.get(1..).unwrap_or_default());
+        }
+        Some(file) if is_descriptor(file) => {
+            let arguments = rest.get(1..).unwrap_or_default();
+            analyzer.code_from_process(call.name, Language::NewShell, arguments);
+        }
+        Some(file) => {
             analyzer.script_file(file, call, Language::NewShell);
             // Its arguments are like those of a program that we do not know.
             analyzer.unknown_program(rest);
         }
-        _ => analyzer.code_from_input(call.name, Language::NewShell),
+        None => analyzer.code_from_input(call.name, Language::NewShell),
     }
 }
 
@@ -157,7 +163,7 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.inline_code(call.name, text.join(" "));
         }
         Some(script) if is_input(script) => analyzer.code_from_input(call.name, Language::Other),
-        Some(script) if is_descriptor(script) => analyzer.code_from_process(call.name, Language::Other),
+        Some(script) if is_descriptor(script) => analyzer.code_from_process(call.name, Language::Other, &[]),
         Some(script) if script.text != "-" => {
             analyzer.script_file(script, call, Language::Other);
             analyzer.unknown_program(operands);

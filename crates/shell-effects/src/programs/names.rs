@@ -49,11 +49,9 @@ pub(crate) fn list(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             _ => return,
         }
     }
-    // What has an ending is no directory.
-    let is_file = |operand: &Field| {
-        operand.kind == FieldKind::Glob
-            && operand.text.rsplit('/').next().is_some_and(|name| name.contains('.'))
-    };
+    // A name with an ending may be that of a directory as well.
+    let is_file =
+        |operand: &Field| operand.kind == FieldKind::Glob && !analyzer.may_match_directory(&operand.text);
     let lists_directory = arguments.operands.is_empty() || !arguments.operands.iter().all(is_file);
     if lists_directory && !named_only {
         files.push(Target::Glob("*".to_owned()));

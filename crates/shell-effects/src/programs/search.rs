@@ -112,7 +112,7 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         || arguments.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
     for file in files {
         // Without a value it is the current directory.
-        let is_here = is_recursive && analyzer.is_of_unset(file);
+        let is_here = is_recursive && analyzer.is_only_unset(file);
         analyzer.reads(if is_here { &here } else { file }, call.command);
     }
     for pattern in arguments.values(&["-g", "--glob", "--iglob", "--include"]) {

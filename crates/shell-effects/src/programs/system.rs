@@ -131,7 +131,9 @@ fn date(arguments: &[&str]) -> Option<String> {
 
 /// `date +FORMAT`, where nothing that is printed has a blank or is not known to be harmless.
 fn date_format(format: &str) -> Option<String> {
-    let format = format.trim_matches(['"', '\'']).strip_prefix('+')?;
+    // As the shell hands it over.
+    let format = format.replace(['"', '\'', '\\'], "");
+    let format = format.strip_prefix('+')?;
     let mut pattern = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
@@ -168,6 +170,8 @@ mod tests {
             ("date +%s", Some("[0-9]*")),
             ("date -u '+%Y%m%d-%H'", Some("[0-9]*[0-9]*[0-9]*-[0-9]*")),
             ("date +.env", Some(".env")),
+            ("date +'+main'", Some("+main")),
+            ("date +\\+\"main\"", Some("+main")),
             ("date +%b-%-d", Some("[A-Za-z0-9]*-[0-9]*")),
             ("date", None),
             ("date +%D", None),

@@ -4,6 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
 };
@@ -154,21 +155,54 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for code in call.arguments.values(&["-E", "--eval"]) {
         analyzer.inline_code("make", code.shown());
     }
+    // The value of a variable is expanded, and after `!=` it is a command.
+    for operand in call.arguments.operands.iter().filter(|operand| operand.text.contains('=')) {
+        if operand.text.contains(['$', '!']) {
+            analyzer.inline_code("make", operand.shown());
+        }
+    }
+    for name in ["MAKEFLAGS", "GNUMAKEFLAGS"] {
+        let values: Vec<String> = analyzer.state.exports.values(name).map(str::to_owned).collect();
+        values.into_iter().for_each(|flags| analyzer.inline_code("make", flags));
+    }
     let named: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
     let files = if named.is_empty() {
         ["GNUmakefile", "makefile", "Makefile"].map(Field::literal).to_vec()
     } else {
         named
     };
+    let lists: Vec<String> = analyzer.state.exports.values("MAKEFILES").map(str::to_owned).collect();
+    let included: Vec<Field> =
+        lists.iter().flat_map(|list| list.split_whitespace()).map(Field::literal).collect();
     analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
-        for file in &files {
-            if file.text == "-" {
+        for file in files.iter().chain(&included) {
+            if file.text == "-" || is_input(file) {
                 analyzer.code_from_input("make", Language::Other);
+            } else if is_descriptor(file) {
+                analyzer.code_from_process("make", Language::Other, &[]);
             } else {
                 analyzer.written_code(file, call.command, "make", Language::Other);
             }
         }
+        included_makefiles(analyzer, call.command);
     });
+}
+
+/// What this command wrote and a makefile may include: other makefiles, and any file if a written one includes something.
+fn included_makefiles(analyzer: &mut Analyzer<'_>, command: usize) {
+    let is_makefile = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        name.contains("makefile")
+            || !name.contains('.')
+            || [".mk", ".make", ".inc"].iter().any(|end| name.ends_with(end))
+    };
+    let written = analyzer.state.disk.written_files();
+    let includes_any = written.iter().any(|(path, file)| is_makefile(path) && file.contains("include"));
+    for (path, file) in &written {
+        if includes_any || is_makefile(path) {
+            analyzer.run_written(file, command, "make", Language::Other);
+        }
+    }
 }
 
 const NPX_LAUNCH: Launch = Launch { code: &["-c", "--call"], ..Launch::new(0, Place::Here) };

@@ -128,6 +128,16 @@ impl PermittedCall<'_> {
     }
 }
 
+impl PermittedCall<'_> {
+    /// The call has run, so that no request of it is to come.
+    pub fn finish(&self) {
+        if let Some(request) = self.path(REQUEST) {
+            // Most calls have none.
+            let _ = fs::remove_file(request);
+        }
+    }
+}
+
 /// The endings of permits: for one call, for all of a session, and for the request of a call that was let through.
 const ONCE: &str = "once";
 const SESSION: &str = "session";
@@ -143,6 +153,12 @@ fn read(path: &Path) -> Option<Permit> {
 
 fn is_old(time: SystemTime) -> bool {
     SystemTime::now().duration_since(time).is_ok_and(|age| age > KEPT)
+}
+
+/// Whether something was permitted in a session.
+#[must_use]
+pub fn has_any(session: &str) -> bool {
+    folder_of(session).is_some_and(|folder| folder.is_dir())
 }
 
 /// Forgets the permits of a session that has ended.
@@ -216,6 +232,10 @@ mod tests {
         assert_eq!(call.claim(ClaimedAt::Use), Some(permit()));
         assert_eq!(call.claim(ClaimedAt::Use), None);
         assert_eq!(call.claim(ClaimedAt::PermissionRequest), Some(permit()));
+        assert_eq!(call.claim(ClaimedAt::PermissionRequest), None);
+        call.permit(PermitScope::Once, &permit()).unwrap();
+        assert_eq!(call.claim(ClaimedAt::Use), Some(permit()));
+        call.finish();
         assert_eq!(call.claim(ClaimedAt::PermissionRequest), None);
     }
 

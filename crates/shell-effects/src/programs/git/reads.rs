@@ -12,7 +12,10 @@ use crate::{Access, Quoting, Target};
 
 /// Whether a word can only be a revision, or nothing: a hash that a command prints, or a variable that nobody sets.
 fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
-    analyzer.is_of_unset(word)
+    let is_operator = |text: &str| ["..", "^", "~", "@"].iter().any(|operator| text.starts_with(operator));
+    let follows = word.holes.first().and_then(|(part, _)| word.text.get(part.end..)).unwrap_or_default();
+    analyzer.is_only_unset(word)
+        || analyzer.is_of_unset(word) && is_operator(follows) && !follows.contains('/')
         || word.kind == FieldKind::Glob && word.written.is_some() && word.text.starts_with(HASH)
 }
 
