@@ -117,16 +117,33 @@ fn archives_and_patches_are_looked_into() {
     let root = test.root();
     let made = "mkdir -p m/d && echo x > m/a.txt && echo x > m/d/b.txt && echo x > m/.env && echo x > m/Cargo.lock && ln -s a.txt m/l
         cd m && tar cf ../plain.tar a.txt d && tar czf ../plain.tgz a.txt d && tar cf ../lock.tar a.txt Cargo.lock && tar czf ../env.tgz .env
-        tar cf ../link.tar l && tar cJf ../plain.txz a.txt && cp ../plain.tar plain.tar && tar cf ../self.tar plain.tar && tar cf ../deep.tar d";
+        tar cf ../link.tar l && tar cJf ../plain.txz a.txt && cp ../plain.tar plain.tar && tar cf ../self.tar plain.tar && tar cf ../deep.tar d
+        tar cf ../dots.tar ./Cargo.lock && tar cf ../slashes.tar .//Cargo.lock";
     let output = Command::new("sh").args(["-c", made]).current_dir(&root).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::write(root.join("plain.zip"), zip(&["a.txt", "d/", "d/b.txt"])).unwrap();
     std::fs::write(root.join("lock.zip"), zip(&["a.txt", "Cargo.lock"])).unwrap();
     std::fs::write(root.join("up.zip"), zip(&["../a.txt"])).unwrap();
+    std::fs::write(root.join("semicolon.zip"), zip(&["Cargo.lock;1"])).unwrap();
+    std::fs::write(root.join("control.zip"), zip(&["Cargo\u{1}.lock"])).unwrap();
     let patch = |name: &str| format!("--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-x\n+y\n");
     std::fs::write(root.join("plain.patch"), patch("src/main.rs")).unwrap();
     std::fs::write(root.join("lock.patch"), patch("src/main.rs") + &patch("Cargo.lock")).unwrap();
     std::fs::write(root.join("up.patch"), patch("../x")).unwrap();
+    let changed = |mode: &str| {
+        format!("diff --git a/l b/l\nnew file mode{mode}\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+.env\n")
+    };
+    std::fs::write(root.join("mode.patch"), changed(" 0120000")).unwrap();
+    std::fs::write(root.join("tab.patch"), changed(" \t120000")).unwrap();
+    let renamed =
+        "diff --git a/docs/a.md b/docs/b.md\nsimilarity index 100%\nrename old .env\nrename new leaked.txt\n";
+    std::fs::write(root.join("rename.patch"), renamed).unwrap();
+    std::fs::create_dir(root.join("locks")).unwrap();
+    std::fs::create_dir(root.join("other")).unwrap();
+    std::fs::create_dir(root.join("out")).unwrap();
+    std::fs::write(root.join("locks/yarn.lock"), "x\n").unwrap();
+    std::fs::write(root.join("here.patch"), patch("yarn.lock")).unwrap();
+    std::fs::write(root.join("locks/here.patch"), patch("yarn.lock")).unwrap();
     judged(test, include_str!("../fixtures/packs/archives.txt"));
 }
 

@@ -16,25 +16,35 @@ const MAX_UNPACKED: usize = 32 << 20;
 /// Archives of more files are not looked into.
 const MAX_MEMBERS: usize = 2_000;
 
-/// The names of the files and, with a `/` at their end, the directories in an archive. None if it cannot be read for certain, if it has
-/// links, or if a name leads out of the directory into which it is unpacked.
+/// The names of the files and, with a `/` at their end, the directories in an archive that `tar` unpacks, packed by gzip or not. None if
+/// it cannot be read for certain, if it has links, or if a name leads out of the directory into which it is unpacked.
 #[must_use]
-pub fn members(path: &Path, budget: &Budget) -> Option<Vec<String>> {
+pub fn tar_members(path: &Path, budget: &Budget) -> Option<Vec<String>> {
     let bytes = files::read_bytes(path, MAX_PACKED).ok()?;
-    let names = if bytes.starts_with(b"PK\x03\x04") {
-        zip::names(&bytes)?
-    } else if bytes.starts_with(&[0x1f, 0x8b]) {
+    let names = if bytes.starts_with(&[0x1f, 0x8b]) && !tar::is_header(&bytes) {
         tar::names(&inflate::gunzip(&bytes, MAX_UNPACKED, budget)?)?
     } else {
         tar::names(&bytes)?
     };
+    checked(names)
+}
+
+/// The same of an archive that `unzip` unpacks.
+#[must_use]
+pub fn zip_members(path: &Path) -> Option<Vec<String>> {
+    checked(zip::names(&files::read_bytes(path, MAX_PACKED).ok()?)?)
+}
+
+fn checked(names: Vec<String>) -> Option<Vec<String>> {
     if names.iter().all(|name| stays_inside(name)) { Some(names) } else { None }
 }
 
-/// Whether a name can only be that of a file in the directory into which it is unpacked.
+/// Whether a name can only be that of a file in the directory into which it is unpacked. Programs leave out control characters, and what
+/// follows a `;`.
 fn stays_inside(name: &str) -> bool {
     !name.starts_with('/')
-        && !name.contains(['\\', '\0', ':'])
+        && !name.contains(['\\', ':', ';'])
+        && !name.contains(char::is_control)
         && name.split('/').all(|part| part != "..")
         && !name.is_empty()
 }
@@ -56,7 +66,7 @@ mod tests {
     }
 
     fn listed(folder: &Path, name: &str) -> Option<Vec<String>> {
-        let mut names = members(&folder.join(name), &Budget::unlimited())?;
+        let mut names = tar_members(&folder.join(name), &Budget::unlimited())?;
         names.sort();
         Some(names)
     }
@@ -117,5 +127,41 @@ mod tests {
             run(folder, command);
             assert_eq!(listed(folder, archive), None, "{archive}");
         }
+    }
+
+    #[test]
+    fn names_that_programs_change_are_not_listed() {
+        for name in [
+            "Cargo.lock;1",
+            "Cargo\u{1}.lock",
+            "a\nb",
+            "a\u{7f}",
+            "a\u{9b}b",
+            "a\\b",
+            "c:a",
+            "",
+            "/a",
+            "a/../b",
+        ] {
+            assert!(!stays_inside(name), "{name:?}");
+        }
+        for name in ["a", "./a", "a b/ä.txt", "a//b/", "..a/b.."] {
+            assert!(stays_inside(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_program_decides_what_an_archive_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        std::fs::write(folder.join("a"), "x").unwrap();
+        run(folder, "tar -cf a.tar a && tar -czf a.tgz a");
+        for name in ["a.tar", "a.tgz"] {
+            assert!(listed(folder, name).is_some());
+            assert_eq!(zip_members(&folder.join(name)), None, "{name}");
+        }
+        std::fs::write(folder.join("a.zip"), zip::tests::archive(&[("a", 8)], &[])).unwrap();
+        assert!(zip_members(&folder.join("a.zip")).is_some());
+        assert_eq!(listed(folder, "a.zip"), None);
     }
 }

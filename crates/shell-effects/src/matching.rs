@@ -294,19 +294,23 @@ impl PlainCommand<'_> {
 }
 
 impl PlainCommand<'_> {
-    /// Whether one of these options is certainly given, and nothing switches it off again: another value, a value that is not known,
+    /// Whether one of these options is certainly given, and nothing switches it off again: a value that does not plainly switch it on,
     /// or `--no-…`. `booleans` are options that take no value.
     pub fn switches_on(&self, wanted: &[String], booleans: &[String]) -> bool {
         let is_off = |(index, word): (usize, &str)| {
-            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let (name, value) =
+                word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
             let negated =
                 name.strip_prefix("--no-").or_else(|| name.strip_prefix("-no-")).unwrap_or_default();
             let is_negated =
                 |option: &String| !negated.is_empty() && option.trim_start_matches('-').starts_with(negated);
-            let is_wanted = wanted.iter().any(|option| option == name);
+            // It may be abbreviated.
+            let is_wanted = wanted.iter().any(|option| {
+                option == name || name.len() > 2 && name.starts_with("--") && option.starts_with(name)
+            });
+            let is_on = value.is_none_or(|value| matches!(value, "true" | "client" | "server"));
             let is_known = !self.command.unknown.iter().any(|unknown| unknown.word == index);
-            wanted.iter().any(is_negated)
-                || is_wanted && (!is_known || matches!(value, "none" | "false" | "False" | "no" | "0"))
+            wanted.iter().any(is_negated) || is_wanted && !(is_known && is_on)
         };
         self.option_alone(wanted, booleans) && !self.words().any(is_off)
     }

@@ -349,8 +349,12 @@ impl Environment for ShellEnvironment<'_> {
         files::read_text(&self.cwd.join(path), MAX_PATCH).ok()
     }
 
-    fn members(&self, archive: &str) -> Option<Vec<String>> {
-        archives::members(&self.cwd.join(archive), &Budget::of_hook())
+    fn tar_members(&self, archive: &str) -> Option<Vec<String>> {
+        archives::tar_members(&self.cwd.join(archive), &Budget::of_hook())
+    }
+
+    fn zip_members(&self, archive: &str) -> Option<Vec<String>> {
+        archives::zip_members(&self.cwd.join(archive))
     }
 
     fn go_setting(&self, name: &str) -> Option<String> {

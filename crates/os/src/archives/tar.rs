@@ -4,23 +4,49 @@ use super::is_too_many;
 
 const BLOCK: usize = 512;
 
+/// How files of other formats start. Some programs look for these first.
+const OTHER_FORMATS: &[&[u8]] = &[
+    b"PK", b"BZh", b"0707", b"Rar!", b"7z", b"!<arch>", b"#mtree", b"WARC/", b"xar!", b"LZIP", b"LRZI", b"MZ",
+];
+
+/// Whether bytes start with a header of tar, whose checksum is right.
+pub(super) fn is_header(bytes: &[u8]) -> bool {
+    bytes.get(..BLOCK).is_some_and(|header| checked_size(header).is_some())
+}
+
 /// The names of all members. None for links, devices, sparse files, and whatever else is not plain.
 pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
+    if OTHER_FORMATS.iter().any(|start| bytes.starts_with(start)) {
+        return None;
+    }
     let mut names = Vec::new();
+    // Programs differ in what they take from several headers before one member.
+    let mut has_extension = false;
     let mut long_name: Option<String> = None;
     let mut rest = bytes;
     loop {
         let (header, data) = rest.split_at_checked(BLOCK)?;
         if header.iter().all(|byte| *byte == 0) {
             // Some programs go on after one empty block.
-            return if !names.is_empty() && data.iter().all(|byte| *byte == 0) { Some(names) } else { None };
+            let is_end = !has_extension && !names.is_empty() && data.iter().all(|byte| *byte == 0);
+            return if is_end { Some(names) } else { None };
+        }
+        if !matches!(header.get(257..263)?, b"ustar\0" | b"ustar ") {
+            return None;
         }
         let size = checked_size(header)?;
         let content = data.get(..size)?;
         rest = data.get(size.checked_next_multiple_of(BLOCK)?..)?;
-        match header.get(156)? {
+        let kind = header.get(156)?;
+        if matches!(kind, b'L' | b'x' | b'g') {
+            if has_extension {
+                return None;
+            }
+            has_extension = true;
+        }
+        match kind {
             b'L' => long_name = Some(text(content)?),
-            b'x' => long_name = extended_name(content)?.or(long_name),
+            b'x' => long_name = extended_name(content)?,
             // What `git archive` writes holds a comment for all.
             b'g' if extended_name(content)?.is_none() => {}
             kind @ (b'0' | 0 | b'5') => {
@@ -28,8 +54,12 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
                     Some(name) => name,
                     None => short_name(header)?,
                 };
-                let is_directory = *kind == b'5' && !name.ends_with('/');
-                names.push(if is_directory { format!("{name}/") } else { name });
+                has_extension = false;
+                let is_directory = *kind == b'5' || name.ends_with('/');
+                if is_directory && size != 0 {
+                    return None;
+                }
+                names.push(if is_directory { format!("{}/", name.trim_end_matches('/')) } else { name });
             }
             _ => return None,
         }
@@ -50,10 +80,14 @@ fn checked_size(header: &[u8]) -> Option<usize> {
     if number(header.get(148..156)?)? == sum { number(header.get(124..136)?) } else { None }
 }
 
-/// Octal digits, with blanks and NUL around them.
+/// Octal digits, with blanks before them, and blanks or NUL after them. A sign starts a number in base 64.
 fn number(field: &[u8]) -> Option<usize> {
-    let text = std::str::from_utf8(field).ok()?.trim_matches([' ', '\0']);
-    if text.is_empty() { Some(0) } else { usize::from_str_radix(text, 8).ok() }
+    let text = std::str::from_utf8(field).ok()?.trim_start_matches(' ').trim_end_matches([' ', '\0']);
+    if text.bytes().all(|byte| matches!(byte, b'0'..=b'7')) {
+        usize::from_str_radix(text, 8).ok()
+    } else {
+        None
+    }
 }
 
 /// The name in a header: in two parts, if it is one of ustar.
@@ -83,11 +117,19 @@ fn extended_name(mut records: &[u8]) -> Option<Option<String>> {
     let mut name = None;
     while !records.is_empty() {
         let blank = records.iter().position(|byte| *byte == b' ')?;
-        let length: usize = std::str::from_utf8(records.get(..blank)?).ok()?.parse().ok()?;
-        let record = std::str::from_utf8(records.get(blank + 1..length.checked_sub(1)?)?).ok()?;
+        let digits = records.get(..blank)?;
+        if !digits.iter().all(u8::is_ascii_digit) || digits.starts_with(b"0") {
+            return None;
+        }
+        let length: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+        let end = length.checked_sub(1)?;
+        if records.get(end) != Some(&b'\n') {
+            return None;
+        }
+        let record = std::str::from_utf8(records.get(blank + 1..end)?).ok()?;
         let (key, value) = record.split_once('=')?;
         match key {
-            "path" => name = Some(value.to_owned()),
+            "path" if name.is_none() => name = Some(value.to_owned()),
             "mtime" | "atime" | "ctime" | "uid" | "gid" | "uname" | "gname" | "comment" => {}
             key if key.starts_with("SCHILY.xattr.") || key.starts_with("LIBARCHIVE.") => {}
             _ => return None,
@@ -95,4 +137,55 @@ fn extended_name(mut records: &[u8]) -> Option<Option<String>> {
         records = records.get(length..)?;
     }
     Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header with data after it.
+    fn member(kind: u8, name: &[u8], data: &[u8]) -> Vec<u8> {
+        sized(kind, name, &format!("{:011o}", data.len()), data)
+    }
+
+    fn sized(kind: u8, name: &[u8], size: &str, data: &[u8]) -> Vec<u8> {
+        let mut header = [0; BLOCK];
+        header[..name.len()].copy_from_slice(name);
+        header[124..124 + size.len()].copy_from_slice(size.as_bytes());
+        header[148..156].fill(b' ');
+        header[156] = kind;
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        let sum: usize = header.iter().map(|byte| usize::from(*byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        let mut bytes = [header.as_slice(), data].concat();
+        bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+        bytes
+    }
+
+    fn listed(members: &[Vec<u8>]) -> Option<String> {
+        names(&[members.concat(), vec![0; 2 * BLOCK]].concat()).map(|names| names.join(" "))
+    }
+
+    #[test]
+    fn names_are_listed_where_every_program_reads_the_same() {
+        let plain = || member(b'0', b"a", b"x");
+        let path = || member(b'x', b"x", b"15 path=long/a\n");
+        let time = || member(b'x', b"x", b"11 mtime=1\n");
+        let long = || member(b'L', b"././@LongLink", b"safe\0");
+        assert_eq!(listed(&[plain()]).as_deref(), Some("a"));
+        assert_eq!(listed(&[path(), plain(), time(), plain()]).as_deref(), Some("long/a a"));
+        assert_eq!(listed(&[long(), plain()]).as_deref(), Some("safe"));
+        assert_eq!(listed(&[path(), long(), plain()]), None, "two names");
+        assert_eq!(listed(&[long(), path(), plain()]), None, "two names");
+        assert_eq!(listed(&[path(), time(), plain()]), None, "the second may replace the first");
+        assert_eq!(listed(&[plain(), path()]), None, "a name of nothing");
+        assert_eq!(listed(&[member(b'x', b"x", b"+15 path=long/a\n"), plain()]), None);
+        assert_eq!(listed(&[member(b'x', b"x", b"9 path=a\n9 path=b\n"), plain()]), None);
+        assert_eq!(listed(&[sized(b'0', b"a", "+1", b"x")]), None, "base 64");
+        assert_eq!(listed(&[sized(b'0', b"a", "", b"")]), None);
+        assert_eq!(listed(&[member(b'5', b"d", b"x")]), None, "a directory with data");
+        assert_eq!(listed(&[member(b'0', b"PK\x03\x04x", b"x"), plain()]), None, "another format");
+        assert_eq!(listed(&[member(b'0', b"BZh91AY&SY", b"x")]), None, "another format");
+        assert_eq!(listed(&[member(b'0', b"\xff", b"x")]), None);
+    }
 }

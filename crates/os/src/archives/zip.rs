@@ -6,6 +6,9 @@ const END: &[u8] = b"PK\x05\x06";
 
 /// The names of all members. None for links, encrypted directories, and names that programs may read in two ways.
 pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
+    if !bytes.starts_with(b"PK\x03\x04") {
+        return None;
+    }
     let end = bytes.len().checked_sub(22)?;
     let record = bytes.get(end..)?;
     // Without a comment there is one end only.
@@ -50,6 +53,10 @@ fn member(entry: &[u8], all: &[u8]) -> Option<(String, usize)> {
     if !matches!(kind, 0 | 4 | 8) || is_encrypted || !same_name || has_other_name(fields) {
         return None;
     }
+    // Other characters are converted, from one of several character sets.
+    if !text.is_ascii() {
+        return None;
+    }
     Some((String::from_utf8(text.to_vec()).ok()?, 46 + name + extra + comment))
 }
 
@@ -73,11 +80,11 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// An archive of empty files, each with the kind of its mode.
-    fn archive(members: &[(&str, u32)], extra: &[u8]) -> Vec<u8> {
+    pub(crate) fn archive(members: &[(&str, u32)], extra: &[u8]) -> Vec<u8> {
         let (mut bytes, mut directory) = (Vec::new(), Vec::new());
         for (name, kind) in members {
             let offset = u32::try_from(bytes.len()).unwrap();
@@ -116,6 +123,7 @@ mod tests {
         let plain = archive(&[("a.txt", 8), ("d/", 4), ("d/b", 0)], &[]);
         assert_eq!(names(&plain), Some(vec!["a.txt".to_owned(), "d/".to_owned(), "d/b".to_owned()]));
         assert_eq!(names(&archive(&[("a", 0xa)], &[])), None, "a link");
+        assert_eq!(names(&archive(&[("ä", 8)], &[])), None, "a character that is converted");
         assert_eq!(names(&archive(&[("a", 8)], b"\x75\x70\x00\x00")), None, "another name");
         assert_eq!(names(&archive(&[("a", 8)], b"\x55\x54\x00\x00")), Some(vec!["a".to_owned()]));
         assert_eq!(names(&[plain.as_slice(), b"x"].concat()), None, "more after the end");

@@ -55,6 +55,8 @@ pub(super) struct Scope {
     pub(super) elsewhere: usize,
     /// How many loops are around the command.
     pub(super) loops: usize,
+    /// How many parts of the script around it run while others do, or at a time that is not known.
+    pub(super) unordered: usize,
     /// How deeply it is nested.
     pub(super) depth: usize,
     /// The first command of the substitutions of the command at hand, and the first one of its pipeline.
@@ -121,6 +123,7 @@ impl<'a> Analyzer<'a> {
                 inside: 0,
                 elsewhere: 0,
                 loops: 0,
+                unordered: 0,
                 depth: 0,
                 start: 0,
                 pipeline: 0,
@@ -291,6 +294,15 @@ impl Analyzer<'_> {
             analyzer.scope.depth += 1;
             run(analyzer);
         });
+    }
+
+    /// Runs something that others may run before, or at the same time.
+    pub(super) fn unordered<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let unordered: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.unordered;
+        self.restoring(unordered, |analyzer| {
+            analyzer.scope.unordered += 1;
+            run(analyzer)
+        })
     }
 
     /// Runs something in a subshell: of what it changes, only what is on the disk stays.

@@ -33,7 +33,7 @@ impl Analyzer<'_> {
         for item in list {
             if item.background {
                 let before = self.state.disk.clone();
-                self.subshell(|analyzer| analyzer.item(item));
+                self.unordered(|analyzer| analyzer.subshell(|analyzer| analyzer.item(item)));
                 // What follows it may run first.
                 self.state.disk = self.state.disk.join(&before);
             } else {
@@ -94,7 +94,9 @@ impl Analyzer<'_> {
     fn piped(&mut self, pipeline: &Pipeline) {
         let Some((last, others)) = pipeline.split_last() else { return };
         for command in others {
-            let printed = self.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)));
+            let printed = self.unordered(|analyzer| {
+                analyzer.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)))
+            });
             self.set_input(printed);
         }
         if self.state.options.lastpipe {
@@ -198,7 +200,7 @@ impl Analyzer<'_> {
             if !self.functions.called.contains(&body) {
                 let disk = self.state.disk.clone();
                 self.state = State { positional: None, disk, ..state };
-                self.command(&body.0);
+                self.unordered(|analyzer| analyzer.command(&body.0));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::analysis::analyzer::Analyzer;
+use crate::analysis::analyzer::{Analyzer, Scope};
 use crate::analysis::field::{Field, FieldKind};
 use crate::glob::escaped;
 use crate::programs::program::{Action, Program};
@@ -37,8 +37,13 @@ pub trait Environment {
         None
     }
 
-    /// The names in an archive, if nothing of it leads out of the directory into which it is unpacked.
-    fn members(&self, _archive: &str) -> Option<Vec<String>> {
+    /// The names in an archive that `tar` unpacks, if nothing of it leads out of the directory into which it is unpacked.
+    fn tar_members(&self, _archive: &str) -> Option<Vec<String>> {
+        None
+    }
+
+    /// The same of an archive that `unzip` unpacks.
+    fn zip_members(&self, _archive: &str) -> Option<Vec<String>> {
         None
     }
 
@@ -198,9 +203,22 @@ impl Analyzer<'_> {
         self.environment().text(&self.earlier_file(file, command)?)
     }
 
-    pub(crate) fn earlier_members(&self, archive: &Field, command: usize) -> Option<Vec<String>> {
+    /// The names in an archive that a program unpacks.
+    pub(crate) fn earlier_members(
+        &self,
+        program: &str,
+        archive: &Field,
+        command: usize,
+    ) -> Option<Vec<String>> {
+        // The standard input, another machine, or files that match.
+        if archive.text.starts_with('-') || archive.text.contains([':', '*', '?', '[', '\\']) {
+            return None;
+        }
         let path = self.earlier_file(archive, command)?;
-        let members = self.environment().members(&path)?;
+        let members = match program {
+            "unzip" => self.environment().zip_members(&path)?,
+            _ => self.environment().tar_members(&path)?,
+        };
         // It may replace itself while a loop unpacks it again.
         let name = path.rsplit('/').next().unwrap_or(&path);
         if members.iter().any(|member| member.rsplit('/').next() == Some(name)) {
@@ -210,16 +228,28 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The path of a file that no command before this one can have written.
+    /// Whether a program may be given one of these variables.
+    pub(crate) fn may_be_given(&self, variables: &[&str]) -> bool {
+        let is_given = |name: &&str| self.is_set_here(name) || self.environment().is_set(name) == Some(true);
+        self.state.options.has_sourced || variables.iter().any(is_given)
+    }
+
+    /// The path of a file that no command before this one can have written, nor one that runs at the same time: this one is
+    /// written in the script itself, and what follows it waits for it.
     fn earlier_file(&self, file: &Field, command: usize) -> Option<String> {
+        let Scope { loops, depth, inside, unordered, .. } = self.scope;
+        if [loops, depth, inside, unordered].iter().any(|count| *count > 0) || !self.traps.is_empty() {
+            return None;
+        }
         let is_free = |earlier: &SimpleCommand| {
             earlier.entry.is_some_and(is_without_effects) && !earlier.redirects_to_file
         };
         let earlier = self.script.commands.get(..command)?;
-        let changes = |effect: &Effect| effect.command < command && effect.access.changes_files();
+        let changes = |effect: &Effect| {
+            effect.command < command && (effect.access.changes_files() || effect.access == Access::Mount)
+        };
         let [path] = self.paths_of(file).try_into().ok()?;
         let is_known = file.is_literal()
-            && self.scope.loops == 0
             && self.state.disk.written(&path).is_none()
             && !self.state.options.has_sourced
             && earlier.iter().all(is_free)
@@ -234,8 +264,11 @@ fn is_without_effects(program: &Program) -> bool {
         "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "type", "sudo",
         "env", "command",
     ];
+    // Another file is there afterwards.
+    const MOUNTING: &[&str] = &["mount", "umount", "curlftpfs"];
     match program.action {
-        Action::Nothing | Action::Wrap(_) => true,
+        Action::Nothing => !program.names.iter().any(|name| MOUNTING.contains(name)),
+        Action::Wrap(_) => true,
         Action::Each(access, _) | Action::Trees(access, _) => {
             matches!(access, Access::Read | Access::MakeDirectory)
         }

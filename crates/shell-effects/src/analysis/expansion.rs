@@ -204,6 +204,7 @@ impl Analyzer<'_> {
             if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {
                 analyzer.set_input(Stream::Unknown);
             }
+            analyzer.scope.unordered += 1;
             analyzer.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)))
         });
         // Which of several a descriptor is, is not followed.

@@ -33,8 +33,13 @@ const CODE: [&str; 18] = [
 const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
 
 /// A program takes their value for options of its own.
-const OPTIONS: [(&str, &str); 4] =
-    [("GREP_OPTIONS", "grep"), ("TAR_OPTIONS", "tar"), ("UNZIP", "unzip"), ("ZIPOPT", "zip")];
+const OPTIONS: [(&str, &str); 5] = [
+    ("GREP_OPTIONS", "grep"),
+    ("TAR_OPTIONS", "tar"),
+    ("UNZIP", "unzip"),
+    ("UNZIPOPT", "unzip"),
+    ("ZIPOPT", "zip"),
+];
 
 /// The variables that programs are given.
 #[derive(Clone, Debug, Default)]

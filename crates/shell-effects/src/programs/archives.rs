@@ -81,8 +81,10 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return;
     }
     let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_TAR.contains(&flag.as_str()))
-        && arguments.values(&["-C", "--directory"]).count() < 2
-        && !analyzer.state.exports.has("TAR_OPTIONS");
+        && [["-C", "--directory"].as_slice(), &["-f", "--file"], &["--strip-components"]]
+            .iter()
+            .all(|names| arguments.values(names).count() < 2)
+        && !analyzer.may_be_given(&["TAR_OPTIONS", "GZIP"]);
     let strip = arguments.value(&["--strip-components"]).map_or(Ok(0), |strip| strip.text.parse::<usize>());
     let unpacked = Unpacked { directory, archive, strip: if is_plain { strip.ok() } else { None } };
     if !looked_into(analyzer, call, &unpacked) {
@@ -126,20 +128,28 @@ struct Unpacked<'f> {
 /// Writes the files that are in an archive, if these are known.
 fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Unpacked<'_>) -> bool {
     let Unpacked { directory, archive: Some(archive), strip: Some(strip) } = *unpacked else { return false };
-    let Some(members) = analyzer.earlier_members(archive, call.command) else { return false };
-    if directory.is_some_and(|directory| !directory.is_literal()) {
+    let Some(members) = analyzer.earlier_members(call.program.name(), archive, call.command) else {
+        return false;
+    };
+    // Programs differ in whether these parts count.
+    let is_unclear =
+        |member: &String| member.trim_end_matches('/').split('/').any(|part| part.is_empty() || part == ".");
+    if directory.is_some_and(|directory| !directory.is_literal())
+        || strip > 0 && members.iter().any(is_unclear)
+    {
         return false;
     }
     for member in members {
-        let name = member.trim_start_matches("./").splitn(strip + 1, '/').nth(strip).unwrap_or_default();
-        let is_directory = name.ends_with('/');
-        let name = name.trim_end_matches('/');
-        if name.is_empty() || name == "." {
+        let is_directory = member.ends_with('/');
+        let parts: Vec<&str> =
+            member.split('/').filter(|part| !part.is_empty() && *part != ".").skip(strip).collect();
+        let name = parts.join("/");
+        if name.is_empty() {
             continue;
         }
         let path = match directory {
             Some(directory) => format!("{}/{name}", directory.text.trim_end_matches('/')),
-            None => name.to_owned(),
+            None => name,
         };
         let access = if is_directory { Access::MakeDirectory } else { Access::Write };
         analyzer.touch(access, &Field::literal(path), call.command);
@@ -175,7 +185,7 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let is_plain =
             arguments.flags.iter().all(|(flag, _)| ["-o", "-n", "-q", "-u", "-d"].contains(&flag.as_str()))
                 && arguments.values(&["-d"]).count() < 2
-                && !analyzer.state.exports.has("UNZIP");
+                && !analyzer.may_be_given(&["UNZIP", "UNZIPOPT", "ZIPINFO", "ZIPINFOOPT"]);
         let unpacked =
             Unpacked { directory, archive: Some(archive), strip: if is_plain { Some(0) } else { None } };
         if !looked_into(analyzer, call, &unpacked) {

@@ -1,13 +1,8 @@
-//! What code in another language may do to the files that it names. The code is not parsed: names of functions and modes of opening
-//! a file are looked for, and whatever is not known to be harmless may write.
+//! What code in another language may do to the files that it names. Names of functions and modes of opening a file are looked for, and
+//! whatever is not known to be harmless may write.
 
 use crate::CodeAccess;
-
-/// How the names of the interpreters start whose code is looked at. Code of others may do anything.
-const INTERPRETERS: &[&str] = &[
-    "python", "pypy", "node", "deno", "bun", "ts-node", "tsx", "perl", "ruby", "php", "awk", "gawk", "mawk",
-    "nawk",
-];
+use crate::programs::code_reading;
 
 /// Parts of names of functions that write, delete, or hide what is called.
 const WRITING_PARTS: &[&str] = &[
@@ -96,13 +91,14 @@ const SHORT_MODES: &[&str] = &["a", "x"];
 
 /// What a code may do.
 pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
-    if !INTERPRETERS.iter().any(|start| interpreter.starts_with(start)) {
+    if code_reading::kind_of(interpreter).is_none() {
         return CodeAccess { writes: true, runs: true };
     }
+    let only_reads = code_reading::only_reads(interpreter, code);
     let code = code.to_ascii_lowercase();
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut access = CodeAccess {
-        writes: has_mode(&code)
+        writes: !only_reads
+            || has_mode(&code)
             || redirects(interpreter, &code)
             || replaces_files(&code)
             || opens_otherwise(interpreter, &code)
@@ -139,7 +135,6 @@ fn has_mode(code: &str) -> bool {
 
 /// Whether a file may be opened in a mode that is not written there: `f = open`, `open(name, mode)`, `path.open(mode)`.
 fn opens_otherwise(interpreter: &str, code: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let is_read_mode = |mode: &str| {
         let mode = mode.trim_start().trim_start_matches("mode").trim_start_matches([' ', '=']);
         let quoted = [
@@ -247,7 +242,8 @@ pub(crate) fn without_programs(code: &str) -> String {
         let (start, after) = rest.split_at_checked(at + 1).unwrap_or((rest, ""));
         kept.push_str(start);
         let text = after.split_once(quote).map_or("", |(text, _)| text);
-        rest = if is_program(text) && is_for_program(&kept) {
+        let user = program_user(&kept);
+        rest = if is_program(text) && user.is_some_and(|name| !is_other(code, name)) {
             after.get(text.len()..).unwrap_or_default()
         } else {
             after
@@ -262,22 +258,43 @@ pub(crate) fn without_programs(code: &str) -> String {
     kept
 }
 
+/// Where the programs of the system are.
+const PROGRAMS: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/"];
+
 /// Whether a text is the path of a program in a directory for programs.
 fn is_program(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
     let directory = text.rsplit_once('/').map(|(directory, _)| directory);
-    text.starts_with('/')
+    PROGRAMS.iter().any(|start| text.starts_with(start))
         && text.chars().all(is_plain)
         && !text.contains("..")
         && directory.is_some_and(|directory| directory.ends_with("/bin") || directory.ends_with("/sbin"))
 }
 
-/// Whether what follows is the first argument of a call that runs or tests a program.
-fn is_for_program(code: &str) -> bool {
-    let before = code.trim_end_matches(['"', '\'', '[', ' ', '\n', '\t']);
-    let Some(before) = before.strip_suffix('(') else { return false };
-    let name = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
-    PROGRAM_USERS.contains(&name)
+/// The function that runs or tests a program, if what follows is the first argument of its call.
+fn program_user(code: &str) -> Option<&'static str> {
+    let before = code.trim_end_matches(['"', '\'', '[', ' ', '\n', '\t']).strip_suffix('(')?;
+    let name = before.rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
+    PROGRAM_USERS.iter().find(|user| **user == name).copied()
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Whether a function of this name may be another one: the code defines it, or uses its name for more than calls.
+fn is_other(code: &str, name: &str) -> bool {
+    code.match_indices(name).any(|(at, _)| {
+        let before = code.get(..at).unwrap_or_default();
+        let after = code.get(at + name.len()..).unwrap_or_default();
+        let word = before.trim_end().rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        let is_defined = before.ends_with([' ', '\t', '\n'])
+            && matches!(word, "def" | "function" | "sub" | "as" | "class" | "async");
+        let is_imported =
+            before.ends_with("from subprocess import ") || before.ends_with("from shutil import ");
+        is_whole && !is_imported && (is_defined || !after.starts_with('('))
+    })
 }
 
 #[cfg(test)]
@@ -299,6 +316,16 @@ mod tests {
             ("perl", "print if $h->{a} >= 1 and /x/"),
             ("ruby", "puts File.read('Gemfile.lock').lines.first"),
             ("python3", "print(open('Cargo.lock', encoding='utf-8').read(), open(\"go.sum\", \"rb\"))"),
+            (
+                "python3",
+                "import json, sys\nwith open('package-lock.json', mode='r') as f:\n    d = json.load(f) # it's\nfor k, v in d.items():\n    print(k, v.get('a'), sys.argv[1])",
+            ),
+            ("python3", "from pathlib import Path; print(Path('Cargo.lock').read_text().count('name'))"),
+            (
+                "node",
+                "const p = require('./package-lock.json'); console.log(JSON.stringify(Object.keys(p.packages), null, 2))",
+            ),
+            ("php", "echo json_decode(file_get_contents('composer.lock'))->hash;"),
         ] {
             assert!(!of(interpreter, code).writes, "{interpreter}: {code}");
         }
@@ -323,6 +350,42 @@ mod tests {
             ("ruby", "File.open('Cargo.lock', 'w')"),
             ("php", "file_put_contents('Cargo.lock', '')"),
             ("lua", "print(1)"),
+            ("python3", "import fileinput\nfor l in fileinput.input('Cargo.lock', inplace=True): print('x')"),
+            ("python3", "import logging; logging.basicConfig(filename='Cargo.lock'); logging.error('x')"),
+            ("python3", "print('x',file=open('Cargo.lock','r'+'+'))"),
+            ("python3", "print('x',file=open('Cargo.lock','r' '+'))"),
+            ("python3", "open('Cargo.lock', encoding='utf8', mode='tw')"),
+            ("python3", "import io; io.FileIO('Cargo.lock','bw')"),
+            ("python3", "from urllib.request import urlretrieve; urlretrieve('file:///a','Cargo.lock')"),
+            ("python3", "import json, os; json.load(open('Cargo.lock'), object_hook=os.abort)"),
+            ("python3", "import json; json.codecs.open('Cargo.lock', 'bw')"),
+            ("python3", "import sys; sys.modules['o'+'s'].abort('Cargo.lock')"),
+            ("python3", "print = exit\nprint('Cargo.lock')"),
+            ("python3", "for print in [exit]: print('Cargo.lock')"),
+            ("python3", "from os import abort as print; print('Cargo.lock')"),
+            ("python3", "[exit][0]('Cargo.lock')"),
+            ("python3", "# it's\nfoo('Cargo.lock') # '"),
+            ("python3", "print(f'{foo(\"Cargo.lock\")}')"),
+            ("python3", "sorted(['Cargo.lock'], key=foo)"),
+            ("python3", "@foo\nx = 'Cargo.lock'"),
+            ("node", "fs.readFileSync('Cargo.lock', {flag: 'w+'})"),
+            ("node", "fs.readFileSync('Cargo.lock', {'flag': 'w+'})"),
+            ("node", "JSON.parse('{\"Cargo.lock\":1}', Object.values(require('fs'))[70])"),
+            ("node", "const a = require('fs'); Object.values(a)[70]('Cargo.lock')"),
+            ("node", "require('./x.js'); console.log('Cargo.lock')"),
+            ("node", "console.log(/'/, foo('Cargo.lock'), /'/)"),
+            ("node", "['Cargo.lock'].forEach(vm.foo)"),
+            ("perl", "$^I=\"\"; @ARGV=\"Cargo.lock\"; while(defined($_=readline)){print \"x\"}"),
+            ("perl", "print \"@{[foo('Cargo.lock')]}\""),
+            ("perl", "&{\"foo\"}(\"Cargo.lock\")"),
+            ("ruby", "File.new(\"Cargo.lock\",513)"),
+            ("ruby", "File.public_send(:foo, \"Cargo.lock\")"),
+            ("ruby", "puts \"#{foo 'Cargo.lock'}\""),
+            ("php", "error_log(\"x\",3,\"Cargo.lock\")"),
+            ("php", "'foo'('Cargo.lock');"),
+            ("php", "$f = 'foo'; $f('Cargo.lock');"),
+            ("awk", "BEGIN{ARGV[1]=\"Cargo.lock\";ARGC=2}{print \"x\"}"),
+            ("awk", "BEGIN{f=\"foo\"; @f(\"Cargo.lock\")}"),
         ] {
             assert!(of(interpreter, code).writes, "{interpreter}: {code}");
         }
@@ -341,6 +404,10 @@ mod tests {
             ("run('tee /usr/bin/env')", "run('tee /usr/bin/env')"),
             ("run(['/usr/bin/../x', a])", "run(['/usr/bin/../x', a])"),
             ("it's '/usr/bin/x'", "it's '/usr/bin/x'"),
+            ("run('/home/me/bin/.env')", "run('/home/me/bin/.env')"),
+            ("def run(p): open(p)\nrun('/usr/bin/x')", "def run(p): open(p)\nrun('/usr/bin/x')"),
+            ("run=open\nrun('/usr/bin/x')", "run=open\nrun('/usr/bin/x')"),
+            ("from subprocess import run; run(['/usr/bin/x'])", "from subprocess import run; run([''])"),
         ] {
             assert_eq!(without_programs(code), expected, "{code}");
         }

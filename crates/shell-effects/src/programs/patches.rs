@@ -16,55 +16,76 @@ const NAMING: &[&str] = &[
     "Index:",
     "rename from ",
     "rename to ",
+    "rename old ",
+    "rename new ",
     "copy from ",
     "copy to ",
     "diff --git ",
 ];
 
-/// What makes a patch one that is not understood here: links, submodules, quoted names, and text that is packed.
-const UNCLEAR: &[&str] = &[" 120000", " 160000", "content-transfer-encoding:"];
+/// Starts of lines after which the mode of a file follows.
+const MODES: &[&str] = &["old mode", "new mode", "new file mode", "deleted file mode"];
+
+/// The modes of files that are no links, as git writes them.
+const PLAIN_MODES: &[&str] = &["100644", "100755"];
+
+/// What makes a patch one that is not understood here: links, submodules, text that is packed, and a list of other patches.
+const UNCLEAR: &[&str] =
+    &[" 120000", " 160000", "content-transfer-encoding:", "# this series applies on git commit"];
 
 /// How a program takes the names in a patch.
-pub(crate) struct PatchNames<'f> {
-    /// How many directories at the start of a name are left out. None for all, as `patch` does.
-    pub(crate) strip: Option<usize>,
-    /// The directory that names start from.
-    pub(crate) directory: Option<&'f Field>,
+pub(crate) struct PatchNames {
+    /// How many directories at the start of a name are left out; None for all. If there are several, each of them is possible.
+    pub(crate) strips: Vec<Option<usize>>,
+    /// The directories that names may start from.
+    pub(crate) directories: Vec<Field>,
 }
 
 /// The files that patches change: files, or the standard input if there are none. If they are not known, they are asked about.
-pub(crate) fn apply(analyzer: &mut Analyzer<'_>, patches: &[Field], how: &PatchNames<'_>, command: usize) {
-    let Some(names) = all_names(analyzer, patches, how.strip, command) else {
+pub(crate) fn apply(analyzer: &mut Analyzer<'_>, patches: &[Field], how: &PatchNames, command: usize) {
+    let Some(names) = all_names(analyzer, patches, &how.strips, command) else {
         let files = Field::unknown("the files of the patch");
         return analyzer.touch(Access::Write, &files, command);
     };
-    for name in names {
-        let path = match how.directory {
-            Some(directory) => format!("{}/{name}", directory.text.trim_end_matches('/')),
-            None => name,
-        };
-        analyzer.touch(Access::Write, &Field::literal(path), command);
+    for directory in &how.directories {
+        for name in &names {
+            let path = format!("{}/{name}", directory.text.trim_end_matches('/'));
+            analyzer.touch(Access::Write, &Field::literal(path), command);
+        }
     }
 }
 
 fn all_names(
     analyzer: &Analyzer<'_>,
     patches: &[Field],
-    strip: Option<usize>,
+    strips: &[Option<usize>],
     command: usize,
 ) -> Option<Vec<String>> {
-    if !patches.is_empty() {
-        let mut all = Vec::new();
-        for patch in patches {
-            all.extend(names(&analyzer.earlier_text(patch, command)?, strip)?);
+    let mut all = Vec::new();
+    for text in texts(analyzer, patches, command)? {
+        for strip in strips {
+            all.extend(names(&text, *strip)?);
         }
-        return Some(all);
+    }
+    all.sort();
+    all.dedup();
+    Some(all)
+}
+
+/// The texts of patches: of files, or the standard input if there are none.
+fn texts(analyzer: &Analyzer<'_>, patches: &[Field], command: usize) -> Option<Vec<String>> {
+    if !patches.is_empty() {
+        // One that is named `-` is the standard input as well.
+        let text = |patch: &Field| {
+            if patch.text == "-" { None } else { analyzer.earlier_text(patch, command) }
+        };
+        return patches.iter().map(text).collect();
     }
     match (analyzer.input(), analyzer.input_file()) {
         (Stream::Text(printed), _) if printed.is_exact && !printed.and_more && printed.text.is_literal() => {
-            names(&printed.text.text, strip)
+            Some(vec![printed.text.text.clone()])
         }
-        (Stream::File, Some(file)) => names(&analyzer.earlier_text(file, command)?, strip),
+        (Stream::File, Some(file)) => Some(vec![analyzer.earlier_text(file, command)?]),
         _ => None,
     }
 }
@@ -76,7 +97,7 @@ fn names(text: &str, strip: Option<usize>) -> Option<Vec<String>> {
         // `patch` finds changes that are indented or quoted in a mail.
         let line = line.trim_start_matches(['X', ' ', '\t']);
         let small = line.to_ascii_lowercase();
-        if UNCLEAR.iter().any(|unclear| small.contains(unclear)) {
+        if UNCLEAR.iter().any(|unclear| small.contains(unclear)) || has_other_mode(&small) {
             return None;
         }
         for (_, named) in NAMING.iter().flat_map(|start| line.split_once(start)) {
@@ -93,13 +114,27 @@ fn names(text: &str, strip: Option<usize>) -> Option<Vec<String>> {
     if names.is_empty() { None } else { Some(names) }
 }
 
+/// Whether a line gives a file a mode that is not that of a plain file, however its number is written.
+fn has_other_mode(line: &str) -> bool {
+    if let Some(mode) = MODES.iter().find_map(|start| line.strip_prefix(start)) {
+        return !PLAIN_MODES.contains(&mode.trim());
+    }
+    // `index OLD..NEW MODE`
+    let Some((_, mode)) = line.strip_prefix("index ").and_then(|rest| rest.split_once("..")) else {
+        return false;
+    };
+    let mode = mode.trim_start_matches(|c: char| c.is_ascii_hexdigit()).trim();
+    !mode.is_empty() && !PLAIN_MODES.contains(&mode)
+}
+
 /// Adds a name without its first directories.
 fn add(names: &mut Vec<String>, name: &str, strip: Option<usize>) -> Option<()> {
     if name == "/dev/null" || name.is_empty() {
         return Some(());
     }
     let is_outside = name.starts_with(['/', '~']) || name.split('/').any(|part| part == "..");
-    if is_outside || name.contains(['"', '\\', '\0']) {
+    // Programs differ in how they count an empty part.
+    if is_outside || name.contains(['"', '\\', '\0']) || name.contains("//") {
         return None;
     }
     let stripped = match strip {
@@ -137,6 +172,14 @@ mod tests {
             ("--- a/x\n+++ /etc/passwd\n", 1, None),
             ("--- a/x\n+++ \"b/\\056env\"\n", 1, None),
             ("diff --git a/l b/l\nnew file mode 120000\n+++ b/l\n", 1, None),
+            ("diff --git a/l b/l\nnew file mode 0120000\n+++ b/l\n", 1, None),
+            ("diff --git a/l b/l\nnew file mode \t120000\n+++ b/l\n", 1, None),
+            ("diff --git a/l b/l\nold mode 00120000\nnew mode 100644\n", 1, None),
+            ("diff --git a/l b/l\nindex a1..b2 0120000\n--- a/l\n+++ b/l\n", 1, None),
+            ("--- a/l\nnew file mode 100755\nindex a1..b2 100644\nindex 00..b2\n", 1, Some("l")),
+            ("diff --git a/x b/x\nrename old .env\nrename new y\n", 1, Some("x x b/x .env y")),
+            ("--- a//.env\n+++ b//.env\n", 1, None),
+            ("# This series applies on GIT commit a1\nother.patch\n--- a/x\n", 1, None),
             ("Content-Transfer-Encoding: base64\n+++ b/x\n", 1, None),
             ("nothing\n", 1, None),
         ] {

@@ -224,8 +224,12 @@ fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 #[rustfmt::skip]
 const PATCH: &[&str] = &[
     "-p", "--strip", "-i", "--input", "-d", "--directory", "-N", "--forward", "-s", "--silent", "--quiet", "-u", "--unified", "-f", "--force",
-    "-t", "--batch", "-R", "--reverse", "-E", "-l", "-F", "--fuzz", "--verbose", "--no-backup-if-mismatch", "-b", "--backup",
+    "-t", "--batch", "-R", "--reverse", "-E", "-l", "-F", "--fuzz", "--verbose", "--no-backup-if-mismatch",
 ];
+
+/// Variables that name the copies that `patch` keeps, or change what it takes.
+const PATCH_VARIABLES: &[&str] =
+    &["SIMPLE_BACKUP_SUFFIX", "VERSION_CONTROL", "PATCH_VERSION_CONTROL", "POSIXLY_CORRECT", "PATCH_GET"];
 
 /// The files that a patch names.
 fn patch_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -235,7 +239,8 @@ fn patch_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let directory = arguments.value(&["-d", "--directory"]);
     let is_plain = arguments.flags.iter().all(|(flag, _)| PATCH.contains(&flag.as_str()))
         && directory.is_none_or(Field::is_literal)
-        && arguments.values(&["-d", "--directory"]).count() < 2;
+        && arguments.values(&["-d", "--directory"]).count() < 2
+        && !analyzer.may_be_given(PATCH_VARIABLES);
     match count {
         Some(Err(_)) => {
             analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), call.command)
@@ -244,8 +249,21 @@ fn patch_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), call.command)
         }
         count => {
-            let patches: Vec<Field> = arguments.values(&["-i", "--input"]).cloned().collect();
-            let how = PatchNames { strip: count.and_then(Result::ok), directory };
+            let here = directory.cloned().unwrap_or_else(|| Field::literal("."));
+            // It enters the directory first.
+            let from_here = |patch: &Field| match directory {
+                Some(_) if !patch.text.starts_with(['/', '-']) => {
+                    patch.with(format!("{}/{}", here.text, patch.text))
+                }
+                _ => patch.clone(),
+            };
+            let patches: Vec<Field> = arguments.values(&["-i", "--input"]).map(from_here).collect();
+            // Without a number, it is the last part or the whole name.
+            let strips = match count.and_then(Result::ok) {
+                Some(count) => vec![Some(count)],
+                None => vec![None, Some(0)],
+            };
+            let how = PatchNames { strips, directories: vec![here] };
             patches::apply(analyzer, &patches, &how, call.command);
         }
     }

@@ -227,6 +227,7 @@ impl Parser<'_> {
 
     fn pipeline(&mut self) -> Result<Pipeline, ParseError> {
         let mut has_prefix = false;
+        let mut is_coprocess = false;
         loop {
             self.skip_blanks();
             if self.eat_reserved("time") {
@@ -237,6 +238,7 @@ impl Parser<'_> {
                 self.eat_reserved("--");
             } else if self.eat_reserved("coproc") {
                 self.coprocess_name();
+                is_coprocess = true;
             } else if !self.eat_reserved("!") {
                 break;
             }
@@ -252,11 +254,17 @@ impl Parser<'_> {
             commands.push(self.command()?);
             self.skip_blanks();
             if self.rest().starts_with("||") || !self.eat("|") {
-                return Ok(commands);
+                break;
             }
             self.eat("&");
             self.skip_lines()?;
         }
+        if is_coprocess {
+            // The shell goes on at the other end of its pipe.
+            let kind = CommandKind::Simple { assignments: Vec::new(), words: Vec::new() };
+            commands.push(Command { kind, redirects: Vec::new() });
+        }
+        Ok(commands)
     }
 
     /// The name of a coprocess, which only a compound command has.

@@ -16,6 +16,16 @@ const PLAIN_APPLY: &[&str] = &[
     "--ignore-space-change", "--recount", "--unidiff-zero", "--allow-empty", "-s", "--signoff", "-k", "--keep-non-patch", "--no-gpg-sign",
 ];
 
+/// Variables that say which work tree it is.
+const ELSEWHERE: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+];
+
 impl GitCall {
     pub(super) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-b", "-B", "--orphan", "--detach", "-t", "--track"])
@@ -187,22 +197,48 @@ impl GitCall {
         let arguments = &self.arguments;
         let looks = ["--check", "--stat", "--numstat", "--summary", "--cached"];
         let ends = ["--abort", "--skip", "--quit", "--show-current-patch"];
-        if arguments.has(&looks) || self.subcommand == "am" && arguments.has(&ends) {
+        // `--stat --apply` applies, and so does `--check --no-check`.
+        let applies =
+            |(flag, _): &(String, Option<Field>)| flag.starts_with("--no-") || flag.starts_with("--ap");
+        let only_looks = arguments.has(&looks) && !arguments.flags.iter().any(applies);
+        if only_looks || self.subcommand == "am" && arguments.has(&ends) {
             return;
         }
         for patch in &arguments.operands {
             analyzer.reads(patch, self.command);
         }
-        let strip = arguments.value(&["-p"]).map_or(Ok(1), |strip| strip.text.parse::<usize>());
-        let top = analyzer.top_level();
-        let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_APPLY.contains(&flag.as_str()));
-        match (strip, top) {
-            (Ok(strip), Some(top)) if is_plain => {
-                let how = PatchNames { strip: Some(strip), directory: Some(&top) };
+        let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_APPLY.contains(&flag.as_str()))
+            && !analyzer.may_be_given(ELSEWHERE)
+            && !self.has_other_tree(analyzer);
+        match (self.strips(analyzer), analyzer.top_level()) {
+            (Some(strips), Some(top)) if is_plain => {
+                // Names start from the top level, or from here in a patch that git did not write.
+                let how = PatchNames { strips, directories: vec![top, Field::literal(".")] };
                 patches::apply(analyzer, &arguments.operands, &how, self.command);
             }
             _ => analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), self.command),
         }
+    }
+
+    /// How many directories at the start of a name git may leave out. It guesses that from the directory in which it runs.
+    fn strips(&self, analyzer: &Analyzer<'_>) -> Option<Vec<Option<usize>>> {
+        if let Some(strip) = self.arguments.value(&["-p"]) {
+            return Some(vec![Some(strip.text.parse().ok()?)]);
+        }
+        let (top, here) = (analyzer.top_level()?, analyzer.current_directory()?);
+        let below = here.text.strip_prefix(&top.text)?;
+        let depth = below.split('/').filter(|part| !part.is_empty()).count();
+        Some(if depth == 0 { vec![Some(1)] } else { vec![Some(1), Some(depth), Some(depth + 1)] })
+    }
+
+    /// Whether options say which work tree it is.
+    fn has_other_tree(&self, analyzer: &mut Analyzer<'_>) -> bool {
+        const OPTIONS: &[&str] = &["--work-tree", "--git-dir", "--bare", "core.worktree"];
+        let is_such = |word: &String| {
+            let word = word.to_ascii_lowercase();
+            OPTIONS.iter().any(|option| word.starts_with(option)) || word.starts_with("--config-env")
+        };
+        analyzer.command_mut(self.command).is_none_or(|command| command.words.iter().any(is_such))
     }
 
     pub(super) fn reset(&self, analyzer: &mut Analyzer<'_>) {

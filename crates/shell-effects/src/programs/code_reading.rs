@@ -1,0 +1,416 @@
+//! Whether code in another language only reads files. The code is split into tokens: every function that it calls must be on a short list,
+//! and nothing else on that list may get another meaning. Whatever is not understood may write.
+
+use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, PERL, PHP, PYTHON, READ_MODES, RUBY};
+use self::token::{Token, arguments, tokens};
+
+mod lists;
+mod token;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum CodeKind {
+    Python,
+    JavaScript,
+    Perl,
+    Ruby,
+    Php,
+    Awk,
+}
+
+/// How the names of interpreters start.
+const INTERPRETERS: &[(&str, CodeKind)] = &[
+    ("python", CodeKind::Python),
+    ("pypy", CodeKind::Python),
+    ("node", CodeKind::JavaScript),
+    ("deno", CodeKind::JavaScript),
+    ("bun", CodeKind::JavaScript),
+    ("ts-node", CodeKind::JavaScript),
+    ("tsx", CodeKind::JavaScript),
+    ("perl", CodeKind::Perl),
+    ("ruby", CodeKind::Ruby),
+    ("php", CodeKind::Php),
+    ("awk", CodeKind::Awk),
+    ("gawk", CodeKind::Awk),
+    ("mawk", CodeKind::Awk),
+    ("nawk", CodeKind::Awk),
+];
+
+/// Which language an interpreter runs. Code of others may do anything.
+pub(super) fn kind_of(interpreter: &str) -> Option<CodeKind> {
+    INTERPRETERS.iter().find(|(start, _)| interpreter.starts_with(start)).map(|(_, kind)| *kind)
+}
+
+/// Whether code only reads files.
+pub(super) fn only_reads(interpreter: &str, code: &str) -> bool {
+    let Some(kind) = kind_of(interpreter) else { return false };
+    let Some(tokens) = tokens(kind, code) else { return false };
+    let reader = Reader { tokens: &tokens, kind };
+    (0..tokens.len()).all(|at| reader.is_harmless(at).is_some())
+}
+
+struct Reader<'t, 'c> {
+    tokens: &'t [Token<'c>],
+    kind: CodeKind,
+}
+
+/// Each looks at one token, and is None if that may do more than read.
+impl<'c> Reader<'_, 'c> {
+    fn lists(&self) -> &'static Harmless {
+        match self.kind {
+            CodeKind::Python => &PYTHON,
+            CodeKind::JavaScript => &JAVASCRIPT,
+            CodeKind::Perl => &PERL,
+            CodeKind::Ruby => &RUBY,
+            CodeKind::Php => &PHP,
+            CodeKind::Awk => &AWK,
+        }
+    }
+
+    fn token(&self, at: usize) -> Option<Token<'c>> {
+        self.tokens.get(at).copied()
+    }
+
+    /// The token some places before another one.
+    fn before(&self, at: usize, places: usize) -> Option<Token<'c>> {
+        self.token(at.checked_sub(places)?)
+    }
+
+    fn is_sign(&self, at: usize, sign: char) -> bool {
+        self.token(at) == Some(Token::Sign(sign))
+    }
+
+    fn is_harmless(&self, at: usize) -> Option<()> {
+        match self.token(at)? {
+            Token::Text(_) => Some(()),
+            Token::Sign('(') => self.parenthesis(at),
+            Token::Sign(sign) => self.sign(at, sign),
+            Token::Name(name) => {
+                self.name(at, name)?;
+                match self.kind {
+                    CodeKind::Python => self.python_name(at, name),
+                    CodeKind::JavaScript => self.javascript_name(at, name),
+                    CodeKind::Ruby if name == "require" => {
+                        if self.token(at + 1) == Some(Token::Text("json")) { Some(()) } else { None }
+                    }
+                    _ => Some(()),
+                }
+            }
+        }
+    }
+
+    /// What is called: a name, which is looked at itself.
+    fn parenthesis(&self, at: usize) -> Option<()> {
+        let lists = self.lists();
+        match self.before(at, 1) {
+            Some(Token::Name(name)) if self.before(at, 2) == Some(Token::Sign('.')) => {
+                if lists.methods.contains(&name) { Some(()) } else { None }
+            }
+            Some(Token::Name(name)) => {
+                let is_variable = matches!(self.kind, CodeKind::Perl | CodeKind::Php)
+                    && matches!(self.before(at, 2), Some(Token::Sign('$' | '@' | '%')));
+                let is_known = lists.functions.contains(&name) || lists.words.contains(&name);
+                if is_known && !is_variable { Some(()) } else { None }
+            }
+            Some(Token::Text(_) | Token::Sign(')' | ']' | '}' | '.')) => None,
+            Some(Token::Sign('>')) if self.before(at, 2) == Some(Token::Sign('-')) => None,
+            _ => Some(()),
+        }
+    }
+
+    fn sign(&self, at: usize, sign: char) -> Option<()> {
+        let is_twice = self.is_sign(at + 1, sign) || self.before(at, 1) == Some(Token::Sign(sign));
+        let next = self.token(at + 1);
+        let is_clear = match (self.kind, sign) {
+            (CodeKind::Python, '@') => false,
+            (CodeKind::Python, '*') => !is_twice,
+            (CodeKind::JavaScript, '=') => next != Some(Token::Sign('>')),
+            (CodeKind::JavaScript, '.') => !is_twice,
+            // A name may mean something else in a block; `<!--` and `-->` start comments.
+            (CodeKind::JavaScript, '#' | '@' | '{' | '}') => false,
+            (CodeKind::JavaScript, '<') => next != Some(Token::Sign('!')),
+            (CodeKind::JavaScript, '>') => self.before(at, 1) != Some(Token::Sign('-')),
+            (CodeKind::Perl, '*' | '?' | '~') => false,
+            (CodeKind::Perl | CodeKind::Php, '$') => {
+                matches!(next, Some(Token::Name(_))) && !is_arrow(self, at)
+            }
+            (CodeKind::Perl, '@') => matches!(next, Some(Token::Name(_))),
+            (CodeKind::Perl | CodeKind::Ruby | CodeKind::Php, '&') => is_twice,
+            (CodeKind::Perl | CodeKind::Ruby | CodeKind::Php, '<') => !is_twice,
+            (CodeKind::Ruby, '%' | '$' | '@' | '?' | ':' | '*' | '|') => false,
+            (CodeKind::Php, '?' | '@' | ':') => false,
+            (CodeKind::Awk, '@') => false,
+            _ => true,
+        };
+        if is_clear { Some(()) } else { None }
+    }
+
+    /// A name on the lists has the meaning that it has there.
+    fn name(&self, at: usize, name: &str) -> Option<()> {
+        let lists = self.lists();
+        // `from pathlib import Path`
+        let is_imported = name == "Path" && self.before(at, 1) == Some(Token::Name("import"));
+        let is_called = self.is_sign(at + 1, '(') || is_imported;
+        let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
+        let needs_no_parenthesis = matches!(self.kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Awk);
+        let is_clear = match self.kind {
+            CodeKind::Awk => !matches!(name, "ARGV" | "ARGC" | "PROCINFO" | "function" | "func"),
+            CodeKind::Perl | CodeKind::Ruby | CodeKind::Php => self.is_listed(at, name),
+            _ if is_after_dot => is_called || !lists.methods.contains(&name),
+            _ => true,
+        };
+        if !is_clear
+            || lists.functions.contains(&name) && !is_after_dot && !is_called && !needs_no_parenthesis
+        {
+            return None;
+        }
+        let owner = lists.owners.iter().find(|(owner, _)| *owner == name && !is_after_dot);
+        let Some((_, members)) = owner else { return Some(()) };
+        match (self.token(at + 1), self.token(at + 2)) {
+            (Some(Token::Sign('.')), Some(Token::Name(member))) if members.contains(&member) => Some(()),
+            _ if self.declares_module(at) => Some(()),
+            _ => None,
+        }
+    }
+
+    /// Where functions are called without parentheses, each name must be known.
+    fn is_listed(&self, at: usize, name: &str) -> bool {
+        let lists = self.lists();
+        let is_number = name.starts_with(|c: char| c.is_ascii_digit());
+        match self.before(at, 1) {
+            Some(Token::Sign('$' | '@' | '%')) => !matches!(name, "ARGV" | "GLOBALS" | "ENV" | "SIG" | "INC"),
+            Some(Token::Sign('.')) => lists.methods.contains(&name),
+            // `$h->{key}`, `$object->property`
+            Some(Token::Sign('{')) if self.before(at, 2) == Some(Token::Sign('>')) => {
+                self.is_sign(at + 1, '}')
+            }
+            Some(Token::Sign('>')) if self.before(at, 2) == Some(Token::Sign('-')) => {
+                self.kind == CodeKind::Php && !self.is_sign(at + 1, '(')
+            }
+            _ => {
+                is_number
+                    || lists.words.contains(&name)
+                    || lists.functions.contains(&name)
+                    || lists.owners.iter().any(|(owner, _)| *owner == name)
+            }
+        }
+    }
+
+    /// `import json`, `const fs = require('fs')`
+    fn declares_module(&self, at: usize) -> bool {
+        let before = self.before(at, 1);
+        match self.kind {
+            CodeKind::Python => {
+                before == Some(Token::Name("import"))
+                    || before == Some(Token::Sign(',')) && self.is_in_import(at)
+            }
+            CodeKind::JavaScript => {
+                let rest = self.tokens.get(at..at + 6).unwrap_or_default();
+                matches!(before, Some(Token::Name("const" | "let" | "var")))
+                    && matches!(
+                        rest,
+                        [
+                            Token::Name("fs"),
+                            Token::Sign('='),
+                            Token::Name("require"),
+                            Token::Sign('('),
+                            Token::Text("fs" | "node:fs"),
+                            Token::Sign(')')
+                        ]
+                    )
+                    && matches!(self.token(at + 6), None | Some(Token::Sign(';') | Token::Name(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a name is in the list after `import`.
+    fn is_in_import(&self, mut at: usize) -> bool {
+        while let (Some(Token::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
+            match before {
+                Token::Name("import") => return true,
+                Token::Sign(',') => at = at.saturating_sub(2),
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Whether `->` is before a token.
+fn is_arrow(reader: &Reader<'_, '_>, at: usize) -> bool {
+    reader.before(at, 1) == Some(Token::Sign('>')) && reader.before(at, 2) == Some(Token::Sign('-'))
+}
+
+impl<'c> Reader<'_, 'c> {
+    fn python_name(&self, at: usize, name: &str) -> Option<()> {
+        let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
+        let is_clear = match name {
+            _ if is_after_dot => true,
+            "def" | "class" | "lambda" | "exec" | "eval" | "compile" | "getattr" | "setattr" => false,
+            "as" => self.before(at, 1) == Some(Token::Sign(')')),
+            "from" => matches!(
+                self.tokens.get(at + 1..at + 4),
+                Some([Token::Name("pathlib"), Token::Name("import"), Token::Name("Path")])
+            ),
+            "pathlib" => self.before(at, 1) == Some(Token::Name("from")),
+            "import" => match self.token(at + 1) {
+                Some(Token::Name("Path")) => self.before(at, 1) == Some(Token::Name("pathlib")),
+                Some(Token::Name(module)) => PYTHON.owners.iter().any(|(owner, _)| *owner == module),
+                _ => false,
+            },
+            "open" => self.opens_for_reading(at + 1),
+            _ => true,
+        };
+        // `import json, os`
+        let is_imported = self.before(at, 1) == Some(Token::Sign(',')) && self.is_in_import(at);
+        let is_module = PYTHON.owners.iter().any(|(owner, _)| *owner == name);
+        if is_clear && (!is_imported || is_module) && !self.is_other_named(at, name) {
+            Some(())
+        } else {
+            None
+        }
+    }
+
+    /// Whether it is the name of an argument that may be a function, a file or a mode.
+    fn is_other_named(&self, at: usize, name: &str) -> bool {
+        let is_named = matches!(self.before(at, 1), Some(Token::Sign('(' | ',')))
+            && self.is_sign(at + 1, '=')
+            && !self.is_sign(at + 2, '=');
+        let is_read_mode = name == "mode"
+            && matches!(self.token(at + 2), Some(Token::Text(mode)) if READ_MODES.contains(&mode))
+            && matches!(self.token(at + 3), Some(Token::Sign(')' | ',')));
+        is_named && !NAMED.contains(&name) && !is_read_mode
+    }
+
+    /// Whether the arguments after this parenthesis open a file for reading.
+    fn opens_for_reading(&self, at: usize) -> bool {
+        let Some(arguments) = arguments(self.tokens, at) else { return false };
+        let Some((file, others)) = arguments.split_first() else { return false };
+        let is_plain = |(position, argument): (usize, &&[Token<'_>])| match argument {
+            [Token::Text(mode)] => position == 0 && READ_MODES.contains(mode),
+            [Token::Name("mode"), Token::Sign('='), Token::Text(mode)] => READ_MODES.contains(mode),
+            [Token::Name("encoding" | "errors" | "newline"), Token::Sign('='), Token::Text(_)] => true,
+            _ => false,
+        };
+        let is_file = !matches!(file, [] | [Token::Sign('*'), ..] | [Token::Name(_), Token::Sign('='), ..]);
+        is_file && others.iter().enumerate().all(is_plain)
+    }
+
+    fn javascript_name(&self, at: usize, name: &str) -> Option<()> {
+        let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
+        let is_owner = JAVASCRIPT.owners.iter().any(|(owner, _)| *owner == name);
+        let is_known = is_after_dot
+            || is_owner
+            || name.starts_with(|c: char| c.is_ascii_digit())
+            || JAVASCRIPT.words.contains(&name)
+            || JAVASCRIPT.functions.contains(&name)
+            || self.is_declared(name);
+        let is_clear = match name {
+            "readFileSync" => self.has_plain_arguments(at + 1, |position, argument| {
+                position == 1 && matches!(argument, [Token::Text(_)])
+            }),
+            "parse" => self.has_plain_arguments(at + 1, |_, _| false),
+            "stringify" => self.has_plain_arguments(at + 1, |position, argument| match argument {
+                [Token::Name("null")] => position == 1,
+                [Token::Text(_)] => position == 2,
+                [Token::Name(number)] => position == 2 && number.bytes().all(|byte| byte.is_ascii_digit()),
+                _ => false,
+            }),
+            "require" => self.requires_data(at),
+            _ => true,
+        };
+        if is_known && is_clear { Some(()) } else { None }
+    }
+
+    fn is_declared(&self, name: &str) -> bool {
+        self.tokens.windows(3).any(|start| match start {
+            [Token::Name("const" | "let" | "var"), Token::Name(declared), Token::Sign('=')] => {
+                *declared == name
+            }
+            _ => false,
+        })
+    }
+
+    fn has_plain_arguments(&self, at: usize, is_plain: impl Fn(usize, &[Token<'_>]) -> bool) -> bool {
+        let Some(arguments) = arguments(self.tokens, at) else { return false };
+        let mut others = arguments.iter().enumerate().skip(1);
+        others.all(|(position, argument)| is_plain(position, argument))
+    }
+
+    /// `require('./x.json')`, `require('fs').readFileSync(…)`
+    fn requires_data(&self, at: usize) -> bool {
+        let Some([Token::Sign('('), Token::Text(module), Token::Sign(')')]) = self.tokens.get(at + 1..at + 4)
+        else {
+            return false;
+        };
+        match (*module, self.token(at + 4), self.token(at + 5)) {
+            ("fs" | "node:fs", Some(Token::Sign('.')), Some(Token::Name(name))) => FS.contains(&name),
+            ("fs" | "node:fs", ..) => at.checked_sub(2).is_some_and(|name| self.declares_module(name)),
+            (module, ..) => module.ends_with(".json"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_that_is_called_is_on_a_list() {
+        for (interpreter, code) in [
+            ("python3", "import json, sys\nfor k in json.load(sys.stdin): print(k, sep='')"),
+            ("python3", "print(open('a').read().split()[0], '%s' % len(\"it's\"))"),
+            ("python3", "\"\"\"it's\na text\"\"\"\nprint(r'\\d', b'x')"),
+            ("node", "const d = JSON.parse(fs.readFileSync('a', 'utf8')); console.log(d.a['b'].c)"),
+            ("node", "console.log(process.argv)"),
+            ("perl", "print if /a b/ or not defined $h->{a}"),
+            ("ruby", "require 'json'; puts JSON.parse(File.read('a')).keys.join(', ')"),
+            ("php", "foreach (json_decode(file_get_contents('a')) as $k) echo $k->name;"),
+            ("gawk", "BEGIN { FS = \",\" } /a/ { n += length($1) } END { print n, substr(x, 1) }"),
+        ] {
+            assert!(only_reads(interpreter, code), "{interpreter}: {code}");
+        }
+        for (interpreter, code) in [
+            ("python3", "import json as print"),
+            ("python3", "import json, shelve"),
+            ("python3", "from pathlib import Path as print"),
+            ("python3", "from os import *"),
+            ("python3", "x = json"),
+            ("python3", "print('a', file=x)"),
+            ("python3", "open(*x)"),
+            ("python3", "open('a', x)"),
+            ("python3", "open(file='a')"),
+            ("python3", "f = open"),
+            ("python3", "json.loads(s, **x)"),
+            ("python3", "# coding: utf-7\nprint(1)"),
+            ("python3", "# a\rfoo()"),
+            ("python3", "x.open('w')"),
+            ("python3", "print(\u{ff4f}pen)"),
+            ("python3", "print('a"),
+            ("node", "const x = require('fs')"),
+            ("node", "const fs = require('fs')['a']"),
+            ("node", "x?.(1)"),
+            ("node", "x => 1"),
+            ("node", "console.log`a`"),
+            ("node", "new X"),
+            ("node", "var vm; console.log(vm)"),
+            ("node", "<!-- '\nfoo('a') // '"),
+            ("node", "require('./a.json', 1); require('./a')"),
+            ("perl", "print \"$x[foo()]\""),
+            ("perl", "$x->('a')"),
+            ("perl", "$x->$y"),
+            ("perl", "print 1 / foo / 1"),
+            ("perl", "=pod\n'\n=cut\n"),
+            ("ruby", "puts ?'; foo 'a'"),
+            ("ruby", "puts %x(a)"),
+            ("ruby", "require './a'"),
+            ("php", "array_map('foo', $x);"),
+            ("php", "$x->foo('a');"),
+            ("awk", "{ foo (1) }"),
+            ("awk", "{ print a / b; foo(1) / c }"),
+            ("lua", "print(1)"),
+        ] {
+            assert!(!only_reads(interpreter, code), "{interpreter}: {code}");
+        }
+    }
+}

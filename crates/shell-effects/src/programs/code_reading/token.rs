@@ -1,0 +1,160 @@
+//! Code as tokens, in as much of a language as is read without doubt.
+
+use super::CodeKind;
+
+/// A part of code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Token<'c> {
+    /// A name, a word of the language, or a number.
+    Name(&'c str),
+    /// What is between quotes, or a pattern between slashes.
+    Text(&'c str),
+    Sign(char),
+}
+
+/// Words after which a pattern may follow.
+const BEFORE_PATTERN: &[&str] = &["and", "if", "not", "or", "print", "split", "unless", "while"];
+
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The tokens of a code. None where it is not certain what is a text.
+pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
+    // Documentation in the code.
+    let has_pages = matches!(kind, CodeKind::Perl | CodeKind::Ruby);
+    if has_pages && code.lines().any(|line| line.starts_with('=')) {
+        return None;
+    }
+    // It ends a line in some languages only.
+    if code.contains('\r') {
+        return None;
+    }
+    let mut tokens = Vec::new();
+    let mut rest = code;
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            ' ' | '\t' | '\n' => 1,
+            '#' if matches!(kind, CodeKind::Python | CodeKind::Ruby) => {
+                let comment = rest.lines().next()?;
+                // It may say that the code is in another character set.
+                if comment.contains("coding") {
+                    return None;
+                }
+                comment.len()
+            }
+            '"' | '\'' => {
+                let (text, length) = text(kind, rest, c)?;
+                tokens.push(Token::Text(text));
+                length
+            }
+            '/' if kind != CodeKind::Python => {
+                let pattern = pattern(kind, rest, &tokens)?;
+                tokens.push(Token::Text(pattern));
+                pattern.len() + 2
+            }
+            c if is_part(c) => {
+                let name = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len()))?;
+                // What hides other names. `$_` is the line at hand.
+                if name.len() > 1 && name.starts_with('_') {
+                    return None;
+                }
+                let is_quoted = rest.get(name.len()..)?.starts_with(['"', '\'']);
+                let is_prefix = kind == CodeKind::Python
+                    && matches!(name.to_ascii_lowercase().as_str(), "r" | "b" | "u" | "rb" | "br");
+                if is_quoted && !is_prefix {
+                    return None;
+                }
+                if !is_quoted {
+                    tokens.push(Token::Name(name));
+                }
+                name.len()
+            }
+            '`' | '\\' => return None,
+            '#' if kind != CodeKind::JavaScript => return None,
+            c if c.is_ascii_graphic() => {
+                tokens.push(Token::Sign(c));
+                1
+            }
+            _ => return None,
+        };
+        rest = rest.get(length..)?;
+    }
+    Some(tokens)
+}
+
+/// The text at the start of a code, and how long it is with its quotes.
+fn text(kind: CodeKind, code: &str, quote: char) -> Option<(&str, usize)> {
+    let triple = match quote {
+        '"' => "\"\"\"",
+        _ => "'''",
+    };
+    let is_triple = kind == CodeKind::Python && code.starts_with(triple);
+    let end = if is_triple { triple } else { triple.get(..1)? };
+    let inner = code.get(end.len()..)?;
+    let mut at = 0;
+    loop {
+        let rest = inner.get(at..)?;
+        if rest.starts_with(end) {
+            break;
+        }
+        match rest.chars().next()? {
+            '\\' => at += 1 + rest.get(1..)?.chars().next()?.len_utf8(),
+            '\n' if !is_triple => return None,
+            c => at += c.len_utf8(),
+        }
+    }
+    let text = inner.get(..at)?;
+    let has_code = ["${", "@{", "#{", "{$"].iter().any(|start| text.contains(start));
+    let has_index =
+        kind == CodeKind::Perl && quote == '"' && text.contains(['$', '@']) && text.contains(['[', '{']);
+    if has_index || has_code && matches!(kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Php) {
+        return None;
+    }
+    Some((text, at + 2 * end.len()))
+}
+
+/// A plain pattern between slashes, where none can be a division.
+fn pattern<'c>(kind: CodeKind, code: &'c str, before: &[Token<'_>]) -> Option<&'c str> {
+    let is_expected = match before.last() {
+        None => true,
+        Some(Token::Name(name)) => BEFORE_PATTERN.contains(name),
+        Some(Token::Sign('}')) => kind == CodeKind::Awk,
+        Some(Token::Sign(sign)) => "({;,!&|".contains(*sign),
+        Some(Token::Text(_)) => false,
+    };
+    let (pattern, _) = code.strip_prefix('/')?.split_once('/')?;
+    let is_plain = |c: char| is_part(c) || " ^.*+-".contains(c);
+    let has_patterns = matches!(kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Awk);
+    if has_patterns && is_expected && !pattern.is_empty() && pattern.chars().all(is_plain) {
+        Some(pattern)
+    } else {
+        None
+    }
+}
+
+/// The arguments between a parenthesis and the one that closes it.
+pub(super) fn arguments<'t, 'c>(tokens: &'t [Token<'c>], at: usize) -> Option<Vec<&'t [Token<'c>]>> {
+    if tokens.get(at) != Some(&Token::Sign('(')) {
+        return None;
+    }
+    let mut arguments = Vec::new();
+    let mut depth = 0_usize;
+    let mut start = at + 1;
+    for (position, token) in tokens.iter().enumerate().skip(at + 1) {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')') if depth == 0 => {
+                arguments.push(tokens.get(start..position)?);
+                return Some(arguments);
+            }
+            Token::Sign(')' | ']' | '}') => depth = depth.checked_sub(1)?,
+            Token::Sign(',') if depth == 0 => {
+                arguments.push(tokens.get(start..position)?);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
