@@ -1,5 +1,7 @@
 //! The schemas become part of the program without their indentation, which is a third of them.
 
+#![expect(clippy::disallowed_methods, reason = "it runs at build time; the crate itself is pure")]
+
 use std::path::Path;
 use std::{env, fs, io};
 
