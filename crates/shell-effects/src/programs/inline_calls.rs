@@ -283,12 +283,33 @@ fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
 
 /// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
 fn recipes(code: &str) -> Vec<InlineCall> {
+    let code = code.replace("\\\n", " ");
     let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
         Some(recipe) => Some(recipe),
         None => line.split_once(':')?.1.split_once(';').map(|(_, recipe)| recipe),
     });
-    let texts = lines.map(|line| line.trim_start_matches(['@', '-', '+', ' ', '\t']).replace("$$", "$"));
+    let texts = lines.map(|line| without_variables(line.trim_start_matches(['@', '-', '+', ' ', '\t'])));
     texts.map(|text| InlineCall::Text(Field::literal(text))).collect()
+}
+
+/// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
+fn without_variables(recipe: &str) -> String {
+    let mut text = String::new();
+    let mut rest = recipe.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('$', Some('$')) => {
+                rest.next();
+                text.push('$');
+            }
+            ('$', Some('(' | '{')) => text.push(c),
+            ('$', _) => {
+                rest.next();
+            }
+            _ => text.push(c),
+        }
+    }
+    text
 }
 
 /// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
