@@ -35,7 +35,7 @@ pub(super) struct AllowRequest {
     /// The number of the record, as `conclaude audit show` and `conclaude why` print it [default: the newest such call]
     #[arg(value_name = "RECORD")]
     number: Option<u64>,
-    /// Permit one more call [default]
+    /// Permit one more call, the default
     #[arg(long, conflicts_with = "session")]
     once: bool,
     /// Permit it as often as it comes in this session
