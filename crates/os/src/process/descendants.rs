@@ -26,8 +26,8 @@ impl Family {
     }
 
     /// These processes and their groups do not belong to it, even if their environment has no id.
-    pub(super) fn excludes(&mut self, ids: &[u32]) {
-        self.others.extend(ids.iter().filter_map(|id| i32::try_from(*id).ok()));
+    pub(super) fn excludes(&mut self, ids: impl Iterator<Item = u32>) {
+        self.others.extend(ids.filter_map(|id| i32::try_from(id).ok()));
     }
 
     fn has(&self, orphan: i32) -> bool {

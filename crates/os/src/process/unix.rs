@@ -90,7 +90,8 @@ impl<'a> ChildProcess<'a> {
     pub(super) fn has_neighbours(&mut self, ids: &[u32]) {
         #[cfg(target_os = "linux")]
         if let Some(family) = &mut self.family {
-            family.excludes(ids);
+            let own = self.child.id();
+            family.excludes(ids.iter().copied().filter(|id| *id != own));
         }
         #[cfg(not(target_os = "linux"))]
         let _ = ids;
