@@ -170,7 +170,7 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
     if is_local && !draft.imported.hooks.is_empty() {
         writeln!(
             out,
-            "warning: these hooks were yours alone, and {} is shared: whoever gets it runs them too. Move them to {LOCAL} to keep them to yourself",
+            "warning: these hooks were yours alone, and {} is shared: everybody who gets it runs them too. Move them to {LOCAL} to keep them to yourself",
             FILE_NAMES[0]
         )?;
     }

@@ -297,7 +297,7 @@ fn import_adds_to_a_config_that_exists() {
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
-    warning: these hooks were yours alone, and .conclaude.yaml is shared: whoever gets it runs them too. Move them to .conclaude.local.yaml to keep them to yourself
+    warning: these hooks were yours alone, and .conclaude.yaml is shared: everybody who gets it runs them too. Move them to .conclaude.local.yaml to keep them to yourself
     registered conclaude in [ROOT]/.claude/settings.local.json
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
@@ -380,7 +380,7 @@ fn importing_hooks_of_ones_own_says_that_others_get_them_too() {
     assert_eq!(read(test.root().join(".claude/settings.local.json")), local);
     let shown = transcript(&test.root(), &["init", "--import", "--local"]);
     assert!(
-        shown.contains("warning: these hooks were yours alone, and .conclaude.yaml is shared: whoever gets it runs them too. Move them to .conclaude.local.yaml"),
+        shown.contains("warning: these hooks were yours alone, and .conclaude.yaml is shared: everybody who gets it runs them too. Move them to .conclaude.local.yaml"),
         "{shown}"
     );
 }

@@ -368,7 +368,7 @@ impl Environment for ShellEnvironment<'_> {
             };
             own.or_else(written).filter(|path| !path.as_os_str().is_empty())
         };
-        // It may be a list, of which the first counts.
+        // It may be a list. Its first entry counts.
         let path = match directory("GOPATH") {
             Some(list) => std::env::split_paths(&list).next()?,
             None => Path::new(&files::home()?).join("go"),

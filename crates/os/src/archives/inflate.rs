@@ -8,7 +8,7 @@ const MAX_BITS: usize = 15;
 /// The order in which the lengths of the codes for lengths are written.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// The unpacked bytes: at most so many. None for what is damaged, larger, or followed by more.
+/// The unpacked bytes, `max` at most. None for what is damaged, larger, or followed by more.
 pub(super) fn gunzip(packed: &[u8], max: usize, budget: &Budget) -> Option<Vec<u8>> {
     let data = packed.get(header_length(packed)?..)?;
     let mut reader = BitReader { bytes: data, at: 0, bits: 0, count: 0 };
@@ -67,7 +67,7 @@ struct BitReader<'a> {
 }
 
 impl BitReader<'_> {
-    /// Reads bytes until there are so many bits, if there are any left.
+    /// Reads bytes until there are `count` bits, or no bytes are left.
     fn fill(&mut self, count: usize) {
         while self.count < count
             && let Some(byte) = self.bytes.get(self.at)

@@ -32,7 +32,7 @@ pub(crate) struct Analyzer<'a> {
     pub(super) traps: Vec<(Field, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
-    /// Variables of which more than the value is used: `${x:-y}`.
+    /// Variables with more than their value used: `${x:-y}`.
     pub(super) operated: Vec<String>,
     /// Whether the words of the command at hand are those without a `TMPDIR`.
     pub(super) without_tmpdir: bool,

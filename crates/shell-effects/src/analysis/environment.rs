@@ -133,7 +133,7 @@ impl Analyzer<'_> {
         if path.is_empty() || path.ends_with('/') || is_at_root { None } else { Some(path) }
     }
 
-    /// A pattern for a path in a known directory, of which only the values of unset variables are not known.
+    /// A pattern for a path in a known directory. Only the values of unset variables in it are not known.
     pub(crate) fn pattern_of_unset(&self, word: &Field) -> Option<String> {
         let start = word.holes.first()?.0.start;
         if start == 0 || word.text.contains("..") || !self.is_of_unset(word) {

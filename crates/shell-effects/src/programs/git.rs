@@ -100,7 +100,7 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
 }
 
-/// Subcommands that change what is checked out, and of which nothing more is known.
+/// Subcommands that change what is checked out. Nothing more is known of them.
 const OTHER_CHECKOUTS: &[&str] = &[
     "citool",
     "filter-repo",
