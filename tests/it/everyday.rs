@@ -85,30 +85,8 @@ fn a_stash_of_a_changed_lock_file_is_asked_about() {
 
 /// A zip archive of empty files.
 fn zip(names: &[&str]) -> Vec<u8> {
-    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
-    for name in names {
-        let offset = u32::try_from(bytes.len()).unwrap();
-        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
-        bytes.extend(b"PK\x03\x04");
-        bytes.extend([0; 22]);
-        bytes.extend(length);
-        bytes.extend([0; 2]);
-        bytes.extend(name.as_bytes());
-        directory.extend(b"PK\x01\x02");
-        directory.extend([0; 24]);
-        directory.extend(length);
-        directory.extend([0; 12]);
-        directory.extend(offset.to_le_bytes());
-        directory.extend(name.as_bytes());
-    }
-    let (start, size) = (u32::try_from(bytes.len()).unwrap(), u32::try_from(directory.len()).unwrap());
-    let count = u16::try_from(names.len()).unwrap().to_le_bytes();
-    bytes.extend(directory);
-    bytes.extend(b"PK\x05\x06\0\0\0\0");
-    bytes.extend([count, count].concat());
-    bytes.extend([size.to_le_bytes(), start.to_le_bytes()].concat());
-    bytes.extend([0; 2]);
-    bytes
+    let members: Vec<(&str, u32)> = names.iter().map(|name| (*name, 0)).collect();
+    test_support::zip_archive(&members, &[])
 }
 
 #[test]

@@ -160,7 +160,7 @@ mod tests {
             assert!(listed(folder, name).is_some());
             assert_eq!(zip_members(&folder.join(name)), None, "{name}");
         }
-        std::fs::write(folder.join("a.zip"), zip::tests::archive(&[("a", 8)], &[])).unwrap();
+        std::fs::write(folder.join("a.zip"), test_support::zip_archive(&[("a", 8)], &[])).unwrap();
         assert!(zip_members(&folder.join("a.zip")).is_some());
         assert_eq!(listed(folder, "a.zip"), None);
     }

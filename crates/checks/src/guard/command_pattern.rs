@@ -175,11 +175,9 @@ impl CommandPattern {
     /// A text without what is in its substitutions, unless the pattern looks into them: that is compared as a command of its own.
     fn without_substitutions<'t>(&self, text: &'t str, plain: &PlainCommand<'_>) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        if self.glob.as_str().contains("$(") {
-            return text;
-        }
+        // Hardly any command has one, and every rule is compared: so the pattern is looked at last.
         for substitution in plain.substitutions() {
-            if text.contains(substitution) {
+            if text.contains(substitution) && !self.glob.as_str().contains("$(") {
                 text = Cow::Owned(text.replace(substitution, "$()"));
             }
         }

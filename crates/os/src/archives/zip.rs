@@ -80,52 +80,18 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// An archive of empty files, each with the kind of its mode.
-    pub(crate) fn archive(members: &[(&str, u32)], extra: &[u8]) -> Vec<u8> {
-        let (mut bytes, mut directory) = (Vec::new(), Vec::new());
-        for (name, kind) in members {
-            let offset = u32::try_from(bytes.len()).unwrap();
-            let length = u16::try_from(name.len()).unwrap().to_le_bytes();
-            bytes.extend(b"PK\x03\x04");
-            bytes.extend([0; 22]);
-            bytes.extend(length);
-            bytes.extend([0; 2]);
-            bytes.extend(name.as_bytes());
-            directory.extend(b"PK\x01\x02");
-            directory.extend([0; 24]);
-            directory.extend(length);
-            directory.extend(u16::try_from(extra.len()).unwrap().to_le_bytes());
-            directory.extend([0; 6]);
-            directory.extend((kind << 28).to_le_bytes());
-            directory.extend(offset.to_le_bytes());
-            directory.extend(name.as_bytes());
-            directory.extend(extra);
-        }
-        let (start, size, count) = (bytes.len(), directory.len(), members.len());
-        bytes.extend(directory);
-        bytes.extend(END);
-        bytes.extend([0; 4]);
-        for number in [count, count] {
-            bytes.extend(u16::try_from(number).unwrap().to_le_bytes());
-        }
-        for number in [size, start] {
-            bytes.extend(u32::try_from(number).unwrap().to_le_bytes());
-        }
-        bytes.extend([0; 2]);
-        bytes
-    }
+    use test_support::zip_archive;
 
     #[test]
     fn names_are_listed_where_every_program_reads_the_same() {
-        let plain = archive(&[("a.txt", 8), ("d/", 4), ("d/b", 0)], &[]);
+        let plain = zip_archive(&[("a.txt", 8), ("d/", 4), ("d/b", 0)], &[]);
         assert_eq!(names(&plain), Some(vec!["a.txt".to_owned(), "d/".to_owned(), "d/b".to_owned()]));
-        assert_eq!(names(&archive(&[("a", 0xa)], &[])), None, "a link");
-        assert_eq!(names(&archive(&[("ä", 8)], &[])), None, "a character that is converted");
-        assert_eq!(names(&archive(&[("a", 8)], b"\x75\x70\x00\x00")), None, "another name");
-        assert_eq!(names(&archive(&[("a", 8)], b"\x55\x54\x00\x00")), Some(vec!["a".to_owned()]));
+        assert_eq!(names(&zip_archive(&[("a", 0xa)], &[])), None, "a link");
+        assert_eq!(names(&zip_archive(&[("ä", 8)], &[])), None, "a character that is converted");
+        assert_eq!(names(&zip_archive(&[("a", 8)], b"\x75\x70\x00\x00")), None, "another name");
+        assert_eq!(names(&zip_archive(&[("a", 8)], b"\x55\x54\x00\x00")), Some(vec!["a".to_owned()]));
         assert_eq!(names(&[plain.as_slice(), b"x"].concat()), None, "more after the end");
         assert_eq!(names(&[b"x", plain.as_slice()].concat()), None, "more before the start");
         let mut other = plain;

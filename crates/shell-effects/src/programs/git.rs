@@ -32,6 +32,12 @@ pub(crate) struct GitCall {
 }
 
 impl GitCall {
+    /// What it does to files is not known.
+    fn unknown(&self, analyzer: &mut Analyzer<'_>) {
+        let words = [Field::literal("git"), Field::literal(self.subcommand.as_str())];
+        analyzer.unknown_program(&[&words, self.rest.as_slice()].concat());
+    }
+
     /// The words after `--`, if that is given.
     fn paths(&self) -> Option<&[Field]> {
         let separator = self.rest.iter().position(|field| field.text == "--")?;
@@ -73,12 +79,7 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
         Some((options, SubcommandAction::Git(run))) => (options, run, false),
         Some((options, SubcommandAction::GitCheckout(run))) => (options, run, true),
-        _ => {
-            if OTHER_CHECKOUTS.contains(&subcommand.text.as_str()) {
-                checkout_elsewhere(analyzer, &global, call.command);
-            }
-            return analyzer.unknown_program(call.fields);
-        }
+        _ => return analyzer.unknown_program(call.fields),
     };
     let git = GitCall {
         subcommand: subcommand.text.clone(),
@@ -99,20 +100,6 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         run(&git, analyzer);
     });
 }
-
-/// Subcommands that change what is checked out. Nothing more is known of them.
-const OTHER_CHECKOUTS: &[&str] = &[
-    "citool",
-    "filter-repo",
-    "gui",
-    "lfs",
-    "merge-file",
-    "merge-index",
-    "mergetool",
-    "p4",
-    "subtree",
-    "svn",
-];
 
 /// The directories, other than the one of the whole command, in which git changes what is checked out.
 fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: usize) {

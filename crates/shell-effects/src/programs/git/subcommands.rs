@@ -87,6 +87,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     checkout(&["update-index"], "--chmod=", GitCall::index),
     git(&["worktree"], "-b= -B= --reason=", GitCall::create),
     checkout(&["cherry-pick", "revert", "sparse-checkout"], "", GitCall::nothing),
+    checkout(&["citool", "filter-repo", "gui", "lfs", "merge-file", "merge-index", "mergetool", "p4", "subtree", "svn"], "", GitCall::unknown),
     // Their operands are no files, or they do nothing to them.
     git(&[
         "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry",
