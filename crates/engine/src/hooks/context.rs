@@ -73,7 +73,7 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Reads what a plan needs. `None` for the stop of an agent that nobody started.
+    /// Reads what a plan needs. `None` where there is nothing to do, as at the stop of an agent that nobody started.
     pub(super) fn gather(
         event: Event,
         input: &'a [u8],
@@ -95,6 +95,12 @@ impl<'a> Context<'a> {
         }
         let session = Session::new(&root.folder, payload.session_id()).within(budget);
         let session = if environment.is_rehearsal { session.read_only() } else { session };
+        if let Some(why) = why_ignored(&event, &session) {
+            log_start(&event, None);
+            arrived(&root, kind, environment);
+            log::info(|| format!("nothing to do at this {kind}: {why}"));
+            return Ok(None);
+        }
         if kind == EventKind::SessionStart {
             session.resume();
             if !environment.only_if_trusted {
@@ -314,6 +320,16 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
         return Err(PayloadError::Field(what).into());
     }
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
+}
+
+/// Why an event is not one that rules are about.
+fn why_ignored(event: &Event, session: &Session) -> Option<&'static str> {
+    match &event.payload {
+        HookPayload::UserPromptSubmit(said) if session.is_reason(&said.prompt) => {
+            Some("the prompt is the reason for which the last stop was blocked, and not one of the user")
+        }
+        _ => event.client.ignores(event.kind, &event.fields),
+    }
 }
 
 /// Notes that the event arrived, where it did.
