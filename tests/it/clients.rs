@@ -70,7 +70,7 @@ fn no_payload_of_copilot_ends_in_an_error() {
     Stop.camel.json: info: the payload of Stop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     Stop.camel.subagent.json: info: the payload of Stop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     Stop.json: 
-    Stop.subagent.json: 
+    Stop.subagent.json: info: nothing to do at this Stop: it is the stop of a subagent, whose SubagentStop follows
     SubagentStart.camel.json: info: the payload of SubagentStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     SubagentStart.json: info: the payload of SubagentStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     SubagentStop.camel.json: info: the payload of SubagentStop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
@@ -296,21 +296,27 @@ fn the_reason_of_a_block_that_comes_back_as_a_prompt_does_not_start_the_count_ag
     for client in ["copilot", "qwen", "codex"] {
         let mut test = Test::event("Stop").config(BLOCKS).file("main.jsonl", "{}\n");
         for nth in 1..=3 {
-            let done = event_of(client, "Stop.json", test, &json!({"stop_hook_active": nth > 1}));
-            let reason = serde_json::from_str::<Value>(&done.stdout).unwrap()["reason"].clone();
-            assert!(reason.as_str().unwrap().contains(&format!("(block {nth} of 3)")), "{client}: {reason}");
-            let prompt = format!("{}\n", reason.as_str().unwrap().replace("\n", "\r\n"));
+            let done = event_of(
+                client,
+                "Stop.json",
+                test,
+                &json!({"stop_hook_active": nth > 1, "background_tasks": []}),
+            );
+            let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+            let Some(reason) = answer["reason"].as_str() else { panic!("{client}: {answer}") };
+            assert!(reason.contains(&format!("(block {nth} of 3)")), "{client}: {reason}");
+            let prompt = format!("{}\n", reason.replace("\n", "\r\n"));
             let done =
                 event_of(client, "UserPromptSubmit.json", done.again(), &json!({"prompt": prompt})).silent();
             assert!(!done.has("prompted.txt"), "{client}: no rule applies to it");
             test = done.again();
         }
-        let done = event_of(client, "Stop.json", test, &json!({"stop_hook_active": true})).status(0);
+        let done = event_of(client, "Stop.json", test, &json!({"background_tasks": []})).status(0);
         // A prompt of the user starts it again.
         let fields = json!({"prompt": "Run the tests."});
         let done = event_of(client, "UserPromptSubmit.json", done.again(), &fields).status(0);
         assert!(done.has("prompted.txt"));
-        let done = event_of(client, "Stop.json", done.again(), &json!({}));
+        let done = event_of(client, "Stop.json", done.again(), &json!({"background_tasks": []}));
         assert!(done.stdout.contains("(block 1 of 3)"), "{client}: {}", done.stdout);
     }
 }
@@ -354,9 +360,9 @@ fn an_innocent_file_tool_of_copilot_is_not_asked_about() {
 #[test]
 fn a_file_tool_of_copilot_is_denied_what_the_guards_protect() {
     for (name, input, part) in [
-        ("Read", json!({"path": ".env"}), "reading .env"),
+        ("Read", json!({"path": ".env"}), "Reading .env"),
         ("Write", json!({"path": "new.rs", "file_text": ""}), "new.rs would be new"),
-        ("Edit", json!({"path": "./Cargo.lock", "old_str": "a"}), "writing Cargo.lock"),
+        ("Edit", json!({"path": "./Cargo.lock", "old_str": "a"}), "Writing Cargo.lock"),
     ] {
         let done = copilot_tool(name, input);
         assert!(done.stdout.contains("\"deny\"") && done.stdout.contains(part), "{name}: {}", done.stdout);

@@ -5,7 +5,7 @@ use crate::dialect::tool::Tool;
 
 const FILE: &[(&str, &str)] = &[("path", "file_path")];
 
-pub const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: &["Write", "create"],
         ours: "Write",
