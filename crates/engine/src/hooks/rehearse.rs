@@ -169,7 +169,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     /// What reports look at is state of the session, or they write it.
     fn report(&mut self, report: Report) -> Vec<Outcome> {
         match report {
-            Report::Installation | Report::Unfinished => Vec::new(),
+            Report::Installation | Report::Unfinished | Report::Enforcement => Vec::new(),
             Report::Config => {
                 let look = || config::report_error(self.context).into_iter().collect();
                 self.results.config_error.get_or_init(look).clone()

@@ -24,6 +24,9 @@ pub enum ToolUse<'a> {
 /// The tool that reads a file.
 pub const READ: &str = "Read";
 
+/// The tool that changes a file. Permission rules for it are about all tools that write.
+pub const EDIT: &str = "Edit";
+
 /// The tool that runs shell commands.
 pub const SHELL: &str = "Bash";
 
@@ -49,7 +52,7 @@ pub const AGENT: &str = "Agent";
 /// The tools with a file, and the field that names it.
 const FILE_TOOLS: [(&str, &str, Access); 6] = [
     ("Write", "file_path", Access::Write),
-    ("Edit", "file_path", Access::Write),
+    (EDIT, "file_path", Access::Write),
     ("MultiEdit", "file_path", Access::Write),
     ("NotebookEdit", "notebook_path", Access::Write),
     (READ, "file_path", Access::Read),
