@@ -29,6 +29,7 @@ mod des_run;
 mod doctor;
 mod documented_rules;
 mod documents;
+mod enforce;
 mod events;
 mod everyday;
 mod explain;

@@ -1,13 +1,12 @@
 //! Keeps the files that Claude Code's sandbox protects in sync with those that exist, where `install --enforce` was run.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use super::context::Context;
 use crate::install::InstallError;
-use crate::install::enforcement::{EnforceChange, EnforcedConfig, EnforcedSettings, EnforcementError};
+use crate::install::enforcement::{self, EnforceChange, EnforcedConfig, EnforcedSettings, EnforcementError};
 use conclaude_checks::enforce::{Compiled, ListedFile};
 use conclaude_checks::paths::Links;
 use conclaude_core::dialect::claude::layout;
@@ -18,12 +17,8 @@ use conclaude_core::outcome::Outcome;
 use conclaude_core::text::clean_line;
 use conclaude_os::git::{self, TreeEntry};
 use conclaude_os::{files, log};
-use conclaude_store::store::enforcement::record_path;
 use shell_effects::Access;
 use thiserror::Error;
-
-/// How long another hook may take that does the same.
-const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// The number of files that are named.
 const MAX_NAMED: usize = 5;
@@ -36,8 +31,6 @@ enum UpdateError {
     Rules(#[from] EnforcementError),
     #[error("another process changes the settings")]
     Locked,
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Adds the files that are not protected yet, and reports what others have taken out of the settings.
@@ -74,7 +67,7 @@ fn config<'a>(context: &'a Context<'_>) -> EnforcedConfig<'a> {
 }
 
 fn at_start(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
-    let lock = locked(context)?;
+    let lock = enforcement::lock(&context.project, &context.budget)?.ok_or(UpdateError::Locked)?;
     let settings = EnforcedSettings::read(&context.project)?;
     let mut messages: Vec<String> = taken_out(&settings).into_iter().collect();
     let enforcers = context.config.settings.enforcers();
@@ -107,7 +100,7 @@ fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
     if !rules.depends_on_files {
         return Ok(Vec::new());
     }
-    let lock = locked(context)?;
+    let lock = enforcement::lock(&context.project, &context.budget)?.ok_or(UpdateError::Locked)?;
     let settings = EnforcedSettings::read(&context.project)?;
     let enforcers = context.config.settings.enforcers();
     if !settings.is_on() {
@@ -134,13 +127,6 @@ fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
     };
     drop(lock);
     Ok(messages)
-}
-
-/// Two hooks at once would each write what the other did not know of.
-fn locked(context: &Context<'_>) -> Result<std::fs::File, UpdateError> {
-    let settings = context.project.join(layout::LOCAL_SETTINGS);
-    let path = record_path(&settings).ok_or(UpdateError::Locked)?.with_extension("lock");
-    files::lock(&path, MAX_WAIT, &context.budget)?.ok_or(UpdateError::Locked)
 }
 
 /// The entries for files that are listed, and that no entry of ours covers yet.

@@ -2,7 +2,9 @@
 //!
 //! Only entries of the record are ours. Everything else in the file stays byte for byte as it was.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -15,9 +17,12 @@ use super::settings::{self, Refusal};
 use super::user_file::MAX_BYTES;
 use conclaude_checks::enforce::Compiled;
 use conclaude_core::config::Enforcers;
+use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::{self, SettingsEntry};
+use conclaude_os::budget::Budget;
 use conclaude_os::files;
-use conclaude_store::store::enforcement::EnforcementRecord;
+use conclaude_store::store;
+use conclaude_store::store::enforcement::{EnforcementRecord, record_path};
 
 mod compile;
 
@@ -29,6 +34,19 @@ const EXCLUDED: [&str; 0] = [];
 
 /// Lists that change with the files of the project.
 const EXPANDED: [&[&str]; 2] = [&sandbox::DENY_WRITE, &sandbox::ALLOW_READ];
+
+/// How long another process may take that changes the settings.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+
+/// Keeps others of us from changing the settings of a project meanwhile. None if one still does.
+pub fn lock(project: &Path, budget: &Budget) -> Result<Option<File>, InstallError> {
+    let settings = project.join(layout::LOCAL_SETTINGS);
+    let path = record_path(&settings).ok_or(InstallError::NoBackupFolder)?.with_extension("lock");
+    if let Some(folder) = path.parent() {
+        store::make_state_folder(folder)?;
+    }
+    Ok(files::lock(&path, MAX_WAIT, budget)?)
+}
 
 /// The settings file, and what of it is ours.
 pub struct EnforcedSettings {

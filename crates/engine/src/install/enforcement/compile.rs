@@ -20,7 +20,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum EnforcementError {
     #[error("a rule cannot be evaluated: {0}")]
-    Rule(#[from] GlobError),
+    Rule(GlobError),
     #[error("the files of the project cannot be listed: {0}")]
     Files(#[from] GitError),
 }
@@ -54,7 +54,8 @@ impl EnforcedConfig<'_> {
     ) -> Result<Compiled, EnforcementError> {
         let folder = &self.root.folder;
         let sources = rule_sources(self.origins, folder);
-        let rules = GuardRules::of(&self.config.guards, &Sources(&sources), files::home().as_deref())?;
+        let rules = GuardRules::of(&self.config.guards, &Sources(&sources), files::home().as_deref())
+            .map_err(EnforcementError::Rule)?;
         let (root, project) = (text(folder), text(self.project));
         Ok(Compiled::of(&EnforceRequest {
             rules: &rules,
