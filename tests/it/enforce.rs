@@ -86,12 +86,18 @@ fn installing_twice_changes_nothing_and_uninstalling_removes_the_file() {
     assert_eq!((code, text(&root)), (Some(0), first));
     assert!(out.starts_with("[ROOT]/.claude/settings.local.json has all that is needed already"), "{out}");
     let (code, out, _) = run(&root, &["uninstall", "--enforce"]);
-    assert_eq!((code, out.as_str()), (Some(0), "removed the rules for files from [ROOT]/.claude/settings.local.json\n"));
+    assert_eq!(
+        (code, out.as_str()),
+        (Some(0), "removed the rules for files from [ROOT]/.claude/settings.local.json\n")
+    );
     assert!(!root.join(FILE).exists());
     let (code, out, _) = run(&root, &["uninstall", "--enforce"]);
     assert_eq!(
         (code, out.as_str()),
-        (Some(0), "[ROOT]/.claude/settings.local.json has nothing that `conclaude install --enforce` wrote\n")
+        (
+            Some(0),
+            "[ROOT]/.claude/settings.local.json has nothing that `conclaude install --enforce` wrote\n"
+        )
     );
 }
 
@@ -128,7 +134,10 @@ fn settings_that_are_a_link_or_no_json_are_left_as_they_are() {
     let (code, _, err) = run(&root, &["install", "--enforce"]);
     assert_eq!(
         (code, err.as_str()),
-        (Some(1), "conclaude: [ROOT]/.claude/settings.local.json is left as it is: `sandbox` is not a JSON object\n")
+        (
+            Some(1),
+            "conclaude: [ROOT]/.claude/settings.local.json is left as it is: `sandbox` is not a JSON object\n"
+        )
     );
     write(&root, "{");
     let (code, _, err) = run(&root, &["install", "--enforce"]);

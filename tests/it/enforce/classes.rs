@@ -24,7 +24,10 @@ fn doctor_lists_every_rule() {
     insta::assert_snapshot!(&out[start..end], @"");
     run(&root, &["install", "--enforce"]);
     let (_, out, _) = run(&root, &["doctor"]);
-    assert!(out.contains("✓ enforce      2 rules enforced by the OS, 1 by the OS for files that exist now"), "{out}");
+    assert!(
+        out.contains("✓ enforce      2 rules enforced by the OS, 1 by the OS for files that exist now"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -39,7 +42,10 @@ fn doctor_reports_what_somebody_has_taken_out() {
     assert!(out.contains("no longer has sandbox.enabled: true"), "{out}");
     std::fs::write(root.join(".conclaude.yaml"), "preToolUse: {unreadableFiles: [.env]}").unwrap();
     let (_, out, _) = run(&root, &["doctor"]);
-    assert!(out.contains("the config has no `enforce` any more") && out.contains("conclaude uninstall --enforce"), "{out}");
+    assert!(
+        out.contains("the config has no `enforce` any more") && out.contains("conclaude uninstall --enforce"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -72,6 +78,14 @@ fn explain_says_who_enforces_the_rule_that_matches() {
 fn a_pattern_that_cannot_be_compiled_is_listed() {
     let test = project("enforce: [sandbox]\npreToolUse: {uneditableFiles: ['~/*.conf', .git/]}");
     let (_, out, _) = run(&test.root(), &["install", "--enforce"]);
-    assert!(out.contains("uneditableFiles \"~/*.conf\" in .conclaude.yaml:2: only files of the project are looked for"), "{out}");
-    assert!(out.contains("uneditableFiles \".git/\" in .conclaude.yaml:2: git itself must write there"), "{out}");
+    assert!(
+        out.contains(
+            "uneditableFiles \"~/*.conf\" in .conclaude.yaml:2: only files of the project are looked for"
+        ),
+        "{out}"
+    );
+    assert!(
+        out.contains("uneditableFiles \".git/\" in .conclaude.yaml:2: git itself must write there"),
+        "{out}"
+    );
 }

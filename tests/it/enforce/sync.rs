@@ -23,9 +23,15 @@ fn a_session_adds_files_that_were_made_since_and_drops_those_that_are_gone() {
     let root = test.root();
     std::fs::remove_file(root.join("Cargo.lock")).unwrap();
     let outcome = test.run();
-    assert_eq!(outcome.message(), "sub/y.lock matches *.lock and was not protected by the sandbox: added now");
+    assert_eq!(
+        outcome.message(),
+        "sub/y.lock matches *.lock and was not protected by the sandbox: added now"
+    );
     let denied = list(&root, DENY_WRITE);
-    assert!(denied.contains(&"./sub/y.lock".to_owned()) && !denied.contains(&"./Cargo.lock".to_owned()), "{denied:?}");
+    assert!(
+        denied.contains(&"./sub/y.lock".to_owned()) && !denied.contains(&"./Cargo.lock".to_owned()),
+        "{denied:?}"
+    );
     // All is well then.
     outcome.again().run().silent();
     run(&root, &["uninstall", "--enforce"]);
@@ -37,7 +43,10 @@ fn a_command_whose_writes_are_not_known_adds_what_it_made() {
     let test = installed(CONFIG).file("sub/later.lock", "").file("sub/.env.example", "");
     let root = test.root();
     let outcome = after_bash(test, "python3 -c \"open('sub/later.lock', 'w')\"").run();
-    assert_eq!(outcome.message(), "sub/later.lock matches *.lock and was not protected by the sandbox: added now");
+    assert_eq!(
+        outcome.message(),
+        "sub/later.lock matches *.lock and was not protected by the sandbox: added now"
+    );
     assert!(list(&root, DENY_WRITE).contains(&"./sub/later.lock".to_owned()));
     assert!(list(&root, "/sandbox/filesystem/allowRead").contains(&"./sub/.env.example".to_owned()));
     after_bash(outcome.again(), "make").run().silent();
@@ -50,7 +59,10 @@ fn a_command_that_names_what_it_writes_adds_only_that() {
     let outcome = after_bash(test, "touch a.lock").run();
     assert_eq!(outcome.message(), "a.lock matches *.lock and was not protected by the sandbox: added now");
     let denied = list(&root, DENY_WRITE);
-    assert!(denied.contains(&"./a.lock".to_owned()) && !denied.contains(&"./b.lock".to_owned()), "{denied:?}");
+    assert!(
+        denied.contains(&"./a.lock".to_owned()) && !denied.contains(&"./b.lock".to_owned()),
+        "{denied:?}"
+    );
 }
 
 #[test]
@@ -63,7 +75,8 @@ fn a_command_that_only_reads_changes_nothing() {
 
 #[test]
 fn a_new_file_in_a_protected_directory_needs_no_entry() {
-    let test = installed("enforce: [sandbox]\npreToolUse: {uneditableFiles: ['gen/', '*.lock']}").file("src/gen/b.rs", "");
+    let test = installed("enforce: [sandbox]\npreToolUse: {uneditableFiles: ['gen/', '*.lock']}")
+        .file("src/gen/b.rs", "");
     let before = text(&test.root());
     let outcome = after_bash(test, "touch src/gen/b.rs").run().silent();
     assert_eq!(text(&outcome.root()), before);
@@ -118,7 +131,10 @@ fn rules_that_have_changed_are_written_at_the_next_session() {
         "the rules have changed: [ROOT]/.claude/settings.local.json has 2 new entries and lost 1"
     );
     let denied = list(&root, DENY_WRITE);
-    assert!(denied.contains(&"./src/other".to_owned()) && !denied.contains(&"./src/gen".to_owned()), "{denied:?}");
+    assert!(
+        denied.contains(&"./src/other".to_owned()) && !denied.contains(&"./src/gen".to_owned()),
+        "{denied:?}"
+    );
 }
 
 #[test]

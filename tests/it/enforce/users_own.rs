@@ -68,7 +68,10 @@ fn a_switch_that_the_user_has_set_stays_and_is_reported() {
     write(&root, own);
     let (code, out, _) = run(&root, &["install", "--enforce"]);
     assert_eq!((code, &settings(&root)["sandbox"]["enabled"]), (Some(0), &json!(false)));
-    assert!(out.contains("settings.local.json has sandbox.enabled: false, which is yours and stays"), "{out}");
+    assert!(
+        out.contains("settings.local.json has sandbox.enabled: false, which is yours and stays"),
+        "{out}"
+    );
     run(&root, &["uninstall", "--enforce"]);
     assert_eq!(text(&root), own);
 }
@@ -102,8 +105,18 @@ fn comments_stay() {
 #[test]
 fn a_registration_in_the_same_file_and_the_rules_come_and_go_in_any_order() {
     let orders: [[&[&str]; 4]; 2] = [
-        [&["install", "--local"], &["install", "--enforce"], &["uninstall", "--local"], &["uninstall", "--enforce"]],
-        [&["install", "--enforce"], &["install", "--local"], &["uninstall", "--enforce"], &["uninstall", "--local"]],
+        [
+            &["install", "--local"],
+            &["install", "--enforce"],
+            &["uninstall", "--local"],
+            &["uninstall", "--enforce"],
+        ],
+        [
+            &["install", "--enforce"],
+            &["install", "--local"],
+            &["uninstall", "--enforce"],
+            &["uninstall", "--local"],
+        ],
     ];
     for order in orders {
         let test = project(CONFIG);
@@ -117,7 +130,10 @@ fn a_registration_in_the_same_file_and_the_rules_come_and_go_in_any_order() {
 
 #[test]
 fn no_exception_of_a_config_frees_what_the_user_denies() {
-    let test = project(CONFIG).file(".claude/settings.json", "{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"./.env.example\"]}}}");
+    let test = project(CONFIG).file(
+        ".claude/settings.json",
+        "{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"./.env.example\"]}}}",
+    );
     let root = test.root();
     run(&root, &["install", "--enforce"]);
     assert_eq!(list(&root, "/sandbox/filesystem/allowRead"), Vec::<String>::new());
