@@ -65,15 +65,80 @@ fn transcript(root: &Path, arguments: &[&str]) -> String {
 #[test]
 fn without_the_key_nothing_is_written_and_the_line_to_add_is_shown() {
     let test = project("preToolUse: {unreadableFiles: [.env]}");
-    insta::assert_snapshot!(transcript(&test.root(), &["install", "--enforce"]), @"");
+    insta::assert_snapshot!(transcript(&test.root(), &["install", "--enforce"]), @"
+    exit 1
+    conclaude: the config does not ask for it: nothing was written
+      add this line to [ROOT]/.conclaude.yaml:
+
+        enforce: [sandbox, permissions]
+    ");
     assert!(!test.root().join(FILE).exists());
 }
 
 #[test]
 fn the_rules_are_written_with_who_enforces_each() {
     let test = project(CONFIG);
-    insta::assert_snapshot!(transcript(&test.root(), &["install", "--enforce"]), @"");
-    insta::assert_snapshot!(text(&test.root()), @"");
+    insta::assert_snapshot!(transcript(&test.root(), &["install", "--enforce"]), @r#"
+    exit 0
+    the rules for files are in [ROOT]/.claude/settings.local.json
+      by the OS for files that exist now  uneditableFiles "*.lock" in .conclaude.yaml:4: Cargo.lock, sub/x.lock; Claude Code denies Edit(**/*.lock)
+      enforced by the OS                  uneditableFiles "./package.json" in .conclaude.yaml:4: denyWrite ./package.json; Claude Code denies Edit(./package.json)
+      enforced by the OS                  uneditableFiles "src/gen/" in .conclaude.yaml:4: denyWrite ./src/gen; Claude Code denies Edit(./src/gen/**)
+      enforced by the OS                  unreadableFiles ".env*" in .conclaude.yaml:3: denyRead **/.env*; no permission rule, since `!.env.example` frees some of it
+      by the OS for files that exist now  unreadableFiles "!.env.example" in .conclaude.yaml:3: allowRead: .env.example
+      hook only                           worktreeFence: it is for agents in a worktree
+      hook only                           built-in "copies of files in the worktrees of agents": only the project's own files are listed for writing
+      enforced by the OS                  built-in "conclaude's own files": denyWrite ./.conclaude.yaml, ./.conclaude.local.yaml, ./.conclaude, ./.claude/settings.json, ./.claude/settings.local.json, ./.state-home/conclaude
+    next: `conclaude install` registers the hook, which does the rest
+    "#);
+    insta::assert_snapshot!(text(&test.root()), @r#"
+    {
+      "sandbox": {
+        "enabled": true,
+        "failIfUnavailable": true,
+        "allowUnsandboxedCommands": false,
+        "autoAllowBashIfSandboxed": false,
+        "filesystem": {
+          "denyWrite": [
+            "./Cargo.lock",
+            "./sub/x.lock",
+            "./package.json",
+            "./src/gen",
+            "./.conclaude.yaml",
+            "./.conclaude.local.yaml",
+            "./.conclaude",
+            "./.claude/settings.json",
+            "./.claude/settings.local.json",
+            "./.state-home/conclaude"
+          ],
+          "denyRead": [
+            "**/.env*"
+          ],
+          "allowRead": [
+            "./.env.example"
+          ]
+        },
+        "network": {
+          "allowedDomains": [
+            "*"
+          ]
+        }
+      },
+      "permissions": {
+        "deny": [
+          "Edit(**/*.lock)",
+          "Edit(./package.json)",
+          "Edit(./src/gen/**)"
+        ],
+        "ask": [
+          "Edit(./.conclaude.yaml)",
+          "Edit(./.conclaude.local.yaml)",
+          "Edit(./.conclaude/**)",
+          "Edit(./.state-home/conclaude/**)"
+        ]
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -107,7 +172,7 @@ fn a_dry_run_changes_nothing() {
     let root = test.root();
     let (code, out, _) = run(&root, &["install", "--enforce", "--dry-run"]);
     assert_eq!(code, Some(0));
-    assert!(out.contains("+        \"denyRead\": ["), "{out}");
+    assert!(out.contains("\"denyRead\": ["), "{out}");
     assert!(!root.join(FILE).exists());
     run(&root, &["install", "--enforce"]);
     let before = text(&root);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
-use crate::programs::program::{Action, Control, Deletes};
+use crate::programs::program::{Action, Control, Deletes, Stdin};
 use crate::programs::table;
 use crate::{Base, SimpleCommand};
 
@@ -31,7 +31,7 @@ impl SimpleCommand {
             Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_) | Action::Format(_) => {
                 true
             }
-            Action::Special(_) => program.name() == "git",
+            Action::Special(_) => program.stdin == Stdin::Data && program.name() != "make",
             _ => false,
         };
         is_described && self.is_known && self.unknown_code.is_none()

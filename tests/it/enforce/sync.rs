@@ -25,7 +25,7 @@ fn a_session_adds_files_that_were_made_since_and_drops_those_that_are_gone() {
     let outcome = test.run();
     assert_eq!(
         outcome.message(),
-        "sub/y.lock matches *.lock and was not protected by the sandbox: added now"
+        "conclaude: sub/y.lock matches *.lock and was not protected by the sandbox: added now"
     );
     let denied = list(&root, DENY_WRITE);
     assert!(
@@ -33,7 +33,7 @@ fn a_session_adds_files_that_were_made_since_and_drops_those_that_are_gone() {
         "{denied:?}"
     );
     // All is well then.
-    outcome.again().run().silent();
+    let _project = outcome.again().run().silent();
     run(&root, &["uninstall", "--enforce"]);
     assert!(!root.join(FILE).exists());
 }
@@ -45,7 +45,7 @@ fn a_command_whose_writes_are_not_known_adds_what_it_made() {
     let outcome = after_bash(test, "python3 -c \"open('sub/later.lock', 'w')\"").run();
     assert_eq!(
         outcome.message(),
-        "sub/later.lock matches *.lock and was not protected by the sandbox: added now"
+        "conclaude: sub/later.lock matches *.lock and was not protected by the sandbox: added now"
     );
     assert!(list(&root, DENY_WRITE).contains(&"./sub/later.lock".to_owned()));
     assert!(list(&root, "/sandbox/filesystem/allowRead").contains(&"./sub/.env.example".to_owned()));
@@ -57,7 +57,10 @@ fn a_command_that_names_what_it_writes_adds_only_that() {
     let test = installed(CONFIG).file("a.lock", "").file("b.lock", "");
     let root = test.root();
     let outcome = after_bash(test, "touch a.lock").run();
-    assert_eq!(outcome.message(), "a.lock matches *.lock and was not protected by the sandbox: added now");
+    assert_eq!(
+        outcome.message(),
+        "conclaude: a.lock matches *.lock and was not protected by the sandbox: added now"
+    );
     let denied = list(&root, DENY_WRITE);
     assert!(
         denied.contains(&"./a.lock".to_owned()) && !denied.contains(&"./b.lock".to_owned()),
@@ -99,7 +102,7 @@ fn what_somebody_else_takes_out_is_reported_and_left_to_the_user() {
     let outcome = test.run();
     assert_eq!(
         outcome.message(),
-        "⚠ [ROOT]/.claude/settings.local.json no longer has what `conclaude install --enforce` wrote: sandbox.filesystem.denyRead **/.env*\nTo write it again: conclaude install --enforce; to give it up: conclaude uninstall --enforce\nCargo.lock matches *.lock and was not protected by the sandbox: added now"
+        "conclaude: ⚠ [ROOT]/.claude/settings.local.json no longer has what `conclaude install --enforce` wrote: sandbox.filesystem.denyRead **/.env*\nTo write it again: conclaude install --enforce; to give it up: conclaude uninstall --enforce\nCargo.lock matches *.lock and was not protected by the sandbox: added now"
     );
     assert_eq!(list(&root, "/sandbox/filesystem/denyRead"), ["./mine"]);
     assert!(list(&root, DENY_WRITE).contains(&"./Cargo.lock".to_owned()));
@@ -128,7 +131,7 @@ fn rules_that_have_changed_are_written_at_the_next_session() {
     let outcome = test.run();
     assert_eq!(
         outcome.message(),
-        "the rules have changed: [ROOT]/.claude/settings.local.json has 2 new entries and lost 1"
+        "conclaude: the rules have changed: [ROOT]/.claude/settings.local.json has 2 new entries and lost 1"
     );
     let denied = list(&root, DENY_WRITE);
     assert!(

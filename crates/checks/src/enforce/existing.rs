@@ -1,6 +1,8 @@
 //! The files of the project that rules match: patterns for writing are expanded to them, and exceptions for reading.
 
-use super::{EnforceRequest, MAX_LISTED};
+use std::path::Path;
+
+use super::{EnforceRequest, MAX_LISTED, OwnPath};
 use crate::guard::{ComparisonLog, FileQuery, FileRule, FileRules, FileUsage};
 use conclaude_core::coverage::{Extent, may_be_directory};
 use conclaude_core::dialect::claude::sandbox;
@@ -102,6 +104,14 @@ impl<'a> KeptRules<'a> {
         self.rules.protecting(location, &query).is_some()
     }
 
+    /// Whether it is one of our own files, which are protected anyway.
+    fn is_own(&self, path: &str) -> bool {
+        self.request.own.iter().any(|own| match own {
+            OwnPath::Relative { path: own, .. } => Path::new(path).starts_with(own),
+            OwnPath::Absolute(_) => false,
+        })
+    }
+
     /// The files that each expanded rule matches. A directory stands for what is in it, unless an exception may be there.
     pub(super) fn matches(&self) -> Vec<Matches> {
         let mut found = vec![Matches::default(); self.rules.0.len()];
@@ -116,7 +126,8 @@ impl<'a> KeptRules<'a> {
         entries.sort();
         let mut inside: Option<String> = None;
         for entry in entries {
-            if inside.as_ref().is_some_and(|folder| entry.path.starts_with(folder.as_str())) {
+            let is_inside = inside.as_ref().is_some_and(|folder| entry.path.starts_with(folder.as_str()));
+            if is_inside || self.is_own(&entry.path) {
                 continue;
             }
             let location = location(entry, self.request.paths.root);

@@ -128,10 +128,13 @@ impl EnforcedSettings {
 
     /// All that should be in the settings.
     fn wanted(&self, compiled: &Compiled, enforcers: Enforcers) -> Vec<SettingsEntry> {
-        let mut wanted = compiled.entries.clone();
+        let mut wanted = Vec::new();
         if enforcers.sandbox {
             let switches = sandbox::SWITCHES.iter().map(|(keys, on)| SettingsEntry::value(keys, *on));
             wanted.extend(switches);
+        }
+        wanted.extend(compiled.entries.iter().cloned());
+        if enforcers.sandbox {
             let excluded =
                 EXCLUDED.iter().map(|line| SettingsEntry::member(&sandbox::EXCLUDED_COMMANDS, *line));
             wanted.extend(excluded);
@@ -225,11 +228,20 @@ impl EnforcedSettings {
         Ok(EnforceChange { settings: self, after: text, record, new, kept })
     }
 
+    /// Whether the user had no such file: there was none, or one with our registration alone that was made for it.
+    fn was_made_by_us(&self, record: &EnforcementRecord) -> bool {
+        let Some(original) = &record.original else { return true };
+        let is_registered = settings::read(original).is_ok_and(|found| !found.registered.is_empty());
+        let rest = settings::uninstall(original).unwrap_or_default();
+        let had_file = || self.file.backups().all().iter().any(|copy| copy.kind == BackupKind::Before);
+        is_registered && entries::is_empty(&rest) && !had_file()
+    }
+
     /// What takes everything back. None where `install --enforce` was not run.
     pub fn removal(&self) -> Option<EnforceRemoval<'_>> {
         let record = self.record.as_ref()?;
-        let is_left_empty = record.original.is_none() && self.base.as_deref().is_none_or(entries::is_empty);
-        let after = if is_left_empty { None } else { self.base.clone() };
+        let is_left_empty = self.base.as_deref().is_none_or(entries::is_empty);
+        let after = if is_left_empty && self.was_made_by_us(record) { None } else { self.base.clone() };
         Some(EnforceRemoval { settings: self, after })
     }
 }
