@@ -70,7 +70,7 @@ fn no_payload_of_copilot_ends_in_an_error() {
     Stop.camel.json: info: the payload of Stop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     Stop.camel.subagent.json: info: the payload of Stop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     Stop.json: 
-    Stop.subagent.json: 
+    Stop.subagent.json: info: nothing to do at this Stop: it is the stop of a subagent, whose SubagentStop follows
     SubagentStart.camel.json: info: the payload of SubagentStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     SubagentStart.json: info: the payload of SubagentStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     SubagentStop.camel.json: info: the payload of SubagentStop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
@@ -269,4 +269,102 @@ fn a_call_of_copilot_is_gated_like_any_other() {
     };
     assert!(call("coder").updated_input()["prompt"].as_str().unwrap().starts_with(MARKERS));
     assert_eq!(codes(&call("tester").denied()), ["AGENT_MISMATCH"]);
+}
+
+// ---- Blocks of a stop, where the client makes a prompt of the reason
+
+const BLOCKS: &str = "\
+stop: {commands: [{run: 'touch stopped.txt; false'}]}
+userPromptSubmit:
+  contextRules: [{pattern: tests, prompt: Run them.}]
+  commands: [{run: touch prompted.txt}]
+";
+
+/// An event of a client in the project of the test, with these fields.
+fn event_of(client: &str, file: &str, test: Test, fields: &Value) -> Outcome {
+    let event = file.split('.').next().unwrap();
+    let mut payload: Value = serde_json::from_str(&capture_of(client, file, &test)).unwrap();
+    payload["session_id"] = "s".into();
+    for (name, value) in fields.as_object().unwrap() {
+        payload[name] = value.clone();
+    }
+    test.then(event).stdin(payload.to_string()).run()
+}
+
+#[test]
+fn the_reason_of_a_block_that_comes_back_as_a_prompt_does_not_start_the_count_again() {
+    for client in ["copilot", "qwen", "codex"] {
+        let mut test = Test::event("Stop").config(BLOCKS).file("main.jsonl", "{}\n");
+        for nth in 1..=3 {
+            let done = event_of(
+                client,
+                "Stop.json",
+                test,
+                &json!({"stop_hook_active": nth > 1, "background_tasks": []}),
+            );
+            let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+            let Some(reason) = answer["reason"].as_str() else { panic!("{client}: {answer}") };
+            assert!(reason.contains(&format!("(block {nth} of 3)")), "{client}: {reason}");
+            let prompt = format!("{}\n", reason.replace("\n", "\r\n"));
+            let done =
+                event_of(client, "UserPromptSubmit.json", done.again(), &json!({"prompt": prompt})).silent();
+            assert!(!done.has("prompted.txt"), "{client}: no rule applies to it");
+            test = done.again();
+        }
+        let done = event_of(client, "Stop.json", test, &json!({"background_tasks": []})).status(0);
+        // A prompt of the user starts it again.
+        let fields = json!({"prompt": "Run the tests."});
+        let done = event_of(client, "UserPromptSubmit.json", done.again(), &fields).status(0);
+        assert!(done.has("prompted.txt"));
+        let done = event_of(client, "Stop.json", done.again(), &json!({"background_tasks": []}));
+        assert!(done.stdout.contains("(block 1 of 3)"), "{client}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn a_stop_inside_a_subagent_of_copilot_runs_nothing_and_counts_nothing() {
+    let done = Test::event("Stop").config(BLOCKS);
+    let done = event_of("copilot", "Stop.subagent.json", done, &json!({})).silent();
+    assert!(!done.has("stopped.txt") && done.audit().is_empty());
+    let done = event_of("copilot", "Stop.json", done.again(), &json!({}));
+    assert!(done.stdout.contains("(block 1 of 3)"), "{}", done.stdout);
+}
+
+// ---- The file tools of Copilot, with the registration for Claude Code
+
+const GUARDED: &str = "\
+preToolUse:
+  uneditableFiles: [Cargo.lock]
+  unreadableFiles: [.env]
+  preventRootAdditions: true
+";
+
+/// A tool of Copilot, as its PreToolUse has it.
+fn copilot_tool(name: &str, input: Value) -> Outcome {
+    let test = Test::event("PreToolUse").config(GUARDED).file("src/a.rs", "a").file("Cargo.lock", "");
+    event_of("copilot", "PreToolUse.json", test, &json!({"tool_name": name, "tool_input": input}))
+}
+
+#[test]
+fn an_innocent_file_tool_of_copilot_is_not_asked_about() {
+    for (name, input) in [
+        ("Read", json!({"path": "src/a.rs"})),
+        ("Write", json!({"path": "src/b.rs", "file_text": "b"})),
+        ("Edit", json!({"path": "src/a.rs", "old_str": "a", "new_str": "b"})),
+        ("Read", json!({"path": "src"})),
+    ] {
+        copilot_tool(name, input).silent();
+    }
+}
+
+#[test]
+fn a_file_tool_of_copilot_is_denied_what_the_guards_protect() {
+    for (name, input, part) in [
+        ("Read", json!({"path": ".env"}), "Reading .env"),
+        ("Write", json!({"path": "new.rs", "file_text": ""}), "new.rs would be new"),
+        ("Edit", json!({"path": "./Cargo.lock", "old_str": "a"}), "Writing Cargo.lock"),
+    ] {
+        let done = copilot_tool(name, input);
+        assert!(done.stdout.contains("\"deny\"") && done.stdout.contains(part), "{name}: {}", done.stdout);
+    }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shell_effects::{placeholder, program_name};
 
-use super::patterns::RegexText;
+use super::regex::RegexText;
 use super::shapes::{Either, Entries, List};
 use super::values::{InvalidValue, Seconds};
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::commands::{CommandConfig, CommandMap, EventConfig};
-use super::patterns::{RegexError, RegexText};
+use super::regex::{RegexError, RegexText};
 use super::shapes::List;
 use super::{NonBlank, Remark};
 use crate::pattern::MatchMode;

@@ -1,5 +1,6 @@
 //! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
+use super::Dialect;
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::EventKind;
@@ -26,6 +27,9 @@ pub use hook_reply::{HookEnd, HookReply, MAX_STDOUT, PassedOn};
 pub use parse::{CallFields, delivered, fields, is_own};
 pub use render::Answer;
 pub use tools::{mcp, notation};
+
+pub const DIALECT: Dialect =
+    Dialect { name: "claude", title: "Claude Code", sends: |_| true, ignores: |_, _| None, tools: &[] };
 
 /// Reads and checks the payload of the event that was called.
 ///

@@ -9,6 +9,7 @@ use super::wire::{Wire, describe};
 use super::{
     HookPayload, validate_identity, validate_subagent_start_payload, validate_subagent_stop_payload,
 };
+use crate::dialect::{self, Dialect, tool};
 use crate::event::EventKind;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -30,6 +31,8 @@ pub enum PayloadError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     pub kind: EventKind,
+    /// The client that sent it.
+    pub client: &'static Dialect,
     pub payload: HookPayload,
     pub fields: Map<String, Value>,
 }
@@ -47,10 +50,12 @@ impl Event {
     ///
     /// # Errors
     /// Names the field and what was expected.
-    pub fn of(kind: EventKind, fields: Map<String, Value>) -> Result<Event, PayloadError> {
+    pub fn of(kind: EventKind, mut fields: Map<String, Value>) -> Result<Event, PayloadError> {
+        let client = dialect::of(&fields);
+        tool::translate(client, &mut fields);
         let wire = Wire(fields);
         let payload = check(kind.name(), &wire)?;
-        Ok(Event { kind, payload, fields: wire.0 })
+        Ok(Event { kind, client, payload, fields: wire.0 })
     }
 }
 

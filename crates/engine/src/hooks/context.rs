@@ -73,7 +73,7 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Reads what a plan needs. `None` for the stop of an agent that nobody started.
+    /// Reads what a plan needs. `None` where there is nothing to do, as at the stop of an agent that nobody started.
     pub(super) fn gather(
         event: Event,
         input: &'a [u8],
@@ -87,14 +87,14 @@ impl<'a> Context<'a> {
             Err(_) if kind.is_quiet() => return Ok(None),
             root => root?,
         };
-        if identity::is_phantom(payload) {
-            log_start(&event, None);
-            arrived(&root, kind, environment);
-            log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
-            return Ok(None);
-        }
         let session = Session::new(&root.folder, payload.session_id()).within(budget);
         let session = if environment.is_rehearsal { session.read_only() } else { session };
+        if let Some(why) = why_ignored(&event, &session) {
+            log_start(&event, None);
+            arrived(&root, kind, environment);
+            log::info(|| why);
+            return Ok(None);
+        }
         if kind == EventKind::SessionStart {
             session.resume();
             if !environment.only_if_trusted {
@@ -314,6 +314,21 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
         return Err(PayloadError::Field(what).into());
     }
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
+}
+
+/// Why there is nothing to do at an event, in a line for the log.
+fn why_ignored(event: &Event, session: &Session) -> Option<String> {
+    let Event { kind, payload, .. } = event;
+    if identity::is_phantom(payload) {
+        return Some(format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
+    }
+    let why = match payload {
+        HookPayload::UserPromptSubmit(said) if session.is_reason(&said.prompt) => {
+            Some("the prompt is the reason for which the last stop was blocked, and not one of the user")
+        }
+        _ => event.client.ignores(*kind, &event.fields),
+    };
+    why.map(|why| format!("nothing to do at this {kind}: {why}"))
 }
 
 /// Notes that the event arrived, where it did.

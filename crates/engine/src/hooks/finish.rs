@@ -42,6 +42,7 @@ pub(super) fn finish(
             .filter_map(Outcome::failure)
             .for_each(|failure| delivery::keep_failure(context, failure));
     }
+    keep_reason(context, &result);
     let end = match &result.error {
         None if result.is_allowed() => Ok(()),
         error => Err(error.as_deref()),
@@ -117,6 +118,16 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
         Decision::Ask(reason) => Decision::Ask(finished(reason)),
     };
     HookResult { decision, ..result }
+}
+
+/// What the main thread is blocked for may come back as a prompt.
+fn keep_reason(context: &Context<'_>, result: &HookResult) {
+    if context.kind() == EventKind::Stop
+        && let Decision::Block(reason) | Decision::GoOn(reason) = &result.decision
+        && let Err(error) = context.session.keep_reason(reason)
+    {
+        log::warn(|| format!("cannot note why the stop was blocked: {error}"));
+    }
 }
 
 /// We were asked to stop: what was run until then is recorded.

@@ -1,6 +1,5 @@
 //! Visits every file of a work tree that is tracked or that no rule hides, also in nested repositories.
 
-use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use super::file::{self, FileKind, FileState};
 use super::index::{self, GITLINK, IndexEntries, IndexEntry, name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
-use super::snapshot::Snapshot;
+use super::snapshot::{FileMap, Snapshot};
 use crate::budget::Budget;
 use crate::files;
 use conclaude_core::dialect::claude::layout;
@@ -83,7 +82,7 @@ pub(super) struct Walk<'a> {
     before: Option<&'a Snapshot>,
     rules: Rules,
     /// By path from the top level.
-    tracked: HashMap<String, TrackedFile>,
+    tracked: FileMap<TrackedFile>,
     /// In the order of the visit. Of a path that occurs twice the last one counts.
     found: Vec<(String, FileState)>,
     read: u64,
@@ -115,8 +114,15 @@ impl<'a> Walk<'a> {
     ) -> Result<(Vec<(String, FileState)>, Rules), GitError> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
-        let mut walk =
-            Walk { repository, before, rules, tracked: HashMap::new(), found: Vec::new(), read: 0, start };
+        let mut walk = Walk {
+            repository,
+            before,
+            rules,
+            tracked: FileMap::default(),
+            found: Vec::new(),
+            read: 0,
+            start,
+        };
         if before.is_none() {
             walk.rules.read_users(excludes::file_of_user(repository).as_deref());
         }
@@ -151,7 +157,7 @@ impl<'a> Walk<'a> {
         for entry in listed.flatten() {
             let own_name = entry.file_name();
             let path = folder.path.join(&own_name);
-            let name = format!("{}{}", folder.name, name_of(own_name.as_encoded_bytes()));
+            let name = [folder.name.as_str(), &name_of(own_name.as_encoded_bytes())].concat();
             let is_git = own_name == ".git" && (folder.name.is_empty() || is_nested);
             if is_git || self.is_ours(&name, &path) {
                 continue;
@@ -163,13 +169,15 @@ impl<'a> Walk<'a> {
                     continue;
                 }
             };
-            if rules.hides(&name, metadata.is_dir()) {
+            // Git ignores no file that it tracks. Most files are tracked, and comparing them with all rules would take long.
+            let tracked = if metadata.is_dir() { None } else { self.tracked.remove(&name) };
+            if tracked.is_none() && rules.hides(&name, metadata.is_dir()) {
                 continue;
             }
             if metadata.is_dir() {
                 folders.push(Folder { path, name: format!("{name}/"), rules: rules.clone() });
             } else {
-                self.add(name, &path, &metadata)?;
+                self.add(name, &path, &metadata, tracked)?;
             }
             self.check_limits(folders.len())?;
         }
@@ -200,8 +208,9 @@ impl<'a> Walk<'a> {
         }
         let index = repository.tracked()?;
         let top: Rc<Path> = repository.top.as_path().into();
+        self.tracked.reserve(index.entries.len());
         for (below, entry) in index.entries {
-            let name = format!("{name}{}", name_of(&below));
+            let name = [name, &name_of(&below)].concat();
             self.tracked
                 .insert(name, TrackedFile { top: Rc::clone(&top), below, entry, index_time: index.time });
         }
@@ -211,7 +220,7 @@ impl<'a> Walk<'a> {
         for watched in WATCHED.iter().map(|watched| (*watched).to_owned()).chain(hooks) {
             let path = repository.common_dir.join(&watched);
             if let Ok(metadata) = path.symlink_metadata() {
-                self.add(format!("{name}.git/{watched}"), &path, &metadata)?;
+                self.add(format!("{name}.git/{watched}"), &path, &metadata, None)?;
             }
         }
         Ok(())
@@ -230,8 +239,7 @@ impl<'a> Walk<'a> {
             let path = tracked.top.join(path_of(&tracked.below));
             match path.symlink_metadata() {
                 Ok(metadata) => {
-                    self.tracked.insert(name.clone(), tracked);
-                    self.add(name, &path, &metadata)?;
+                    self.add(name, &path, &metadata, Some(tracked))?;
                 }
                 Err(_) => {
                     self.found.push((name, FileState { staged, ..FileState::default() }));
@@ -242,9 +250,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn add(&mut self, name: String, path: &Path, metadata: &Metadata) -> Result<(), GitError> {
+    fn add(
+        &mut self,
+        name: String,
+        path: &Path,
+        metadata: &Metadata,
+        tracked: Option<TrackedFile>,
+    ) -> Result<(), GitError> {
         let mut file = FileState::of(metadata);
-        let tracked = self.tracked.remove(&name);
         file.clean = tracked
             .as_ref()
             .is_some_and(|tracked| file.matches_index(&tracked.entry, metadata, tracked.index_time));

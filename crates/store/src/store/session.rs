@@ -13,11 +13,15 @@ use super::{FOLDER, StoreError, expect_arrivals, hash, make_folder, make_room, o
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount};
 use conclaude_core::outcome::Obstacle;
+use conclaude_core::text::clean;
 use conclaude_os::budget::Budget;
 use conclaude_os::{files, log};
 
 /// The mark of a session whose start the project's own registration handled.
 const PROJECT_START: &str = "started-by-project";
+
+/// The reason for which a stop was blocked last.
+const STOP_REASON: &str = "stop-reason";
 
 /// The folder of all sessions in the user's state.
 const SESSIONS: &str = "sessions";
@@ -178,6 +182,19 @@ impl Session {
         }
     }
 
+    /// Remembers for which reason a stop was blocked: some clients send it back as if it were a prompt of the user.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep_reason(&self, reason: &str) -> io::Result<()> {
+        self.write(STOP_REASON, &fingerprint(reason))
+    }
+
+    /// Whether a prompt is the reason for which the last stop was blocked.
+    pub fn is_reason(&self, prompt: &str) -> bool {
+        self.read::<String>(STOP_REASON).is_some_and(|kept| kept == fingerprint(prompt))
+    }
+
     fn state_file(&self, agent: &Agent) -> PathBuf {
         self.folder.join(format!("{}.json", hash(agent.key())))
     }
@@ -291,6 +308,11 @@ impl Session {
         files::lock(&self.folder.join("lock"), self.budget.at_least(LOCK_WAIT), &self.budget)?
             .ok_or_else(|| StoreError::Locked.into())
     }
+}
+
+/// What stays of a text whatever a client does to its blanks and control characters.
+fn fingerprint(text: &str) -> String {
+    hash(&clean(text).split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn is_old(session: &Path) -> bool {

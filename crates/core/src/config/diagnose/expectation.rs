@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::config::commands::{VariableName, VariableValue};
-use crate::config::patterns::{OptionName, RegexText};
+use crate::config::patterns::OptionName;
+use crate::config::regex::RegexText;
 use crate::config::telemetry::HeaderName;
 use crate::config::values::{NOT_BLANK, seconds_in};
 use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, ToolPatternText};
