@@ -53,7 +53,7 @@ impl Snapshot {
                 _ => (FileKind::File, ""),
             };
             let file = FileState { kind, clean: true, staged: Some(entry.id), ..FileState::default() };
-            (repository.relative(&format!("{}{suffix}", name_of(&name))).into_owned(), file)
+            (repository.relative(format!("{}{suffix}", name_of(&name))).into_owned(), file)
         });
         // Config and hooks are those of the repository, whichever worktree it is seen from.
         let shared = self.files.iter().filter_map(|(path, file)| {
@@ -151,6 +151,6 @@ impl Snapshot {
         let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
         let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());
         let changed = repository.diff_of_commits(&commit(&self.head), &commit(&now.head))?;
-        Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path).into_owned(), id)).collect())
+        Ok(changed.into_iter().map(|(path, id)| (repository.relative(path).into_owned(), id)).collect())
     }
 }

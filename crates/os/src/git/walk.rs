@@ -28,9 +28,7 @@ impl Snapshot {
         budget: &Budget,
     ) -> Result<Option<Snapshot>, GitError> {
         let Some(repository) = Repository::find(work, budget) else { return Ok(None) };
-        let (found, rules) = Walk::run(&repository, before)?;
-        let files =
-            found.into_iter().map(|(path, file)| (repository.relative(&path).into_owned(), file)).collect();
+        let (files, rules) = Walk::run(&repository, before)?;
         let head = repository.head_or_ask()?;
         Ok(Some(Snapshot { head, prefix: repository.prefix, files, rules }))
     }
@@ -84,7 +82,8 @@ pub(super) struct Walk<'a> {
     /// By path from the top level.
     tracked: FileMap<TrackedFile>,
     /// In the order of the visit. Of a path that occurs twice the last one counts.
-    found: Vec<(String, FileState)>,
+    /// By the paths from the project.
+    found: FileMap<FileState>,
     read: u64,
     start: SystemTime,
 }
@@ -111,7 +110,7 @@ impl<'a> Walk<'a> {
     pub(super) fn run(
         repository: &'a Repository,
         before: Option<&'a Snapshot>,
-    ) -> Result<(Vec<(String, FileState)>, Rules), GitError> {
+    ) -> Result<(FileMap<FileState>, Rules), GitError> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
         let mut walk = Walk {
@@ -119,7 +118,7 @@ impl<'a> Walk<'a> {
             before,
             rules,
             tracked: FileMap::default(),
-            found: Vec::new(),
+            found: FileMap::default(),
             read: 0,
             start,
         };
@@ -197,7 +196,7 @@ impl<'a> Walk<'a> {
         let content = Some(content);
         let staged = self.tracked.remove(folder.name.trim_end_matches('/')).map(|tracked| tracked.entry.id);
         let file = FileState { kind: FileKind::Repository, content, staged, ..FileState::default() };
-        self.found.push((format!("{}.git", folder.name), file));
+        self.find(format!("{}.git", folder.name), file);
         Ok(true)
     }
 
@@ -209,6 +208,7 @@ impl<'a> Walk<'a> {
         let index = repository.tracked()?;
         let top: Rc<Path> = repository.top.as_path().into();
         self.tracked.reserve(index.entries.len());
+        self.found.reserve(index.entries.len());
         for (below, entry) in index.entries {
             let name = [name, &name_of(&below)].concat();
             self.tracked
@@ -233,7 +233,7 @@ impl<'a> Walk<'a> {
         for (name, tracked) in left {
             let staged = Some(tracked.entry.id.clone());
             if tracked.entry.mode == GITLINK {
-                self.found.push((format!("{name}/.git"), FileState { staged, ..FileState::default() }));
+                self.find(format!("{name}/.git"), FileState { staged, ..FileState::default() });
                 continue;
             }
             let path = tracked.top.join(path_of(&tracked.below));
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
                     self.add(name, &path, &metadata, Some(tracked))?;
                 }
                 Err(_) => {
-                    self.found.push((name, FileState { staged, ..FileState::default() }));
+                    self.find(name, FileState { staged, ..FileState::default() });
                 }
             }
             self.check_limits(0)?;
@@ -262,7 +262,8 @@ impl<'a> Walk<'a> {
             .as_ref()
             .is_some_and(|tracked| file.matches_index(&tracked.entry, metadata, tracked.index_time));
         file.staged = tracked.map(|tracked| tracked.entry.id);
-        let before = self.before.and_then(|before| before.files.get(&*self.repository.relative(&name)));
+        let name = self.repository.relative(name).into_owned();
+        let before = self.before.and_then(|before| before.files.get(&name));
         if let Some(before) = before.filter(|before| before.has_stamp_of(&file)) {
             file.content.clone_from(&before.content);
             file.clean = before.clean && before.staged == file.staged;
@@ -275,14 +276,18 @@ impl<'a> Walk<'a> {
                 file.stamp = None;
             }
         }
-        self.found.push((name, file));
+        self.found.insert(name, file);
         self.check_limits(0)
+    }
+
+    fn find(&mut self, name: String, file: FileState) {
+        self.found.insert(self.repository.relative(name).into_owned(), file);
     }
 
     /// Notes that something is there whose content is unknown, unless it was deleted a moment ago.
     fn unreadable(&mut self, name: String, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            self.found.push((name, FileState { kind: FileKind::Unreadable, ..FileState::default() }));
+            self.find(name, FileState { kind: FileKind::Unreadable, ..FileState::default() });
         }
     }
 
