@@ -16,6 +16,7 @@ mod command_pattern;
 mod comparison_log;
 mod compile;
 mod file_checks;
+mod link_makers;
 mod open_questions;
 pub mod own_commands;
 mod resolve;
