@@ -21,6 +21,7 @@ mod demo;
 mod des;
 mod diff;
 mod doctor;
+mod enforced;
 mod events;
 mod explain;
 mod hook_commands;

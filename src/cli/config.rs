@@ -7,14 +7,18 @@ use anyhow::bail;
 use serde_json::{Map, Value, json};
 
 use super::out::Out;
-use super::root;
+use super::{enforced, root};
+use conclaude_checks::enforce::RuleEnforcement;
 use conclaude_core::config::{Origins, Patterns};
 use conclaude_core::exit::Exit;
 use conclaude_core::packs::PackRule;
 use conclaude_core::rule;
 use conclaude_core::text::visible;
 use conclaude_core::yaml::{self, Node, Spanned};
+use conclaude_engine::hooks::Environment;
+use conclaude_engine::install::scope::session_folder;
 use conclaude_store::load::{self, LoadedConfig};
+use conclaude_store::root::Root;
 
 mod known_keys;
 
@@ -53,8 +57,9 @@ impl ConfigSubcommand {
         };
         let tree = found.unwrap_or_default();
         let mut out = Out::stdout();
+        let enforced = if origin { enforced(&root, &loaded, key.as_deref())? } else { None };
         if json {
-            out.json(&as_json(&loaded, &tree, origin))?;
+            out.json(&as_json(&loaded, &tree, origin, enforced.as_ref()))?;
         } else {
             let relative_to = if origin { Some(root.folder.as_path()) } else { None };
             print_files(&mut out, &loaded.origins)?;
@@ -62,12 +67,40 @@ impl ConfigSubcommand {
                 Some(unset) => writeln!(out, "# {unset}")?,
                 None => print(&mut out, &loaded.origins, &tree, relative_to)?,
             }
+            print_enforced(&mut out, enforced.as_ref())?;
         }
         for error in &loaded.errors {
             writeln!(Out::stderr(), "conclaude: {}", error.brief())?;
         }
         Ok(if loaded.errors.is_empty() { Exit::Success } else { Exit::Failure })
     }
+}
+
+/// Who enforces the rules, where these are shown.
+struct EnforcedRules {
+    rules: Vec<RuleEnforcement>,
+    not_installed: Option<&'static str>,
+}
+
+fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Result<Option<EnforcedRules>> {
+    let is_shown =
+        key.is_none_or(|key| ["enforce", "preToolUse"].contains(&key.split('.').next().unwrap_or(key)));
+    if !is_shown {
+        return Ok(None);
+    }
+    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let Some(compiled) = enforced::compiled(root, &project, loaded) else { return Ok(None) };
+    Ok(Some(EnforcedRules { rules: compiled?.rules, not_installed: enforced::not_installed(&project) }))
+}
+
+/// As comments: what is printed is YAML.
+fn print_enforced(out: &mut Out<'_>, enforced: Option<&EnforcedRules>) -> io::Result<()> {
+    let Some(EnforcedRules { rules, not_installed }) = enforced else { return Ok(()) };
+    writeln!(out, "# who enforces each rule:")?;
+    for line in not_installed.iter().map(|line| (*line).to_owned()).chain(enforced::lines(rules)) {
+        writeln!(out, "#   {}", visible(&line))?;
+    }
+    Ok(())
 }
 
 /// The tree with what the files extend, where that is asked for. Merged, it says nothing: what is extended is in it.
@@ -186,7 +219,12 @@ fn spans_layers(origins: &Origins, keys: [&str; 2]) -> bool {
     layers.next().is_some_and(|first| layers.any(|layer| layer != first))
 }
 
-fn as_json(loaded: &LoadedConfig, tree: &Spanned<Node>, with_origins: bool) -> Value {
+fn as_json(
+    loaded: &LoadedConfig,
+    tree: &Spanned<Node>,
+    with_origins: bool,
+    enforced: Option<&EnforcedRules>,
+) -> Value {
     let LoadedConfig { origins, errors, .. } = loaded;
     let files =
         origins.sources().iter().map(|source| json!({"layer": source.layer.name(), "path": source.path}));
@@ -199,6 +237,9 @@ fn as_json(loaded: &LoadedConfig, tree: &Spanned<Node>, with_origins: bool) -> V
         let mut found = Map::new();
         collect(origins, tree, String::new(), &mut found);
         report.insert("origins".into(), Value::Object(found));
+        if let Some(enforced) = enforced {
+            report.insert("enforcement".into(), enforced::as_json(&enforced.rules));
+        }
     }
     report
 }

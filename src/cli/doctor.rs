@@ -18,6 +18,7 @@ use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use probe::{Arrival, ProbeAnswer};
 
+mod enforcement;
 mod health;
 mod probe;
 mod programs;
@@ -37,6 +38,7 @@ pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     checks.extend(settings::duplicates(&installation));
     checks.extend(settings::agents(&installation));
     checks.extend(rules::trusted(&installation));
+    checks.extend(enforcement::rules(&installation));
     checks.extend(rules::judge(&installation));
     checks.extend(rules::telemetry(&installation));
     checks.extend(health::state(&installation));

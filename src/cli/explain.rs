@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use serde_json::Value;
 
+use super::enforced;
 use super::out::Out;
+use conclaude_checks::enforce::RuleEnforcement;
+use conclaude_core::config::Patterns;
 use conclaude_core::dialect::claude::names::AGENTS;
 use conclaude_core::dialect::claude::{fields, mcp, tools};
 use conclaude_core::event::EventKind;
@@ -15,6 +18,8 @@ use conclaude_engine::hooks::rehearse::{Rehearsal, rehearse};
 use conclaude_engine::hooks::{Environment, switch};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{agents, registration};
+use conclaude_store::load;
+use conclaude_store::root::Root;
 
 pub(super) mod json;
 pub(super) mod layout;
@@ -41,6 +46,8 @@ pub(super) struct Explanation {
     pub(super) rehearsal: Option<Rehearsal>,
     /// What the user should know beside it.
     pub(super) notes: Vec<String>,
+    /// Who enforces each guard, where the config has `enforce`.
+    pub(super) enforced: Vec<RuleEnforcement>,
 }
 
 pub(super) fn run(request: &ExplainRequest) -> anyhow::Result<Exit> {
@@ -80,6 +87,7 @@ pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
         only_if_trusted: registration::asks_for_trust(&found),
         changed: asked.changed.clone(),
         is_sample: asked.is_sample,
+        explains: true,
         ..Environment::default()
     };
     let payload = Value::Object(asked.payload.clone()).to_string();
@@ -88,7 +96,25 @@ pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
     notes.extend(not_called(asked.event, &found));
     let rehearsal =
         rehearse(asked.event, payload.as_bytes(), &environment).map_err(|error| anyhow!("{error}"))?;
-    Ok(Explanation { asked, rehearsal, notes })
+    let enforced = if asked.event == EventKind::PreToolUse {
+        enforced_rules(&asked, &environment, &mut notes)?
+    } else {
+        Vec::new()
+    };
+    Ok(Explanation { asked, rehearsal, notes, enforced })
+}
+
+fn enforced_rules(
+    asked: &ExplainEvent,
+    environment: &Environment,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<RuleEnforcement>> {
+    let root = Root::find(environment.project_dir.as_deref(), Path::new(asked.cwd()));
+    let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
+    let loaded = load::all(&root, Patterns::All);
+    let Some(compiled) = enforced::compiled(&root, &project, &loaded) else { return Ok(Vec::new()) };
+    notes.extend(enforced::not_installed(&project).map(|why| format!("`enforce` is {why}")));
+    Ok(compiled?.rules)
 }
 
 /// Why Claude Code would not call conclaude at all.

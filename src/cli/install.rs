@@ -9,6 +9,7 @@ use clap::Args;
 use super::{diff, root};
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
+use conclaude_core::dialect::claude::layout::LOCAL_SETTINGS;
 use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
@@ -16,6 +17,7 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::{Change, Removal, RemovedCopies};
 use conclaude_engine::install::configured_hooks;
 use conclaude_engine::install::duplicates::{self, Duplicate};
+use conclaude_engine::install::enforcement::EnforcedSettings;
 use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::local_file::{self, Exclusion};
 use conclaude_engine::install::purge::Leftovers;
@@ -25,6 +27,8 @@ use conclaude_engine::install::{registration, schema_file};
 use conclaude_store::load::{self, LOCAL};
 use conclaude_store::root::Root;
 use conclaude_store::store;
+
+mod enforce;
 
 #[derive(Args, Clone, Default)]
 pub(super) struct ScopeArgs {
@@ -53,6 +57,10 @@ impl ScopeArgs {
 pub(super) struct InstallRequest {
     #[command(flatten)]
     which: ScopeArgs,
+    /// Only the rules for files, in Claude Code's sandbox and permission rules (.claude/settings.local.json); the config must have
+    /// `enforce`
+    #[arg(long, conflicts_with_all = ["project", "local", "user"])]
+    enforce: bool,
     /// Show what would change, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -64,11 +72,14 @@ pub(super) struct UninstallRequest {
     request: InstallRequest,
     /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
     /// settings. Never .conclaude.yaml, nor the only copy of hooks that were taken over
-    #[arg(long)]
+    #[arg(long, conflicts_with = "enforce")]
     purge: bool,
 }
 
 pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
+    if request.enforce {
+        return enforce::install(request.dry_run);
+    }
     let (root, scope) = (root()?, request.which.scope());
     let config = config(&root, scope)?;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
@@ -210,7 +221,10 @@ fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
 
 pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
     let (root, purge) = (root()?, request.purge);
-    let InstallRequest { which, dry_run } = &request.request;
+    let InstallRequest { which, enforce, dry_run } = &request.request;
+    if *enforce {
+        return enforce::uninstall(*dry_run);
+    }
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let removal = Removal::of(which.scope(), &project)?;
     let mut out = Out::stdout();
@@ -250,6 +264,7 @@ pub(super) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Exit> {
     name_lost_hooks(&mut out, removal.path(), &uninstallation.lost_hooks())?;
     let leftovers = Leftovers::of(&root.folder, &project);
     if purge {
+        enforce::remove(&mut out, &project, *dry_run)?;
         remove(&mut out, &leftovers, *dry_run)?;
     }
     if !*dry_run {
@@ -344,6 +359,12 @@ fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) 
     for file in registration::locations(&found) {
         let (path, flag) = (file.path.display(), file.scope.flag());
         writeln!(out, "stays: the registration in {path}; `conclaude uninstall {flag}` removes it")?;
+    }
+    if EnforcedSettings::is_installed(project) {
+        writeln!(
+            out,
+            "stays: the rules for files in {LOCAL_SETTINGS}; `conclaude uninstall --enforce` removes them"
+        )?;
     }
     if let Some(config) = &root.config {
         writeln!(out, "stays: {}, which is yours", config.display())?;

@@ -201,7 +201,7 @@ fn of_thousands_of_problems_the_first_are_reported() {
     20 | key19: 1
        | ^^^^^ not a key of this section
        |
-       = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, and events in camelCase, such as `subagentStop`
+       = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`
 
     … and 8980 further problems
     ");
@@ -275,7 +275,7 @@ fn common_mistakes_in_yaml_get_their_own_help() {
     1 | bogus: 1
       | ^^^^^ not a key of this section
       |
-      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, and events in camelCase, such as `subagentStop`
+      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`
     "#);
 }
 
@@ -405,7 +405,7 @@ fn the_schema_knows_every_key_with_its_description() {
     let keys: Vec<&str> = ["extends", "maxBlocks"]
         .into_iter()
         .chain(sections)
-        .chain(["notifications", "des", "audit", "telemetry", "packs", "report", "skillStart"])
+        .chain(["notifications", "des", "audit", "telemetry", "packs", "report", "enforce", "skillStart"])
         .collect();
     assert_eq!(properties.keys().collect::<Vec<_>>(), keys);
     for (name, definition) in schema["definitions"].as_object().unwrap() {

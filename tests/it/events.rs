@@ -244,7 +244,7 @@ fn events_lists_what_each_can_do() {
       patterns compare  tool_name
       onFailure: block  Claude reads why
       context: true     yes
-      registered        with commands, notifications, gates or commands of events that show nothing themselves
+      registered        with commands, `enforce: [sandbox]`, notifications, gates or commands of events that show nothing themselves
       variables
         CONCLAUDE_TOOL_NAME
         CONCLAUDE_TOOL_USE_ID

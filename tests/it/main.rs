@@ -30,6 +30,7 @@ mod dialects;
 mod doctor;
 mod documented_rules;
 mod documents;
+mod enforce;
 mod events;
 mod everyday;
 mod explain;

@@ -16,6 +16,7 @@ mod command_pattern;
 mod comparison_log;
 mod compile;
 mod file_checks;
+mod link_makers;
 mod open_questions;
 pub mod own_commands;
 mod resolve;
@@ -30,11 +31,14 @@ mod unknown_arguments;
 pub use call::{Finding, OwnFiles, ToolCall};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
-pub use compile::Sources;
+pub use compile::{Sources, rule_sources};
 pub use open_questions::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
 pub use own_commands::read_shell;
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
-pub use rules::{Action, AgentFilter, FileQuery, FileUsage, GuardRules, InputPattern, RuleOrigin, is_about};
+pub use rules::{
+    Action, AgentFilter, FileQuery, FileRule, FileRules, FileUsage, GuardRules, InputPattern, RuleOrigin,
+    is_about,
+};
 pub use search::EntryCount;
 pub use tool_rule::pipeline;
 pub use touch_pattern::TouchPattern;

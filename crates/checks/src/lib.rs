@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 
 pub mod des;
+pub mod enforce;
 pub mod guard;
 pub mod paths;
 pub mod permission;

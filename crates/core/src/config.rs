@@ -11,6 +11,7 @@ mod cases;
 mod commands;
 mod des;
 mod diagnose;
+mod enforcement;
 mod event_sections;
 mod extension;
 mod guards;
@@ -42,6 +43,7 @@ pub use des::{
     ScopeMode, TDD_14,
 };
 pub use diagnose::{ConfigError, LocatedProblem, Problem, Remark, Style, TRUST_IT, note, warning};
+pub use enforcement::{Enforcer, Enforcers};
 pub use event_sections::{ContextRuleConfig, MessageDisplayConfig, StopConfig, UserPromptSubmitConfig};
 pub use extension::{ExtensionError, with_extended};
 pub use guards::{
@@ -125,6 +127,9 @@ pub struct ConclaudeConfig {
     pub packs: Option<PackSwitches>,
     /// What `conclaude report` needs to know.
     pub report: Option<ReportConfig>,
+    /// Who else keeps `uneditableFiles` and `unreadableFiles`: `sandbox` (the operating system, for shell commands) and `permissions`
+    /// (Claude Code, for its file tools). `conclaude install --enforce` writes that into Claude Code's settings. Default: nobody.
+    pub enforce: Option<List<Enforcer, 0, 16>>,
 }
 
 impl ConclaudeConfig {
@@ -161,6 +166,12 @@ impl ConclaudeConfig {
             || self.prompts.rules().next().is_some()
             || self.endpoint().is_some()
             || self.stop.infinite().is_some()
+    }
+
+    /// Who else keeps the rules for files.
+    #[must_use]
+    pub fn enforcers(&self) -> Enforcers {
+        self.enforce.iter().flatten().collect()
     }
 
     #[must_use]

@@ -49,8 +49,9 @@ pub struct FilePattern {
     is_for_directories: bool,
 }
 
+/// Where the paths that a pattern is compared with start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Anchor {
+pub enum Anchor {
     /// One name, of the file or of a directory above it.
     AnyDepth,
     /// A path from the root.
@@ -110,6 +111,20 @@ impl FilePattern {
         // The slash keeps the pattern from being one of names at any depth.
         let pattern = FilePattern::new(&format!("/{}", rest.trim_start_matches('/')), home)?;
         Ok(FilePattern { anchor, ..pattern })
+    }
+
+    pub fn anchor(&self) -> Anchor {
+        self.anchor
+    }
+
+    /// The glob without what its start and its end say: of `~/.ssh/` it is `home/me/.ssh`.
+    pub fn glob(&self) -> &str {
+        self.glob.as_str()
+    }
+
+    /// Whether it is written with a `/` at its end.
+    pub fn is_for_directories(&self) -> bool {
+        self.is_for_directories
     }
 
     /// The same without the project's root as its start, where it may also be an absolute path.

@@ -13,6 +13,7 @@
 pub mod agent;
 pub mod blocks;
 pub mod config;
+pub mod coverage;
 pub mod decide;
 pub mod dialect;
 pub mod error;

@@ -154,7 +154,8 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
     let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
     steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
-    steps.extend(Report::of(event).into_iter().map(Action::Report).map(Step::itself));
+    let reports = Report::of(event, facts.config.enforcers());
+    steps.extend(reports.into_iter().map(Action::Report).map(Step::itself));
     if facts.is_event_concerned {
         steps.push(Step::itself(Action::Report(Report::Config)));
     }

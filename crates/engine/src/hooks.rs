@@ -19,6 +19,7 @@ mod commands;
 mod config;
 mod context;
 mod delivery;
+mod enforcement;
 mod finish;
 mod gate_context;
 mod gates;

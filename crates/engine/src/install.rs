@@ -8,6 +8,7 @@ pub mod backups;
 pub mod change;
 pub mod configured_hooks;
 pub mod duplicates;
+pub mod enforcement;
 mod error;
 pub mod import;
 pub mod local_file;

@@ -6,10 +6,10 @@ use crate::install::agents;
 use crate::install::registration::over_limit;
 use crate::install::scope::Scope;
 use conclaude_core::config::{CommandConfig, ConclaudeConfig, Remark};
+use conclaude_core::coverage;
 use conclaude_core::event::EventKind;
 use conclaude_store::load::LoadedConfig;
 
-mod coverage;
 mod file_rules;
 mod files;
 mod names;

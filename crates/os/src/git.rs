@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::budget::Budget;
 use shell_effects::Extent;
 
+mod entries;
 mod error;
 mod excludes;
 mod file;
@@ -21,6 +22,7 @@ mod rules;
 mod snapshot;
 mod walk;
 
+pub use entries::{TreeEntry, entries};
 pub use error::GitError;
 use index::path_of;
 use repository::Repository;

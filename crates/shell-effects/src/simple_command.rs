@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
-use crate::programs::program::{Control, Deletes};
+use crate::programs::program::{Action, Control, Deletes, Stdin};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 
@@ -20,6 +20,21 @@ impl SimpleCommand {
         self.is_builtin()
             && self.entry.is_some_and(|program| program.builtin.evaluates)
             && self.words.iter().any(|word| is_evaluated(word))
+    }
+
+    /// Whether the effects of its script have all that it does to files. Others may run code that nobody sees, such as `make` or
+    /// `python3 script.py`.
+    #[must_use]
+    pub fn tells_all(&self) -> bool {
+        let Some(program) = self.entry else { return false };
+        let is_described = match program.action {
+            Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_) | Action::Format(_) => {
+                true
+            }
+            Action::Special(_) => program.stdin == Stdin::Data && program.name() != "make",
+            _ => false,
+        };
+        is_described && self.is_known && self.unknown_code.is_none()
     }
 
     /// Whether it only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.

@@ -12,6 +12,7 @@ use conclaude_core::text::hex;
 use conclaude_os::files;
 use conclaude_os::log;
 
+pub mod enforcement;
 pub mod outbox;
 pub mod permits;
 pub mod running;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Explanation, words};
+use crate::cli::enforced;
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Command;
@@ -19,6 +20,9 @@ pub(super) fn of(explained: &Explanation) -> Value {
     let rehearsal = explained.rehearsal.as_ref().map(of_rehearsal);
     if let (Some(report), Some(Value::Object(more))) = (report.as_object_mut(), rehearsal) {
         report.extend(more);
+        if !explained.enforced.is_empty() {
+            report.insert("enforcement".into(), enforced::as_json(&explained.enforced));
+        }
     }
     report
 }

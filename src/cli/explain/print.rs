@@ -4,12 +4,14 @@ use std::io;
 
 use super::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
 use super::{Explanation, rules, words};
+use crate::cli::enforced;
 use crate::cli::out::{Out, Paint};
 use conclaude_core::config::Reaction;
 use conclaude_core::decide::Word;
 use conclaude_core::event::Blocking;
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::FILES;
+use conclaude_core::rule::Rule;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
@@ -23,6 +25,7 @@ pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io:
     if !causes(out, rehearsal)? {
         paragraph(out, 2, "no rule is against it, and no command runs")?;
     }
+    enforced_rules(out, explained, rehearsal, all)?;
     notes(out, explained)?;
     if !all {
         let what = "`--all` shows the config files, every rule that was compared, and every answer";
@@ -33,6 +36,31 @@ pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io:
     commands(out, rehearsal)?;
     environment(out, rehearsal)?;
     answers(out, rehearsal)
+}
+
+/// Who enforces the rules that match, or all of them.
+fn enforced_rules(
+    out: &mut Out<'_>,
+    explained: &Explanation,
+    rehearsal: &Rehearsal,
+    all: bool,
+) -> io::Result<()> {
+    if explained.enforced.is_empty() {
+        return Ok(());
+    }
+    if all {
+        section(out, "Who enforces each rule")?;
+        return enforced::lines(&explained.enforced).iter().try_for_each(|line| paragraph(out, 2, line));
+    }
+    let found = rehearsal.checks.iter().flatten().filter_map(|outcome| outcome.as_finding()?.rule.as_deref());
+    let mut seen: Vec<&Rule> = Vec::new();
+    for rule in found {
+        if let Some(one) = explained.enforced.iter().find(|one| one.rule == *rule && !seen.contains(&rule)) {
+            seen.push(rule);
+            paragraph(out, 2, &format!("{}: {}", one.class, one.why))?;
+        }
+    }
+    Ok(())
 }
 
 /// The config files that were read, and every rule for a tool with why it applies or does not.

@@ -63,6 +63,9 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         Action::Report(Report::Unfinished) => {
             Some("reports gated agents that never stopped; that is not looked at here".into())
         }
+        Action::Report(Report::Enforcement) => {
+            Some("adds new files to those that the sandbox protects; that is not looked at here".into())
+        }
         Action::Note(text) | Action::Remark(text) => Some(text.clone()),
         Action::Wait(waiting) => Some(format!("waits for background agents: {}", waiting.agents.join(", "))),
         Action::Continue(_) => Some("`stop.infinite` asks Claude to go on".into()),

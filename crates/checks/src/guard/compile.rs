@@ -1,5 +1,6 @@
 //! Compiles the rules of the config.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
@@ -8,8 +9,8 @@ use super::rules::{
 };
 use super::touch_pattern::TouchPattern;
 use conclaude_core::config::{
-    CommandGlob, CommandMatch, FileAction, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, RuleAction,
-    SwitchConfig, ToolAction, ToolRuleConfig,
+    CommandGlob, CommandMatch, FileAction, FileGlob, FileRuleConfig, Layer, Origins, PreToolUseConfig,
+    RuleAction, SwitchConfig, ToolAction, ToolRuleConfig, file_name,
 };
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools::SHELL;
@@ -18,6 +19,13 @@ use shell_effects::glob::{Glob, GlobError, Kind};
 
 /// The names of the config files, and the layer of each.
 pub struct Sources<'a>(pub &'a [(Arc<str>, Layer)]);
+
+/// What the files of a config are called, and whose they are.
+#[must_use]
+pub fn rule_sources(origins: &Origins, root: &Path) -> Vec<(Arc<str>, Layer)> {
+    let name_of = |path: &Path| file_name(path, Some(root)).into();
+    origins.sources().iter().map(|source| (name_of(&source.path), source.layer)).collect()
+}
 
 impl Sources<'_> {
     pub fn origin<T>(&self, key: &'static str, at: &Located<T>) -> RuleOrigin {

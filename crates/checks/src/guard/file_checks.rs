@@ -10,7 +10,7 @@ use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_os::git;
-use shell_effects::{Access, Doubt, Extent, SimpleCommand, program_name};
+use shell_effects::{Access, Extent};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -184,44 +184,12 @@ pub(super) fn files(
     found
 }
 
-/// Programs by which a path leads to another file than before.
-const LINKING: &[&str] = &["ln", "link", "mount", "bindfs", "overlayroot", "unshare", "nsenter"];
-
-/// Programs that make no links, nor copy any.
-const NOT_LINKING: &[&str] =
-    &["mkdir", "cd", "pushd", "echo", "printf", "cat", "ls", "test", "[", "set", "true", "touch", "export"];
-
-/// Whether a path that is not there may be that of another file when the command comes to it: something in the script may make a
-/// link, or mount something.
-fn may_lead_elsewhere(effects: &Effects, touch: &Touch) -> bool {
-    let Some(own) = touch.command else { return false };
-    let is_one_of = |command: &SimpleCommand, names: &[&str]| {
-        command.words.first().is_some_and(|program| names.contains(&program_name(program)))
-    };
-    let others = || effects.commands.iter().enumerate().filter(|(index, _)| *index != own);
-    let links = |command: &SimpleCommand| command.makes_symbolic_link || is_one_of(command, LINKING);
-    if others().any(|(_, command)| links(command) || command.unknown_code.is_some())
-        || effects.touches.iter().any(|other| other.access == Access::Link)
-    {
-        return true;
-    }
-    let is_code = |unclear: &Uncertainty| {
-        matches!(unclear, Uncertainty::Doubt(Doubt::InlineCode { .. } | Doubt::UnknownScript { .. }))
-    };
-    if own > 0 && effects.unclear.iter().any(is_code) {
-        return true;
-    }
-    // Anything may have made its directory.
-    let has_directory = touch.path.parent().is_some_and(Path::is_dir);
-    !has_directory && others().any(|(index, command)| index < own && !is_one_of(command, NOT_LINKING))
-}
-
 /// How a call uses a file.
 pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
     if writes(touch.access)
         && touch.access != Access::Link
         && !touch.exists
-        && !may_lead_elsewhere(effects, touch)
+        && !effects.link_makers.may_redirect(touch)
     {
         return FileUsage::Creates;
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
+use super::link_makers::LinkMakers;
 use super::search::expand;
 use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
@@ -106,6 +107,7 @@ pub struct Effects {
     pub commands: Vec<SimpleCommand>,
     /// Indices of the commands of each pipeline.
     pub pipelines: Vec<Vec<usize>>,
+    pub link_makers: LinkMakers,
 }
 
 impl Effects {
@@ -225,7 +227,8 @@ impl Ground<'_> {
 
     pub fn of_script(&self, script: Script) -> Effects {
         let effects = self.on_files(&script);
-        Effects { commands: script.commands, pipelines: script.pipelines, ..effects }
+        let link_makers = LinkMakers::of(&script.commands, &effects.touches, &effects.unclear);
+        Effects { commands: script.commands, pipelines: script.pipelines, link_makers, ..effects }
     }
 
     /// The same without the commands.

@@ -23,6 +23,11 @@ impl AgentFilter {
         AgentFilter(agent.map(|agent| agent.glob().clone()))
     }
 
+    /// Whether it is for every agent.
+    pub fn is_all(&self) -> bool {
+        self.0.is_none()
+    }
+
     pub fn include(&self, agent: &str) -> bool {
         self.0.as_ref().is_none_or(|glob| glob.matches(agent).unwrap_or(true))
     }
@@ -57,7 +62,7 @@ pub struct FileRule {
 impl FileRule {
     /// Whether this exception applies to what another rule protects. It does not apply to a rule of an outer layer that is not
     /// overridable. An exception of a pack applies to that pack only.
-    fn may_free(&self, held: &FileRule) -> bool {
+    pub(crate) fn may_free(&self, held: &FileRule) -> bool {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;
         is_let && (!self.origin.is_of_pack() || self.origin.file == held.origin.file)
     }

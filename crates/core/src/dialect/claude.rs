@@ -18,6 +18,7 @@ mod parse;
 pub mod prompt;
 mod render;
 pub mod sample;
+pub mod sandbox;
 pub mod tags;
 pub mod tools;
 pub mod transcript;

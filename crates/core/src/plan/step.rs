@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Protocol, Reaction, Show};
+use crate::config::{
+    Enforcers, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Protocol, Reaction, Show,
+};
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::rule::Rule;
@@ -192,6 +194,7 @@ impl fmt::Display for Action {
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Report(Report::Config) => f.write_str("the report on the config"),
+            Action::Report(Report::Enforcement) => f.write_str("the files that the sandbox protects"),
             Action::Command(command) => write!(f, "`{}`", command.run.trim()),
             Action::Note(text) | Action::Remark(text) => f.write_str(text),
             Action::Wait(_) => f.write_str("waiting for background agents"),
@@ -229,15 +232,22 @@ pub enum Report {
     Unfinished,
     /// A config with an error that concerns the event.
     Config,
+    /// What Claude Code's sandbox did not protect yet.
+    Enforcement,
 }
 
 impl Report {
-    pub(super) fn of(event: EventKind) -> Option<Report> {
-        match event {
-            EventKind::SessionStart => Some(Report::Installation),
-            EventKind::Stop | EventKind::SessionEnd => Some(Report::Unfinished),
-            _ => None,
+    pub(super) fn of(event: EventKind, enforcers: Enforcers) -> Vec<Report> {
+        let mut reports = match event {
+            EventKind::SessionStart => vec![Report::Installation],
+            EventKind::Stop | EventKind::SessionEnd => vec![Report::Unfinished],
+            _ => Vec::new(),
+        };
+        let is_start = event == EventKind::SessionStart;
+        if is_start && enforcers.is_any() || event == EventKind::PostToolUse && enforcers.sandbox {
+            reports.push(Report::Enforcement);
         }
+        reports
     }
 }
 

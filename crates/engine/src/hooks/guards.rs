@@ -16,7 +16,7 @@ use conclaude_checks::guard::{
 };
 use conclaude_checks::paths::Links;
 use conclaude_core::agent::{Agent, actor};
-use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules, file_name};
+use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules};
 use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::mcp;
@@ -299,9 +299,7 @@ pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
 
 /// What the files of the config are called, and whose they are.
 pub(super) fn sources(context: &Context<'_>) -> Vec<(Arc<str>, Layer)> {
-    let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
-    let used = context.config.origins.sources();
-    used.iter().map(|source| (name_of(&source.path).into(), source.layer)).collect()
+    guard::rule_sources(&context.config.origins, &context.root.folder)
 }
 
 fn verdict(found: &guard::Finding) -> (Verdict, Code) {

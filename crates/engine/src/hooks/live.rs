@@ -4,7 +4,9 @@ use super::changed_input::ChangedCall;
 use super::commands::CommandOutput;
 use super::context::Context;
 use super::run::{self, World};
-use super::{commands, config, gates, guards, panics, permissions, prompt_context, reports, state_changes};
+use super::{
+    commands, config, enforcement, gates, guards, panics, permissions, prompt_context, reports, state_changes,
+};
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange, Step};
@@ -53,6 +55,7 @@ impl World for Live<'_> {
             Report::Installation => reports::installation(self.context),
             Report::Unfinished => reports::unfinished(self.context),
             Report::Config => config::report_error(self.context).into_iter().collect(),
+            Report::Enforcement => enforcement::update(self.context),
         }
     }
 

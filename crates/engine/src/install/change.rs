@@ -82,12 +82,12 @@ fn uninstalled(now: &str, backups: &[Backup]) -> Result<(Option<String>, bool), 
     }
 }
 
-struct SettingsFile {
-    file: UserFile,
+pub(super) struct SettingsFile {
+    pub(super) file: UserFile,
 }
 
 impl SettingsFile {
-    fn of(scope: Scope, project: &Path) -> Result<SettingsFile, InstallError> {
+    pub(super) fn of(scope: Scope, project: &Path) -> Result<SettingsFile, InstallError> {
         let path = scope.path(project).ok_or(InstallError::NoHome(variables::CONFIG_DIR))?;
         let file = UserFile { path };
         // A registration there that does not ask for trust would run the commands of every repository.
@@ -99,7 +99,7 @@ impl SettingsFile {
         Ok(SettingsFile { file })
     }
 
-    fn backups(&self) -> Backups {
+    pub(super) fn backups(&self) -> Backups {
         Backups::of(&self.file.path)
     }
 }

@@ -5,6 +5,7 @@ mod client_schema;
 mod command_line;
 mod document;
 mod edit;
+pub mod entries;
 mod read;
 mod user_hooks;
 

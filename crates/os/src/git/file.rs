@@ -133,6 +133,29 @@ impl FileState {
             _ => true,
         }
     }
+
+    /// Whether something else is staged or committed of a file that does not differ: neither its content nor what was staged before.
+    pub(super) fn is_recorded_otherwise(
+        &self,
+        now: &FileState,
+        committed: Option<&String>,
+        path: impl Fn() -> PathBuf,
+    ) -> bool {
+        let is_known = |id: &str| {
+            self.staged.as_deref() == Some(id)
+                || match now.kind {
+                    FileKind::Repository => now.content.as_deref() == Some(id),
+                    FileKind::Absent => id.bytes().all(|byte| byte == b'0'),
+                    _ => is_blob(&path(), id),
+                }
+        };
+        let is_staged_otherwise = match &now.staged {
+            staged if *staged == self.staged => false,
+            Some(id) => !is_known(id),
+            None => now.kind != FileKind::Absent,
+        };
+        is_staged_otherwise || committed.is_some_and(|id| !is_known(id))
+    }
 }
 
 /// Our own hash of a file or of what a link points to.

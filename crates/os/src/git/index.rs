@@ -2,7 +2,7 @@
 //! nothing that the repository configures.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use sha1::Sha1;
@@ -45,7 +45,8 @@ struct RawEntry {
     extended_flags: u16,
 }
 
-pub(super) type IndexEntries = HashMap<Vec<u8>, IndexEntry>;
+/// In the order of the index.
+pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
 /// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere,
 /// or stand for whole directories.
@@ -202,15 +203,15 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// A file name as text. Git gives bytes: a name that is not UTF-8 gets its bytes appended, so that two such names stay different.
-pub(super) fn name_of(path: &[u8]) -> String {
+pub(super) fn name_of(path: &[u8]) -> Cow<'_, str> {
     if let Ok(name) = std::str::from_utf8(path) {
-        return name.to_owned();
+        return name.into();
     }
     let part = |bytes: &[u8]| match std::str::from_utf8(bytes) {
         Ok(name) => name.to_owned(),
         Err(_) => format!("{}#{}", text(bytes), hex(bytes)),
     };
-    path.split(|byte| *byte == b'/').map(part).collect::<Vec<String>>().join("/")
+    path.split(|byte| *byte == b'/').map(part).collect::<Vec<String>>().join("/").into()
 }
 
 #[cfg(unix)]

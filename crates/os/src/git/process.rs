@@ -54,7 +54,7 @@ impl Repository {
         // Each file is two parts: `:100644 100644 OLD NEW M`, and its path.
         while let (Some(facts), Some(path)) = (parts.next(), parts.next()) {
             let id = text(facts).split(' ').nth(3).unwrap_or_default().to_owned();
-            changed.push((name_of(path), id));
+            changed.push((name_of(path).into_owned(), id));
         }
         Ok(changed)
     }
@@ -111,13 +111,15 @@ impl Repository {
         let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         let output = self.git_within(&arguments, PATIENT_WAIT)?;
         // `XY`, a blank, and the path from the top level.
-        Ok(split_nul(&output).filter_map(|line| Some(name_of(line.get(3..)?))).collect())
+        Ok(split_nul(&output).filter_map(|line| Some(name_of(line.get(3..)?).into_owned())).collect())
     }
 
     /// The files that git knows, and those that it does not ignore.
     pub(super) fn all_files(&self) -> Result<Vec<String>, GitError> {
         let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
-        Ok(split_nul(&self.git_within(&arguments, PATIENT_WAIT)?).map(name_of).collect())
+        Ok(split_nul(&self.git_within(&arguments, PATIENT_WAIT)?)
+            .map(|name| name_of(name).into_owned())
+            .collect())
     }
 
     /// The files that git does not track: those that it ignores, or the others. Nested repositories are left out.
@@ -127,7 +129,10 @@ impl Repository {
             arguments.push("--ignored");
         }
         let output = self.git(&arguments)?;
-        Ok(split_nul(&output).map(name_of).filter(|name| !name.ends_with('/')).collect())
+        Ok(split_nul(&output)
+            .map(|name| name_of(name).into_owned())
+            .filter(|name| !name.ends_with('/'))
+            .collect())
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {

@@ -49,11 +49,12 @@ impl Repository {
     }
 
     /// A path from the top level, made relative to the directory.
-    pub(super) fn relative<'p>(&self, path: &'p str) -> Cow<'p, str> {
+    pub(super) fn relative<'p>(&self, path: impl Into<Cow<'p, str>>) -> Cow<'p, str> {
+        let path = path.into();
         if self.prefix.is_empty() {
-            return Cow::Borrowed(path);
+            return path;
         }
-        let (mut above, mut below) = (self.prefix.as_str(), path);
+        let (mut above, mut below) = (self.prefix.as_str(), &*path);
         while let Some(((folder, deeper), (part, rest))) = above.split_once('/').zip(below.split_once('/'))
             && folder == part
         {

@@ -18,6 +18,9 @@ const EMPTY_TREES: [&str; 2] = [
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 ];
 
+/// By file name. A repository may have 100,000 files, and the hasher of the standard library is slower.
+pub(super) type FileMap<T> = HashMap<String, T, foldhash::fast::RandomState>;
+
 /// A work tree at one moment. Paths are relative to the directory it was taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -26,7 +29,7 @@ pub struct Snapshot {
     /// The directory below the top level of the repository.
     pub(super) prefix: String,
     /// Looked up for each file of a tree. A sorted map compares long equal beginnings of paths at each step of a look-up.
-    pub(super) files: HashMap<String, FileState>,
+    pub(super) files: FileMap<FileState>,
     pub(super) rules: Rules,
 }
 
@@ -50,7 +53,7 @@ impl Snapshot {
                 _ => (FileKind::File, ""),
             };
             let file = FileState { kind, clean: true, staged: Some(entry.id), ..FileState::default() };
-            (repository.relative(&format!("{}{suffix}", name_of(&name))).into_owned(), file)
+            (repository.relative(format!("{}{suffix}", name_of(&name))).into_owned(), file)
         });
         // Config and hooks are those of the repository, whichever worktree it is seen from.
         let shared = self.files.iter().filter_map(|(path, file)| {
@@ -79,37 +82,19 @@ impl Snapshot {
             return Err(GitError::Gone);
         }
         let committed = self.committed_until(now, work, budget)?;
-        let new = now.files.keys().filter(|path| !self.files.contains_key(*path));
-        let elsewhere =
-            committed.keys().filter(|path| !self.files.contains_key(*path) && !now.files.contains_key(*path));
-        let candidates = self.files.keys().chain(new).chain(elsewhere);
-        let is_changed = |path: &&String| self.is_changed(path, now, work, committed.get(*path));
-        Ok(candidates.filter(is_changed).cloned().collect())
-    }
-
-    fn is_changed(&self, path: &str, now: &Snapshot, work: &Path, committed: Option<&String>) -> bool {
         let nothing = FileState::default();
-        let (before, now) =
-            (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
-        let file = || work.join(path);
-        if before.differs(now, file) {
-            return true;
-        }
-        // The file is as it was. What is staged or committed of it must be that, or what was staged before.
-        let is_known = |id: &str| {
-            before.staged.as_deref() == Some(id)
-                || match now.kind {
-                    FileKind::Repository => now.content.as_deref() == Some(id),
-                    FileKind::Absent => id.bytes().all(|byte| byte == b'0'),
-                    _ => file::is_blob(&file(), id),
-                }
-        };
-        let is_staged_otherwise = match &now.staged {
-            staged if *staged == before.staged => false,
-            Some(id) => !is_known(id),
-            None => now.kind != FileKind::Absent,
-        };
-        is_staged_otherwise || committed.is_some_and(|id| !is_known(id))
+        let known =
+            self.files.iter().map(|(path, before)| (path, before, now.files.get(path).unwrap_or(&nothing)));
+        let new = now.files.iter().filter(|(path, _)| !self.files.contains_key(*path));
+        let new = new.map(|(path, now)| (path, &nothing, now));
+        let is_elsewhere = |path: &&String| !self.files.contains_key(*path) && !now.files.contains_key(*path);
+        let elsewhere = committed.keys().filter(is_elsewhere).map(|path| (path, &nothing, &nothing));
+        let candidates = known.chain(new).chain(elsewhere);
+        let changed = candidates.filter(|(path, before, now)| {
+            let file = || work.join(path);
+            before.differs(now, file) || before.is_recorded_otherwise(now, committed.get(*path), file)
+        });
+        Ok(changed.map(|(path, _, _)| path.clone()).collect())
     }
 
     /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
@@ -166,6 +151,6 @@ impl Snapshot {
         let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
         let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());
         let changed = repository.diff_of_commits(&commit(&self.head), &commit(&now.head))?;
-        Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path).into_owned(), id)).collect())
+        Ok(changed.into_iter().map(|(path, id)| (repository.relative(path).into_owned(), id)).collect())
     }
 }

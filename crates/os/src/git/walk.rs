@@ -1,6 +1,5 @@
 //! Visits every file of a work tree that is tracked or that no rule hides, also in nested repositories.
 
-use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use super::file::{self, FileKind, FileState};
 use super::index::{self, GITLINK, IndexEntries, IndexEntry, name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
-use super::snapshot::Snapshot;
+use super::snapshot::{FileMap, Snapshot};
 use crate::budget::Budget;
 use crate::files;
 use conclaude_core::dialect::claude::layout;
@@ -29,9 +28,7 @@ impl Snapshot {
         budget: &Budget,
     ) -> Result<Option<Snapshot>, GitError> {
         let Some(repository) = Repository::find(work, budget) else { return Ok(None) };
-        let (found, rules) = Walk::run(&repository, before)?;
-        let files =
-            found.into_iter().map(|(path, file)| (repository.relative(&path).into_owned(), file)).collect();
+        let (files, rules) = Walk::run(&repository, before)?;
         let head = repository.head_or_ask()?;
         Ok(Some(Snapshot { head, prefix: repository.prefix, files, rules }))
     }
@@ -83,9 +80,10 @@ pub(super) struct Walk<'a> {
     before: Option<&'a Snapshot>,
     rules: Rules,
     /// By path from the top level.
-    tracked: HashMap<String, TrackedFile>,
+    tracked: FileMap<TrackedFile>,
     /// In the order of the visit. Of a path that occurs twice the last one counts.
-    found: Vec<(String, FileState)>,
+    /// By the paths from the project.
+    found: FileMap<FileState>,
     read: u64,
     start: SystemTime,
 }
@@ -112,11 +110,18 @@ impl<'a> Walk<'a> {
     pub(super) fn run(
         repository: &'a Repository,
         before: Option<&'a Snapshot>,
-    ) -> Result<(Vec<(String, FileState)>, Rules), GitError> {
+    ) -> Result<(FileMap<FileState>, Rules), GitError> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
-        let mut walk =
-            Walk { repository, before, rules, tracked: HashMap::new(), found: Vec::new(), read: 0, start };
+        let mut walk = Walk {
+            repository,
+            before,
+            rules,
+            tracked: FileMap::default(),
+            found: FileMap::default(),
+            read: 0,
+            start,
+        };
         if before.is_none() {
             walk.rules.read_users(excludes::file_of_user(repository).as_deref());
         }
@@ -151,7 +156,7 @@ impl<'a> Walk<'a> {
         for entry in listed.flatten() {
             let own_name = entry.file_name();
             let path = folder.path.join(&own_name);
-            let name = format!("{}{}", folder.name, name_of(own_name.as_encoded_bytes()));
+            let name = [folder.name.as_str(), &name_of(own_name.as_encoded_bytes())].concat();
             let is_git = own_name == ".git" && (folder.name.is_empty() || is_nested);
             if is_git || self.is_ours(&name, &path) {
                 continue;
@@ -163,13 +168,15 @@ impl<'a> Walk<'a> {
                     continue;
                 }
             };
-            if rules.hides(&name, metadata.is_dir()) {
+            // Git ignores no file that it tracks. Most files are tracked, and comparing them with all rules would take long.
+            let tracked = if metadata.is_dir() { None } else { self.tracked.remove(&name) };
+            if tracked.is_none() && rules.hides(&name, metadata.is_dir()) {
                 continue;
             }
             if metadata.is_dir() {
                 folders.push(Folder { path, name: format!("{name}/"), rules: rules.clone() });
             } else {
-                self.add(name, &path, &metadata)?;
+                self.add(name, &path, &metadata, tracked)?;
             }
             self.check_limits(folders.len())?;
         }
@@ -189,7 +196,7 @@ impl<'a> Walk<'a> {
         let content = Some(content);
         let staged = self.tracked.remove(folder.name.trim_end_matches('/')).map(|tracked| tracked.entry.id);
         let file = FileState { kind: FileKind::Repository, content, staged, ..FileState::default() };
-        self.found.push((format!("{}.git", folder.name), file));
+        self.find(format!("{}.git", folder.name), file);
         Ok(true)
     }
 
@@ -200,8 +207,10 @@ impl<'a> Walk<'a> {
         }
         let index = repository.tracked()?;
         let top: Rc<Path> = repository.top.as_path().into();
+        self.tracked.reserve(index.entries.len());
+        self.found.reserve(index.entries.len());
         for (below, entry) in index.entries {
-            let name = format!("{name}{}", name_of(&below));
+            let name = [name, &name_of(&below)].concat();
             self.tracked
                 .insert(name, TrackedFile { top: Rc::clone(&top), below, entry, index_time: index.time });
         }
@@ -211,7 +220,7 @@ impl<'a> Walk<'a> {
         for watched in WATCHED.iter().map(|watched| (*watched).to_owned()).chain(hooks) {
             let path = repository.common_dir.join(&watched);
             if let Ok(metadata) = path.symlink_metadata() {
-                self.add(format!("{name}.git/{watched}"), &path, &metadata)?;
+                self.add(format!("{name}.git/{watched}"), &path, &metadata, None)?;
             }
         }
         Ok(())
@@ -224,17 +233,16 @@ impl<'a> Walk<'a> {
         for (name, tracked) in left {
             let staged = Some(tracked.entry.id.clone());
             if tracked.entry.mode == GITLINK {
-                self.found.push((format!("{name}/.git"), FileState { staged, ..FileState::default() }));
+                self.find(format!("{name}/.git"), FileState { staged, ..FileState::default() });
                 continue;
             }
             let path = tracked.top.join(path_of(&tracked.below));
             match path.symlink_metadata() {
                 Ok(metadata) => {
-                    self.tracked.insert(name.clone(), tracked);
-                    self.add(name, &path, &metadata)?;
+                    self.add(name, &path, &metadata, Some(tracked))?;
                 }
                 Err(_) => {
-                    self.found.push((name, FileState { staged, ..FileState::default() }));
+                    self.find(name, FileState { staged, ..FileState::default() });
                 }
             }
             self.check_limits(0)?;
@@ -242,14 +250,20 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn add(&mut self, name: String, path: &Path, metadata: &Metadata) -> Result<(), GitError> {
+    fn add(
+        &mut self,
+        name: String,
+        path: &Path,
+        metadata: &Metadata,
+        tracked: Option<TrackedFile>,
+    ) -> Result<(), GitError> {
         let mut file = FileState::of(metadata);
-        let tracked = self.tracked.remove(&name);
         file.clean = tracked
             .as_ref()
             .is_some_and(|tracked| file.matches_index(&tracked.entry, metadata, tracked.index_time));
         file.staged = tracked.map(|tracked| tracked.entry.id);
-        let before = self.before.and_then(|before| before.files.get(&*self.repository.relative(&name)));
+        let name = self.repository.relative(name).into_owned();
+        let before = self.before.and_then(|before| before.files.get(&name));
         if let Some(before) = before.filter(|before| before.has_stamp_of(&file)) {
             file.content.clone_from(&before.content);
             file.clean = before.clean && before.staged == file.staged;
@@ -262,14 +276,18 @@ impl<'a> Walk<'a> {
                 file.stamp = None;
             }
         }
-        self.found.push((name, file));
+        self.found.insert(name, file);
         self.check_limits(0)
+    }
+
+    fn find(&mut self, name: String, file: FileState) {
+        self.found.insert(self.repository.relative(name).into_owned(), file);
     }
 
     /// Notes that something is there whose content is unknown, unless it was deleted a moment ago.
     fn unreadable(&mut self, name: String, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            self.found.push((name, FileState { kind: FileKind::Unreadable, ..FileState::default() }));
+            self.find(name, FileState { kind: FileKind::Unreadable, ..FileState::default() });
         }
     }
 

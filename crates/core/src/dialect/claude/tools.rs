@@ -27,6 +27,8 @@ pub enum ToolUse<'a> {
 pub const READ: &str = "Read";
 
 pub const WRITE: &str = "Write";
+
+/// The tool that changes a file. Permission rules for it are about all tools that write.
 pub const EDIT: &str = "Edit";
 
 /// The field of [`EDIT`] with a patch in place of a file and its text, as other clients have it.

@@ -68,6 +68,7 @@ pub fn reasons(event: EventKind) -> String {
         EventKind::PermissionRequest => &["`allow`", "`deny`", "`default`"],
         EventKind::UserPromptSubmit => &["`contextRules`", "`slashCommands`", "commands of `stop`"],
         EventKind::Stop => &["`infinite`"],
+        EventKind::PostToolUse => &["`enforce: [sandbox]`"],
         _ => &[],
     };
     let mut needs: Vec<&str> = vec!["commands"];
@@ -94,6 +95,7 @@ fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
         EventKind::PreToolUse => config.guards.has_any(),
         EventKind::PermissionRequest => config.permissions.has_rules(),
         EventKind::UserPromptSubmit => config.prompts.rules().next().is_some(),
+        EventKind::PostToolUse => config.enforcers().sandbox,
         _ => false,
     }
 }
@@ -139,7 +141,14 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             ours.extend(guarded);
             ours
         }
-        EventKind::PostToolUse => vec![tools::AGENT.into()],
+        EventKind::PostToolUse => {
+            // A new file may match a pattern whose files the sandbox protects.
+            let mut ours = vec![tools::AGENT.to_owned()];
+            if config.enforcers().sandbox {
+                ours.extend(tools::writing().map(str::to_owned));
+            }
+            ours
+        }
         EventKind::PermissionRequest => config.permissions.tools()?,
         _ => Vec::new(),
     };

@@ -122,7 +122,7 @@ pub(super) fn hooks_member<'o, 'a>(
 }
 
 /// With a duplicate key it is not known which of the two counts.
-fn check_duplicates(object: &Object<'_>, what: &str) -> Result<(), Refusal> {
+pub(super) fn check_duplicates(object: &Object<'_>, what: &str) -> Result<(), Refusal> {
     let mut names: Vec<&str> = object.properties.iter().map(|property| property.name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair.first() == pair.last()) {

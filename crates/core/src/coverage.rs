@@ -10,12 +10,12 @@ fn head(glob: &str) -> &str {
     glob.find(SPECIAL).and_then(|at| glob.get(..at)).unwrap_or(glob)
 }
 
-pub(super) fn is_literal(glob: &str) -> bool {
+pub fn is_literal(glob: &str) -> bool {
     !glob.contains(SPECIAL)
 }
 
 /// The alternatives of a glob with one list in braces. Any other glob is returned as it is.
-pub(super) fn alternatives(glob: &str) -> Vec<String> {
+pub fn alternatives(glob: &str) -> Vec<String> {
     if let Some((head, rest)) = glob.split_once('{')
         && let Some((list, tail)) = rest.split_once('}')
         && is_literal(list)
@@ -28,7 +28,7 @@ pub(super) fn alternatives(glob: &str) -> Vec<String> {
 }
 
 /// Whether `outer` matches whatever `inner` matches. `false` where that is not certain.
-pub(super) fn covers(outer: &str, inner: &str) -> bool {
+pub fn covers(outer: &str, inner: &str) -> bool {
     let outers = alternatives(outer);
     alternatives(inner).iter().all(|inner| outers.iter().any(|outer| covers_one(outer, inner)))
 }
@@ -46,7 +46,7 @@ fn covers_one(outer: &str, inner: &str) -> bool {
 }
 
 /// The same for commands, where `is_prefix` matches whatever follows at the end of a word.
-pub(super) fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is_prefix: bool) -> bool {
+pub fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is_prefix: bool) -> bool {
     if is_prefix && is_literal(outer) {
         let start = head(inner);
         return inner == outer || start.strip_prefix(outer).is_some_and(|rest| rest.starts_with(' '));
@@ -57,24 +57,40 @@ pub(super) fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is
 
 /// Whether an exception can be about a file that a pattern covers. The caller knows whether the exception names a directory: then it
 /// is about all files below it.
-pub(super) fn may_overlap(pattern: &str, exception: &str, exception_is_directory: bool) -> bool {
+pub fn may_overlap(pattern: &str, exception: &str, exception_is_directory: bool) -> bool {
     let is_elsewhere = |one: &str| one.starts_with(['/', '~']);
     if is_elsewhere(pattern) || is_elsewhere(exception) {
         return true;
     }
-    let (outer, inner) = (parts(pattern), parts(exception));
-    let (outer_holds, inner_holds) = (may_be_directory(pattern), exception_is_directory);
-    let any_overlaps = |name: &str, parts: &[&str]| parts.iter().any(|part| names_overlap(part, name));
-    match (outer.as_slice(), inner.as_slice()) {
-        (parts, [name]) => any_overlaps(name, parts) || outer_holds || (parts.len() == 1 && inner_holds),
-        ([name], parts) => any_overlaps(name, parts) || inner_holds,
-        (outer, inner) => {
-            let is_same = outer.iter().zip(inner).all(|(one, other)| names_overlap(one, other));
-            let goes_deeper = outer.contains(&"**") || inner.contains(&"**");
-            goes_deeper
-                || is_same
-                    && (outer.len() == inner.len()
-                        || if outer.len() < inner.len() { outer_holds } else { inner_holds })
+    let pattern = Extent { glob: pattern, holds_files: may_be_directory(pattern) };
+    pattern.may_overlap(Extent { glob: exception, holds_files: exception_is_directory })
+}
+
+/// A glob of paths from the root, and whether what it names may be a directory with files in it.
+#[derive(Clone, Copy)]
+pub struct Extent<'a> {
+    pub glob: &'a str,
+    pub holds_files: bool,
+}
+
+impl Extent<'_> {
+    /// Whether both can be about the same file.
+    #[must_use]
+    pub fn may_overlap(self, exception: Extent<'_>) -> bool {
+        let (outer, inner) = (parts(self.glob), parts(exception.glob));
+        let (outer_holds, inner_holds) = (self.holds_files, exception.holds_files);
+        let any_overlaps = |name: &str, parts: &[&str]| parts.iter().any(|part| names_overlap(part, name));
+        match (outer.as_slice(), inner.as_slice()) {
+            (parts, [name]) => any_overlaps(name, parts) || outer_holds || (parts.len() == 1 && inner_holds),
+            ([name], parts) => any_overlaps(name, parts) || inner_holds,
+            (outer, inner) => {
+                let is_same = outer.iter().zip(inner).all(|(one, other)| names_overlap(one, other));
+                let goes_deeper = outer.contains(&"**") || inner.contains(&"**");
+                goes_deeper
+                    || is_same
+                        && (outer.len() == inner.len()
+                            || if outer.len() < inner.len() { outer_holds } else { inner_holds })
+            }
         }
     }
 }
@@ -84,7 +100,7 @@ fn parts(pattern: &str) -> Vec<&str> {
 }
 
 /// Whether what a pattern names may be a directory: `*.txt` and `notes.md` are files.
-pub(super) fn may_be_directory(pattern: &str) -> bool {
+pub fn may_be_directory(pattern: &str) -> bool {
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
     let end = last.rfind(SPECIAL).map_or(last, |at| last.get(at + 1..).unwrap_or_default());
     // `.github` is all name.
@@ -121,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use conclaude_core::file_pattern::{FilePattern, Location};
+    use crate::file_pattern::{FilePattern, Location};
     use shell_effects::glob::{Glob, Kind};
 
     #[test]

@@ -1,0 +1,358 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::guard::Sources;
+use conclaude_core::config::{ConclaudeConfig, Layer};
+
+const FILES: &[&str] = &[
+    ".env",
+    ".env.example",
+    "sub/",
+    "sub/.env.example",
+    "sub/x.lock",
+    "Cargo.lock",
+    "package-lock.json",
+    "src/",
+    "src/gen/",
+    "src/gen/a.rs",
+    "dist/",
+    "dist/a.js",
+    "dist/keep.txt",
+    "app/",
+    "app/[slug].lock",
+];
+
+fn rules(yaml: &str) -> GuardRules {
+    let config = ConclaudeConfig::parse(yaml, "x".as_ref()).unwrap();
+    let sources: [(Arc<str>, Layer); 1] = [(".conclaude.yaml".into(), Layer::Project)];
+    GuardRules::of(&config.guards, &Sources(&sources), Some("/home/me")).unwrap()
+}
+
+fn entries() -> Vec<TreeEntry> {
+    let entry = |path: &&str| TreeEntry {
+        path: path.trim_end_matches('/').to_owned(),
+        is_directory: path.ends_with('/'),
+    };
+    FILES.iter().map(entry).collect()
+}
+
+const BOTH: Enforcers = Enforcers { sandbox: true, permissions: true };
+/// What a test changes.
+struct Given {
+    enforcers: Enforcers,
+    root: &'static str,
+    project: &'static str,
+    existing: Vec<TreeEntry>,
+    own: Vec<OwnPath>,
+    denied_by_user: Vec<String>,
+}
+
+fn compiled_with(yaml: &str, change: impl FnOnce(&mut Given)) -> Compiled {
+    let mut given = Given {
+        enforcers: BOTH,
+        root: "/p",
+        project: "/p",
+        existing: entries(),
+        own: Vec::new(),
+        denied_by_user: Vec::new(),
+    };
+    change(&mut given);
+    Compiled::of(&EnforceRequest {
+        rules: &rules(yaml),
+        enforcers: given.enforcers,
+        paths: SettingsPaths { root: given.root, project: given.project },
+        existing: &given.existing,
+        own: &given.own,
+        denied_by_user: &given.denied_by_user,
+    })
+}
+
+fn compiled(yaml: &str) -> Compiled {
+    compiled_with(yaml, |_| {})
+}
+
+/// The entries, as `denyRead **/.env*`.
+fn written(compiled: &Compiled) -> Vec<String> {
+    let entries = compiled.entries.iter();
+    entries.map(|entry| format!("{} {}", entry.keys.last().unwrap(), entry.text().unwrap())).collect()
+}
+
+/// The classes of the rules of the config, by their patterns.
+fn classes(compiled: &Compiled) -> Vec<(String, &'static str, String)> {
+    let own = compiled.rules.iter().filter(|one| one.rule.file.is_some());
+    own.map(|one| (one.rule.pattern.clone().unwrap_or_default(), one.class.as_str(), one.why.clone()))
+        .collect()
+}
+
+/// What becomes of one rule of `uneditableFiles` or `unreadableFiles`.
+fn one(key: &str, pattern: &str) -> (Vec<String>, &'static str, String) {
+    let compiled = compiled(&format!("preToolUse: {{{key}: [{pattern}]}}"));
+    let (_, class, why) = classes(&compiled).pop().unwrap();
+    let entries = written(&compiled).into_iter().filter(|entry| !entry.starts_with("deny Read("));
+    (entries.filter(|entry| !entry.starts_with("deny Edit(")).collect(), class, why)
+}
+
+const OS: &str = "enforced by the OS";
+const NOW: &str = "by the OS for files that exist now";
+const HOOK: &str = "hook only";
+
+#[test]
+fn the_example_becomes_the_settings_that_were_tried() {
+    let yaml = "preToolUse: {unreadableFiles: ['.env*'], uneditableFiles: ['*.lock', ./package-lock.json, src/gen/]}";
+    let own = vec![
+        OwnPath::Relative { path: ".conclaude.yaml".into(), is_directory: false },
+        OwnPath::Relative { path: ".conclaude".into(), is_directory: true },
+        OwnPath::Relative { path: ".claude/settings.json".into(), is_directory: false },
+    ];
+    let compiled = compiled_with(yaml, |given| given.own = own);
+    assert_eq!(
+        written(&compiled),
+        [
+            "denyWrite ./Cargo.lock",
+            "denyWrite ./sub/x.lock",
+            "deny Edit(**/*.lock)",
+            "denyWrite ./package-lock.json",
+            "deny Edit(./package-lock.json)",
+            "denyWrite ./src/gen",
+            "deny Edit(./src/gen/**)",
+            "denyRead **/.env*",
+            "deny Read(**/.env*)",
+            "ask Edit(./.conclaude.yaml)",
+            "ask Edit(./.conclaude/**)",
+            "denyWrite ./.conclaude.yaml",
+            "denyWrite ./.conclaude",
+            "denyWrite ./.claude/settings.json",
+        ]
+    );
+    let classes: Vec<_> =
+        classes(&compiled).into_iter().map(|(pattern, class, _)| (pattern, class)).collect();
+    let expected = [("*.lock", NOW), ("./package-lock.json", OS), ("src/gen/", OS), (".env*", OS)];
+    assert_eq!(classes, expected.map(|(pattern, class)| (pattern.to_owned(), class)));
+    let listed: Vec<&str> = compiled.listed.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(listed, ["Cargo.lock", "sub/x.lock"]);
+    assert!(
+        compiled
+            .rules
+            .iter()
+            .find(|one| one.rule.pattern.as_deref() == Some("*.lock"))
+            .unwrap()
+            .why
+            .contains("1 file has")
+    );
+}
+
+#[test]
+fn a_rule_for_reading_keeps_its_pattern() {
+    for (pattern, entry) in [
+        (".env", "**/.env"),
+        ("secrets/", "**/secrets/**"),
+        ("config/*.key", "./config/*.key"),
+        ("config/private/", "./config/private"),
+        ("~/.ssh/", "/home/me/.ssh"),
+        ("~/.ssh/id_*", "/home/me/.ssh/id_*"),
+        ("//etc/shadow", "/etc/shadow"),
+    ] {
+        let (entries, class, _) = one("unreadableFiles", &format!("'{pattern}'"));
+        assert_eq!((entries, class), (vec![format!("denyRead {entry}")], OS), "{pattern}");
+    }
+    let (entries, class, _) = one("unreadableFiles", "'{a,b}.txt'");
+    assert_eq!((entries.join(" "), class), ("denyRead **/a.txt denyRead **/b.txt".into(), OS));
+    // What Claude Code would read in another way is expanded.
+    let (entries, class, _) = one("unreadableFiles", "'.en[!x]'");
+    assert_eq!((entries.join(" "), class), ("denyRead ./.env".into(), NOW));
+    for pattern in ["~/*.pem", "//**/x", "~/.ssh/[ab]"] {
+        let (entries, class, why) = one("unreadableFiles", &format!("'{pattern}'"));
+        assert_eq!((entries.len(), class), (0, HOOK), "{pattern}");
+        assert_eq!(why, "only files of the project are looked for, and it is a pattern for others");
+    }
+}
+
+#[test]
+fn a_rule_for_writing_is_a_path_or_is_expanded() {
+    for (pattern, expected, class) in [
+        ("new/file.txt", "denyWrite ./new/file.txt", OS),
+        ("./Cargo.lock", "denyWrite ./Cargo.lock", OS),
+        ("/Makefile", "denyWrite ./Makefile", OS),
+        ("/etc/", "denyWrite /etc", OS),
+        ("/src/", "denyWrite ./src", OS),
+        ("//usr/{bin,lib}/", "denyWrite /usr/bin denyWrite /usr/lib", OS),
+        ("~/.netrc", "denyWrite /home/me/.netrc", OS),
+        ("Cargo.lock", "denyWrite ./Cargo.lock", NOW),
+        ("gen/", "denyWrite ./src/gen", NOW),
+        ("*.nothing", "", NOW),
+    ] {
+        let (entries, found, _) = one("uneditableFiles", &format!("'{pattern}'"));
+        assert_eq!((entries.join(" ").as_str(), found), (expected, class), "{pattern}");
+    }
+}
+
+#[test]
+fn what_cannot_be_compiled_is_listed_with_the_reason() {
+    for (rule, reason) in [
+        ("{pattern: x, agent: coder}", "it is for some agents only"),
+        ("{pattern: x, action: ask}", "it asks the user, and the OS cannot"),
+        (".git/", "git itself must write there"),
+        ("'//dev/sd*'", "only files of the project are looked for, and it is a pattern for others"),
+        (
+            "{pattern: '*.x', outside: true}",
+            "it leaves the project's own files alone, which would be denied as well",
+        ),
+        ("'{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}'", "it has too many alternatives"),
+    ] {
+        let (entries, class, why) = one("uneditableFiles", rule);
+        assert_eq!((entries.len(), class, why.as_str()), (0, HOOK, reason), "{rule}");
+    }
+    let (_, class, _) = one("unreadableFiles", "{pattern: .env, source: allow}");
+    assert_eq!(class, HOOK);
+    let others = compiled(
+        "preToolUse: {preventAdditions: [docs/], preventRootAdditions: true, preventUpdateGitIgnored: true, toolUsageValidation: [{tool: Bash, commandPattern: 'rm *', action: block}]}",
+    );
+    assert_eq!(others.entries, []);
+    assert!(others.rules.iter().filter(|one| one.rule.file.is_some()).all(|one| one.class.as_str() == HOOK));
+    assert_eq!(classes(&others).len(), 4);
+}
+
+#[test]
+fn a_project_below_a_directory_of_the_machine_is_not_denied_with_it() {
+    let yaml = "preToolUse: {uneditableFiles: [{pattern: //usr/, outside: true}]}";
+    let below = compiled_with(yaml, |given| {
+        (given.root, given.project) = ("/usr/src/app", "/usr/src/app");
+    });
+    assert_eq!(classes(&below).pop().unwrap().1, HOOK);
+    assert_eq!(written(&compiled(yaml)), ["denyWrite /usr", "deny Edit(//usr/**)"]);
+}
+
+#[test]
+fn an_exception_for_reading_is_one_path_for_each_file() {
+    let compiled = compiled("preToolUse: {unreadableFiles: ['.env*', '!.env.example']}");
+    assert_eq!(
+        written(&compiled),
+        ["denyRead **/.env*", "allowRead ./.env.example", "allowRead ./sub/.env.example"]
+    );
+    let classes = classes(&compiled);
+    assert_eq!(
+        (classes[0].1, classes[0].2.as_str()),
+        (OS, "denyRead **/.env*; no permission rule, since `!.env.example` frees some of it")
+    );
+    assert_eq!((classes[1].1, classes[1].2.as_str()), (NOW, "allowRead: .env.example, sub/.env.example"));
+}
+
+#[test]
+fn no_exception_frees_what_the_user_denies_in_the_settings() {
+    let yaml = "preToolUse: {unreadableFiles: ['.env*', '!.env.example']}";
+    for (denied, allowed) in [
+        ("./.env.example", vec!["allowRead ./sub/.env.example"]),
+        ("/p/sub", vec!["allowRead ./.env.example"]),
+        ("**/.env.e*", vec![]),
+        ("[", vec![]),
+    ] {
+        let denied = vec![denied.to_owned()];
+        let compiled = compiled_with(yaml, |given| given.denied_by_user = denied);
+        let found: Vec<String> =
+            written(&compiled).into_iter().filter(|entry| entry.starts_with("allowRead")).collect();
+        assert_eq!(found, allowed, "{allowed:?}");
+    }
+}
+
+#[test]
+fn an_exception_for_writing_is_left_out_of_the_list() {
+    let compiled = compiled("preToolUse: {uneditableFiles: [dist/, '!dist/keep.txt']}");
+    assert_eq!(written(&compiled), ["denyWrite ./dist/a.js"]);
+    assert_eq!(classes(&compiled)[0].1, NOW);
+    let location = |path: &str| Location {
+        absolute: format!("/p/{path}"),
+        relative: Some(path.into()),
+        ..Location::default()
+    };
+    assert!(compiled.covering(&location("dist/b.js"), true).is_some());
+    assert!(compiled.covering(&location("dist/b.js"), false).is_none());
+    assert!(compiled.covering(&location("dist/keep.txt"), true).is_none());
+    let rule = compiled.covering(&location("dist/b.js"), true).unwrap().rule.clone();
+    assert!(compiled.is_compiled(&rule));
+}
+
+#[test]
+fn a_file_that_may_be_created_is_listed_once_it_exists() {
+    let rule = |pattern: &str| format!("{{pattern: {pattern}, create: allow}}");
+    assert_eq!(one("uneditableFiles", &rule("./new.txt")).0, Vec::<String>::new());
+    assert_eq!(one("uneditableFiles", &rule("./Cargo.lock")).0, ["denyWrite ./Cargo.lock"]);
+    let permissions = compiled(&format!("preToolUse: {{uneditableFiles: [{}]}}", rule("./Cargo.lock")));
+    assert_eq!(written(&permissions), ["denyWrite ./Cargo.lock"]);
+}
+
+#[test]
+fn too_many_files_are_left_to_the_hook() {
+    let many: Vec<TreeEntry> =
+        (0..MAX_LISTED + 1).map(|n| TreeEntry { path: format!("{n}.lock"), is_directory: false }).collect();
+    let compiled = compiled_with("preToolUse: {uneditableFiles: ['*.lock']}", |given| given.existing = many);
+    assert_eq!(written(&compiled), ["deny Edit(**/*.lock)"]);
+    let (_, class, why) = classes(&compiled).pop().unwrap();
+    assert_eq!(
+        (class, why.as_str()),
+        (HOOK, "251 files match, and at most 250 are listed; Claude Code denies Edit(**/*.lock)")
+    );
+}
+
+#[test]
+fn each_of_the_two_may_be_asked_for_alone() {
+    let yaml = "preToolUse: {unreadableFiles: [.env]}";
+    let only = |enforcers| compiled_with(yaml, |given| given.enforcers = enforcers);
+    let sandbox = only(Enforcers { sandbox: true, permissions: false });
+    assert_eq!(written(&sandbox), ["denyRead **/.env"]);
+    let permissions = only(Enforcers { sandbox: false, permissions: true });
+    assert_eq!(written(&permissions), ["deny Read(**/.env)"]);
+    let (_, class, why) = classes(&permissions).pop().unwrap();
+    assert_eq!(
+        (class, why.as_str()),
+        (HOOK, "`sandbox` is not in `enforce`; Claude Code denies Read(**/.env)")
+    );
+}
+
+#[test]
+fn settings_in_another_folder_name_the_files_from_there() {
+    let yaml = "preToolUse: {uneditableFiles: [src/gen/], unreadableFiles: [.env]}";
+    for (project, expected) in [
+        (
+            "/",
+            vec![
+                "denyWrite ./p/src/gen",
+                "deny Edit(./p/src/gen/**)",
+                "denyRead ./p/**/.env",
+                "deny Read(./p/**/.env)",
+            ],
+        ),
+        (
+            "/p/web",
+            vec![
+                "denyWrite /p/src/gen",
+                "deny Edit(//p/src/gen/**)",
+                "denyRead /p/**/.env",
+                "deny Read(//p/**/.env)",
+            ],
+        ),
+    ] {
+        let compiled = compiled_with(yaml, |given| given.project = project);
+        assert_eq!(written(&compiled), expected, "{project}");
+    }
+}
+
+#[test]
+fn a_path_that_looks_like_a_pattern_is_not_compiled() {
+    let compiled = compiled_with("preToolUse: {uneditableFiles: [src/gen/]}", |given| {
+        (given.root, given.project) = ("/p/[x]", "/p/[x]");
+    });
+    assert_eq!((written(&compiled).len(), classes(&compiled).pop().unwrap().1), (0, HOOK));
+}
+
+#[test]
+fn the_packs_are_compiled_without_breaking_git() {
+    for pack in conclaude_core::packs::ALL {
+        let yaml = pack.text;
+        let compiled = compiled(yaml);
+        assert_eq!(
+            compiled.rules.iter().filter(|one| one.rule.file.is_some()).count(),
+            rules(yaml).all().len() - 1
+        );
+        assert!(!written(&compiled).iter().any(|entry| entry.ends_with("/.git")), "{}", pack.name);
+    }
+}

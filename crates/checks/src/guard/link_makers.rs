@@ -1,0 +1,58 @@
+//! Whether a path that is not there may be that of another file when a command comes to it: something in the script may make a link,
+//! or mount something.
+
+use std::path::Path;
+
+use shell_effects::{Access, Doubt, SimpleCommand, program_name};
+
+use super::resolve::{Touch, Uncertainty};
+
+/// Programs by which a path leads to another file than before.
+const LINKING: &[&str] = &["ln", "link", "mount", "bindfs", "overlayroot", "unshare", "nsenter"];
+
+/// Programs that make no links, nor copy any.
+const NOT_LINKING: &[&str] =
+    &["mkdir", "cd", "pushd", "echo", "printf", "cat", "ls", "test", "[", "set", "true", "touch", "export"];
+
+/// The parts of a script that may make a link. They are found once: a long script touches many files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkMakers {
+    /// The indices of the first and the last command that makes links, or runs code that cannot be known.
+    commands: Option<(usize, usize)>,
+    /// The index of the first command that is not known to make none.
+    first_unknown: Option<usize>,
+    has_link: bool,
+    has_code: bool,
+}
+
+impl LinkMakers {
+    pub(super) fn of(commands: &[SimpleCommand], touches: &[Touch], unclear: &[Uncertainty]) -> LinkMakers {
+        let is_one_of = |command: &SimpleCommand, names: &[&str]| {
+            command.words.first().is_some_and(|program| names.contains(&program_name(program)))
+        };
+        let links = |command: &SimpleCommand| {
+            command.makes_symbolic_link || command.unknown_code.is_some() || is_one_of(command, LINKING)
+        };
+        let is_code = |unclear: &Uncertainty| {
+            matches!(unclear, Uncertainty::Doubt(Doubt::InlineCode { .. } | Doubt::UnknownScript { .. }))
+        };
+        LinkMakers {
+            commands: commands.iter().position(links).zip(commands.iter().rposition(links)),
+            first_unknown: commands.iter().position(|command| !is_one_of(command, NOT_LINKING)),
+            has_link: touches.iter().any(|touch| touch.access == Access::Link),
+            has_code: unclear.iter().any(is_code),
+        }
+    }
+
+    /// Whether one of them may change where a path leads.
+    pub(super) fn may_redirect(&self, touch: &Touch) -> bool {
+        let Some(own) = touch.command else { return false };
+        let is_other_linking = self.commands.is_some_and(|(first, last)| first != own || last != own);
+        if is_other_linking || self.has_link || (own > 0 && self.has_code) {
+            return true;
+        }
+        // Anything may have made its directory.
+        let has_directory = touch.path.parent().is_some_and(Path::is_dir);
+        !has_directory && self.first_unknown.is_some_and(|first| first < own)
+    }
+}

@@ -1,0 +1,241 @@
+//! Keeps the files that Claude Code's sandbox protects in sync with those that exist, where `install --enforce` was run.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::context::Context;
+use crate::install::InstallError;
+use crate::install::enforcement::{self, EnforceChange, EnforcedConfig, EnforcedSettings, EnforcementError};
+use conclaude_checks::enforce::{Compiled, ListedFile};
+use conclaude_checks::paths::Links;
+use conclaude_core::dialect::claude::layout;
+use conclaude_core::dialect::claude::sandbox::{self, SettingsEntry};
+use conclaude_core::dialect::claude::tools::{self, ToolUse};
+use conclaude_core::event::EventKind;
+use conclaude_core::outcome::Outcome;
+use conclaude_core::text::clean_line;
+use conclaude_os::git::{self, TreeEntry};
+use conclaude_os::{files, log};
+use shell_effects::Access;
+use thiserror::Error;
+
+/// The number of files that are named.
+const MAX_NAMED: usize = 5;
+
+#[derive(Debug, Error)]
+enum UpdateError {
+    #[error(transparent)]
+    Settings(#[from] InstallError),
+    #[error(transparent)]
+    Rules(#[from] EnforcementError),
+    #[error("another process changes the settings")]
+    Locked,
+}
+
+/// Adds the files that are not protected yet, and reports what others have taken out of the settings.
+pub(super) fn update(context: &Context<'_>) -> Vec<Outcome> {
+    // Of a broken config some rules may be missing.
+    if context.config.error.is_some() || !EnforcedSettings::is_installed(&context.project) {
+        return Vec::new();
+    }
+    let updated = match context.kind() {
+        EventKind::SessionStart => at_start(context),
+        _ => after_call(context),
+    };
+    let messages = match updated {
+        Ok(messages) => messages,
+        Err(error) => {
+            log::warn(|| format!("the files that the sandbox protects are not up to date: {error}"));
+            vec![format!(
+                "⚠ the files that the sandbox protects are not up to date: {}",
+                clean_line(&error.to_string())
+            )]
+        }
+    };
+    messages.into_iter().map(Outcome::note).collect()
+}
+
+fn config<'a>(context: &'a Context<'_>) -> EnforcedConfig<'a> {
+    EnforcedConfig {
+        root: &context.root,
+        project: &context.project,
+        config: &context.config.settings,
+        origins: &context.config.origins,
+        extended: &context.config.extended,
+    }
+}
+
+fn at_start(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
+    let lock = enforcement::lock(&context.project, &context.budget)?.ok_or(UpdateError::Locked)?;
+    let settings = EnforcedSettings::read(&context.project)?;
+    let mut messages: Vec<String> = taken_out(&settings).into_iter().collect();
+    let enforcers = context.config.settings.enforcers();
+    // Somebody has switched it off: what is added would protect nothing.
+    if enforcers.sandbox && !settings.is_on() {
+        return Ok(messages);
+    }
+    let existing = git::entries(&context.root.folder, &context.budget).map_err(EnforcementError::from)?;
+    let compiled = config(context).compile_for(&existing, &settings.denied_by_user())?;
+    let change = settings.update(&compiled, enforcers)?;
+    messages.extend(changes(&change, &compiled, &settings));
+    change.write()?;
+    drop(lock);
+    Ok(messages)
+}
+
+/// What a call may have created.
+enum WrittenFiles {
+    Named(Vec<TreeEntry>),
+    Unknown,
+}
+
+fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
+    let written = match written(context) {
+        WrittenFiles::Named(files) if files.is_empty() => return Ok(Vec::new()),
+        written => written,
+    };
+    // Most rules are paths, for which it does not matter what exists.
+    let rules = config(context).compile_for(&[], &[])?;
+    if !rules.depends_on_files {
+        return Ok(Vec::new());
+    }
+    let lock = enforcement::lock(&context.project, &context.budget)?.ok_or(UpdateError::Locked)?;
+    let settings = EnforcedSettings::read(&context.project)?;
+    let enforcers = context.config.settings.enforcers();
+    if !settings.is_on() {
+        return Ok(Vec::new());
+    }
+    let denied = settings.denied_by_user();
+    let messages = match written {
+        WrittenFiles::Unknown => {
+            let existing =
+                git::entries(&context.root.folder, &context.budget).map_err(EnforcementError::from)?;
+            let compiled = config(context).compile_for(&existing, &denied)?;
+            let change = settings.update(&compiled, enforcers)?;
+            let messages = changes(&change, &compiled, &settings);
+            change.write()?;
+            messages
+        }
+        WrittenFiles::Named(files) => {
+            let compiled = config(context).compile_for(&files, &denied)?;
+            let change = settings.addition(new_files(&compiled, &settings))?;
+            let messages = changes(&change, &compiled, &settings);
+            change.write()?;
+            messages
+        }
+    };
+    drop(lock);
+    Ok(messages)
+}
+
+/// The entries for files that are listed, and that no entry of ours covers yet.
+fn new_files(compiled: &Compiled, settings: &EnforcedSettings) -> Vec<SettingsEntry> {
+    let present = settings.present();
+    let is_covered = |entry: &SettingsEntry| {
+        present.iter().filter(|own| own.keys == entry.keys).any(|own| {
+            let rest = entry.text().zip(own.text()).and_then(|(path, own)| path.strip_prefix(own));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    let of_files = compiled.entries.iter().filter(|entry| {
+        let is_listed = || compiled.listed.iter().any(|file| entry.text() == Some(file.spelled.as_str()));
+        entry.is_at(&sandbox::ALLOW_READ) || entry.is_at(&sandbox::DENY_WRITE) && is_listed()
+    });
+    of_files.filter(|entry| !is_covered(entry)).cloned().collect()
+}
+
+/// What changes, in words.
+fn changes(change: &EnforceChange<'_>, compiled: &Compiled, settings: &EnforcedSettings) -> Vec<String> {
+    let listed = |entry: &SettingsEntry| -> Option<&ListedFile> {
+        let is_it = |file: &&ListedFile| entry.text() == Some(file.spelled.as_str());
+        if entry.is_at(&sandbox::DENY_WRITE) { compiled.listed.iter().find(is_it) } else { None }
+    };
+    let mut lines = Vec::new();
+    let (mut more, mut others) = (0, 0);
+    for entry in &change.new {
+        match listed(entry) {
+            Some(file) if lines.len() < MAX_NAMED => {
+                let pattern = file.rule.pattern.as_deref().unwrap_or_default();
+                lines.push(format!(
+                    "{} matches {} and was not protected by the sandbox: added now",
+                    clean_line(&file.path),
+                    clean_line(pattern)
+                ));
+            }
+            Some(_) => more += 1,
+            // An exception frees a new file.
+            None if entry.is_at(&sandbox::ALLOW_READ) => {}
+            None => others += 1,
+        }
+    }
+    if more > 0 {
+        lines.push(format!("and {more} more files"));
+    }
+    let outdated = change.outdated();
+    let is_of_rule =
+        |entry: &&&SettingsEntry| !entry.is_at(&sandbox::DENY_WRITE) && !entry.is_at(&sandbox::ALLOW_READ);
+    let removed = outdated.iter().filter(is_of_rule).count();
+    if others > 0 || removed > 0 {
+        let path = settings.path().display();
+        lines.push(format!("the rules have changed: {path} has {others} new entries and lost {removed}"));
+    }
+    if lines.is_empty() { Vec::new() } else { vec![lines.join("\n")] }
+}
+
+/// What others have removed or changed.
+fn taken_out(settings: &EnforcedSettings) -> Option<String> {
+    let taken_out = settings.taken_out();
+    if taken_out.is_empty() {
+        return None;
+    }
+    let mut names: Vec<String> =
+        taken_out.iter().take(MAX_NAMED).map(|entry| clean_line(&entry.to_string())).collect();
+    if taken_out.len() > MAX_NAMED {
+        names.push(format!("and {} more", taken_out.len() - MAX_NAMED));
+    }
+    Some(format!(
+        "⚠ {} no longer has what `conclaude install --enforce` wrote: {}\nTo write it again: conclaude install --enforce; to give it up: conclaude uninstall --enforce",
+        clean_line(&settings.path().display().to_string()),
+        names.join(", ")
+    ))
+}
+
+fn written(context: &Context<'_>) -> WrittenFiles {
+    let fields = &context.event.fields;
+    let name = fields.get("tool_name").and_then(Value::as_str).unwrap_or_default();
+    let Some(input) = fields.get("tool_input").and_then(Value::as_object) else {
+        return WrittenFiles::Named(Vec::new());
+    };
+    match tools::what(name, input) {
+        ToolUse::File { access: Access::Write, path } => {
+            WrittenFiles::Named(existing(context, [path.to_owned()]))
+        }
+        ToolUse::Shell(command) => {
+            let script = shell_effects::read(command, files::home().as_deref());
+            let changes = || script.effects.iter().filter(|effect| effect.access != Access::Read);
+            let is_known = script.doubts.is_empty() && script.commands.iter().all(|one| one.tells_all());
+            let named: Option<Vec<String>> = changes().map(|effect| effect.literal()).collect();
+            match named {
+                Some(named) if is_known => WrittenFiles::Named(existing(context, named)),
+                _ => WrittenFiles::Unknown,
+            }
+        }
+        ToolUse::PowerShell(_) => WrittenFiles::Unknown,
+        _ => WrittenFiles::Named(Vec::new()),
+    }
+}
+
+/// Those of some paths that are the project's and exist.
+fn existing(context: &Context<'_>, paths: impl IntoIterator<Item = String>) -> Vec<TreeEntry> {
+    let links = Links::default();
+    let root = links.real_path(&context.root.folder);
+    let entry = |path: String| {
+        let path = links.real_path(&Path::new(context.payload().cwd()).join(path));
+        let below = path.strip_prefix(&root).ok()?.to_str()?.to_owned();
+        let metadata = path.symlink_metadata().ok()?;
+        let is_own = !below.is_empty() && layout::inside_worktree(&below).is_none();
+        if is_own { Some(TreeEntry { path: below, is_directory: metadata.is_dir() }) } else { None }
+    };
+    paths.into_iter().filter_map(entry).collect()
+}

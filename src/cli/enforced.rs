@@ -1,0 +1,81 @@
+//! Who enforces each rule, as `install --enforce`, `doctor`, `config show --origin` and `explain` print it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use conclaude_checks::enforce::{Compiled, EnforcementClass, RuleEnforcement};
+use conclaude_core::rule::Rule;
+use conclaude_engine::install::enforcement::{EnforcedConfig, EnforcedSettings};
+use conclaude_os::budget::Budget;
+use conclaude_store::load::LoadedConfig;
+use conclaude_store::root::Root;
+
+/// The rules of a config that has `enforce`, compiled with the files that exist now. None without the key.
+pub(super) fn compiled(
+    root: &Root,
+    project: &Path,
+    loaded: &LoadedConfig,
+) -> Option<anyhow::Result<Compiled>> {
+    if !loaded.config.enforcers().is_any() {
+        return None;
+    }
+    let LoadedConfig { config, origins, extended, .. } = loaded;
+    let enforced = EnforcedConfig { root, project, config, origins, extended };
+    Some(enforced.compile(&Budget::unlimited()).map_err(anyhow::Error::from))
+}
+
+/// What must be done before any of it counts.
+pub(super) fn not_installed(project: &Path) -> Option<&'static str> {
+    if EnforcedSettings::is_installed(project) {
+        None
+    } else {
+        Some("not in Claude Code's settings yet: `conclaude install --enforce` writes it")
+    }
+}
+
+/// One line for each rule. Neighbours that no one but the hook enforces, for the same reason, share one.
+pub(super) fn lines(rules: &[RuleEnforcement]) -> Vec<String> {
+    let is_same = |one: &RuleEnforcement, other: &RuleEnforcement| {
+        one.class == EnforcementClass::HookOnly
+            && (one.class, &one.why, &one.rule.key, &one.rule.file)
+                == (other.class, &other.why, &other.rule.key, &other.rule.file)
+            && one.rule.file.is_some()
+    };
+    rules.chunk_by(is_same).filter_map(line).collect()
+}
+
+fn line(group: &[RuleEnforcement]) -> Option<String> {
+    let first = group.first()?;
+    let what = if group.len() == 1 {
+        name(&first.rule)
+    } else {
+        let names: Vec<String> = group.iter().map(|one| short_name(&one.rule)).collect();
+        let (key, file) = (short(&first.rule.key), first.rule.file.as_deref().unwrap_or_default());
+        format!("{key} {} in {file}", names.join(", "))
+    };
+    Some(format!("{:<34}  {what}: {}", first.class, first.why))
+}
+
+fn name(rule: &Rule) -> String {
+    short(&rule.to_string()).to_owned()
+}
+
+/// Rules of packs are known by their names.
+fn short_name(rule: &Rule) -> String {
+    match (rule.name, &rule.pattern) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(pattern)) => format!("{pattern:?}"),
+        (None, None) => rule.line.map(|line| format!("line {line}")).unwrap_or_default(),
+    }
+}
+
+/// Without the section, which all of them have.
+fn short(text: &str) -> &str {
+    text.strip_prefix("preToolUse.").unwrap_or(text)
+}
+
+pub(super) fn as_json(rules: &[RuleEnforcement]) -> Value {
+    let one = |one: &RuleEnforcement| json!({"rule": one.rule, "class": one.class.as_str(), "why": one.why});
+    rules.iter().map(one).collect()
+}
