@@ -2,6 +2,7 @@
 
 mod answers;
 mod bad_input;
+mod steps;
 mod tool_calls;
 
 use std::path::{Path, PathBuf};

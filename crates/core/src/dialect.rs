@@ -52,6 +52,8 @@ pub struct Dialect {
     pub project: ProjectFolder,
     /// Whether the id of a session inside a subagent is that of the subagent, so that its parents lead to the session.
     pub has_session_per_agent: bool,
+    /// How an agent leads to the call that started it.
+    pub agent_call: AgentCallLink,
     asking: Asking,
     /// Whether a model can type into a running program, for which no event fires.
     pub types_unseen: bool,
@@ -98,6 +100,19 @@ pub enum ProjectFolder {
     Variable,
     /// The working directory of the hook. `cwd` is that of a command, anywhere on the disk.
     Process,
+}
+
+/// How an agent leads to the call that started it.
+#[derive(Clone, Copy, Debug)]
+pub enum AgentCallLink {
+    /// By files beside its transcript, or not at all.
+    Files,
+    /// Its id has the id of the call in it.
+    Id(fn(&str) -> Option<&str>),
+    /// Its task comes as a prompt, which starts with that of the call.
+    Prompt,
+    /// The first line of its transcript has the name that the call gave to the task.
+    TaskName(fn(&str) -> Option<String>),
 }
 
 /// Whether the user can be asked about a tool.

@@ -19,6 +19,9 @@ use conclaude_store::store::session;
 pub struct GatedCall {
     pub tool_use_id: String,
     pub subagent_type: String,
+    /// The name that the call gives to the task, where the client has one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub task: String,
     /// The session of the call. Empty in what an older version remembered.
     pub session: String,
     /// Its prompt at the call. Empty for a helper, which has no markers of its own.

@@ -1,7 +1,7 @@
 //! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
 use super::tool::McpSpelling;
-use super::{Answer, Asking, Dialect, LogLines, ProjectFolder};
+use super::{AgentCallLink, Answer, Asking, Dialect, LogLines, ProjectFolder};
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::EventKind;
@@ -41,6 +41,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores: |_, _| None,
     project: ProjectFolder::Variable,
     has_session_per_agent: false,
+    agent_call: AgentCallLink::Files,
     asking: Asking::ByMode,
     types_unseen: false,
     log: LogLines::Always,

@@ -1,10 +1,12 @@
 //! Codex CLI, as observed in version 0.169.0.
 
+use serde_json::Value;
+
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, text};
+use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
 mod events;
@@ -22,6 +24,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores: |_, _| None,
     project: ProjectFolder::Process,
     has_session_per_agent: false,
+    agent_call: AgentCallLink::TaskName(task_name),
     // `ask` is unsupported, and the tool runs.
     asking: Asking::Never,
     // `write_stdin` fires no event.
@@ -58,4 +61,11 @@ fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
         fields.insert("agent_transcript_path".into(), own);
     }
     event
+}
+
+/// The last part of the agent's path is the name of its task.
+fn task_name(first_line: &str) -> Option<String> {
+    let line: Value = serde_json::from_str(first_line).ok()?;
+    let spawned = line.pointer("/payload/source/subagent/thread_spawn/agent_path")?;
+    spawned.as_str()?.rsplit('/').next().map(str::to_owned)
 }

@@ -4,7 +4,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, Renamed, text};
+use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, Renamed, text};
 use crate::event::EventKind;
 
 mod events;
@@ -22,6 +22,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores,
     project: ProjectFolder::Variable,
     has_session_per_agent: true,
+    agent_call: AgentCallLink::Prompt,
     asking: Asking::Always,
     types_unseen: false,
     log: LogLines::OnRequest,

@@ -4,7 +4,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, text};
+use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, text};
 
 mod events;
 mod tools;
@@ -21,6 +21,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores: |_, _| None,
     project: ProjectFolder::Variable,
     has_session_per_agent: false,
+    agent_call: AgentCallLink::Files,
     // A question silently ends a run without a terminal, and no payload says whether there is one.
     asking: Asking::Never,
     types_unseen: false,

@@ -4,7 +4,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, text};
+use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
 mod events;
@@ -22,6 +22,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores,
     project: ProjectFolder::Variable,
     has_session_per_agent: false,
+    agent_call: AgentCallLink::Id(call_id),
     asking: Asking::Always,
     types_unseen: false,
     log: LogLines::OnRequest,
@@ -61,6 +62,12 @@ fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
         }
     }
     event
+}
+
+/// The id of an agent is its type and the id of its call.
+fn call_id(agent_id: &str) -> Option<&str> {
+    let (name, _) = agent_id.rsplit_once(CALL)?;
+    agent_id.get(name.len() + 1..)
 }
 
 /// The subagent's transcript: `…/subagents/<session>/agent-<agent>.jsonl` beside `…/chats/<session>.jsonl`. In the foreground the

@@ -50,6 +50,13 @@ fn fill(kind: EventKind, fields: &mut Fields) {
     for (name, value) in required {
         fields.entry(*name).or_insert_with(|| Value::from(*value));
     }
+    // A call without an id is known by its time.
+    if kind == EventKind::PreToolUse
+        && super::text(fields, "tool_use_id").is_none()
+        && let Some(time) = fields.get("timestamp").map(ToString::to_string)
+    {
+        fields.insert("tool_use_id".into(), format!("at-{}", time.trim_matches('"')).into());
+    }
     if fields.get("tool_input").is_some_and(|input| !input.is_object()) {
         fields.remove("tool_input");
     }

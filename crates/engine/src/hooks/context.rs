@@ -91,6 +91,7 @@ impl<'a> Context<'a> {
         let payload = &event.payload;
         let session = Session::new(&root.folder, payload.session_id()).within(budget);
         let session = if environment.is_rehearsal { session.read_only() } else { session };
+        lineage::link(&event, &session);
         if let Some(why) = why_ignored(&event, &session) {
             log_start(&event, None);
             arrived(&root, kind, environment);

@@ -1,9 +1,13 @@
-//! The session of a subagent, where its client gives each agent an id for one: its parents lead to the session of the user.
+//! What leads from an event inside a subagent of another client to its session, and to the call that started the agent.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use conclaude_checks::des::call::GatedCall;
+use conclaude_core::dialect::AgentCallLink;
 use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
+use conclaude_os::files::expand_home;
 use conclaude_os::log;
 use conclaude_store::store::Session;
 
@@ -34,4 +38,44 @@ pub(super) fn settle(event: &mut Event, root: &Path, is_rehearsal: bool) {
         }
     }
     event.set_session(session);
+}
+
+/// The longest first line of a transcript that is read.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Remembers which call the agent of an event belongs to, as far as the client says it. Claude Code writes it into files.
+pub(super) fn link(event: &Event, session: &Session) {
+    let link = event.client.agent_call;
+    let field = |name: &str| event.fields.get(name)?.as_str();
+    let Some(agent) = field("agent_id") else { return };
+    if matches!(link, AgentCallLink::Files) || GatedCall::of_agent(session, agent).is_some() {
+        return;
+    }
+    let unclaimed = || GatedCall::unclaimed(session).into_iter();
+    let call = match link {
+        AgentCallLink::Files => None,
+        AgentCallLink::Id(call_id) => call_id(agent).and_then(|id| GatedCall::recall(session, id)),
+        AgentCallLink::Prompt => {
+            field("prompt").and_then(|prompt| unclaimed().find(|call| prompt.starts_with(&call.prompt)))
+        }
+        AgentCallLink::TaskName(task_name) => {
+            let mut unclaimed = unclaimed().filter(|call| !call.task.is_empty()).peekable();
+            if unclaimed.peek().is_none() {
+                return;
+            }
+            let line = field("agent_transcript_path").and_then(first_line);
+            let name = line.and_then(|line| task_name(&line));
+            name.and_then(|name| unclaimed.find(|call| call.task == name))
+        }
+    };
+    if let Some(call) = call {
+        call.claim(session, Some(agent));
+    }
+}
+
+fn first_line(transcript: &str) -> Option<String> {
+    let file = std::fs::File::open(expand_home(transcript)).ok()?;
+    let mut line = String::new();
+    BufReader::new(file.take(MAX_LINE)).read_line(&mut line).ok()?;
+    Some(line)
 }

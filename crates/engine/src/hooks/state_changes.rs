@@ -182,6 +182,7 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
     let call = GatedCall {
         tool_use_id: tool.tool_use_id.clone().unwrap_or_default(),
         subagent_type: agents::called(&tool.tool_input).to_owned(),
+        task: agents::task_name(&tool.tool_input).to_owned(),
         session: tool.base.session_id.clone(),
         prompt: known.origin.prompt.clone(),
         root: context.root.folder.clone(),

@@ -19,6 +19,11 @@ pub fn called(input: &Map<String, Value>) -> &str {
     field(TYPE).or_else(|| field("agent_type")).unwrap_or_default()
 }
 
+/// The name that a call gives to the task.
+pub fn task_name(input: &Map<String, Value>) -> &str {
+    input.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Whether the caller goes on while the agent works, which is the default.
 pub fn is_in_background(input: &Map<String, Value>) -> bool {
     input.get("run_in_background") != Some(&Value::Bool(false))
