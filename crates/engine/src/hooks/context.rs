@@ -89,9 +89,7 @@ impl<'a> Context<'a> {
         };
         lineage::settle(&mut event, &root.folder, environment.is_rehearsal);
         let payload = &event.payload;
-        let session = Session::new(&root.folder, payload.session_id()).within(budget);
-        let session = if environment.is_rehearsal { session.read_only() } else { session };
-        lineage::link(&event, &session);
+        let session = session_of(&event, &root, environment).within(budget);
         if let Some(why) = why_ignored(&event, &session) {
             log_start(&event, None);
             arrived(&root, kind, environment);
@@ -327,6 +325,14 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
         return Err(PayloadError::Field(what).into());
     }
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
+}
+
+/// The session of an event, in which it is known then what its agent was called for.
+fn session_of(event: &Event, root: &Root, environment: &Environment) -> Session {
+    let session = Session::new(&root.folder, event.payload.session_id());
+    let session = if environment.is_rehearsal { session.read_only() } else { session };
+    lineage::link(event, &session);
+    session
 }
 
 /// Why there is nothing to do at an event, in a line for the log.
