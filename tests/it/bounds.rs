@@ -129,7 +129,6 @@ fn a_payload_that_is_too_large_to_read_is_denied_where_there_are_guards() {
 fn commands_for_all_files_of_the_machine_are_answered_and_reading_them_is_not_denied() {
     let config = "extends: ['pack:secrets', 'pack:destructive-commands', 'pack:lockfiles']\n";
     let mut test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
-    test = test.env("TEST_LIMIT_OF_CONCLAUDE", "0.5");
     let run =
         |test: Test, command: &str| test.payload("tool_input", serde_json::json!({"command": command})).run();
     for command in ["find / -type f", "find / -name '*.c'", "grep -r x /", "ls -R /"] {
