@@ -182,6 +182,11 @@ impl<'a> Context<'a> {
         Ok(plan)
     }
 
+    /// Whether the event is only looked at.
+    pub(super) fn is_rehearsal(&self) -> bool {
+        self.environment.is_rehearsal
+    }
+
     /// Where relative paths start, unless that is the project's root.
     pub(super) fn cwd_elsewhere(&self) -> Option<&str> {
         let cwd = self.payload().cwd();
