@@ -118,7 +118,7 @@ fn called(test: Test, arguments: &[&str]) -> Outcome {
     let client = test.root().join(".home/claude");
     if !client.exists() {
         std::fs::create_dir_all(client.parent().unwrap()).unwrap();
-        std::fs::copy("/bin/sh", &client).unwrap();
+        std::os::unix::fs::symlink("/bin/sh", &client).unwrap();
     }
     let mut command = test.program(&client);
     command.args(["-c", "\"$0\" PreToolUse; exit $?"]).arg(binary()).args(arguments).current_dir("/");
