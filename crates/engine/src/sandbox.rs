@@ -28,6 +28,8 @@ pub enum WhyAsked {
     Gap(#[from] SandboxGap),
     #[error("Claude Code was started with `--{0}`, so other settings may count")]
     Option(String),
+    #[error("the rules are compiled for Claude Code, and this is {0}")]
+    OtherClient(&'static str),
     #[error("how Claude Code was started cannot be seen")]
     UnknownClient,
     #[error("`{0}` is set: the sandbox may not be used there")]

@@ -34,7 +34,7 @@ struct RefusedCall<'a> {
 
 /// Tells Claude about what was refused, and records it. A result that says nothing of that kind costs nothing more.
 pub(super) fn run(context: &Context<'_>) -> Vec<Outcome> {
-    let calls = refused_calls(context);
+    let calls = if context.is_of_claude() { refused_calls(context) } else { Vec::new() };
     if calls.is_empty() {
         return Vec::new();
     }
@@ -108,7 +108,7 @@ impl<'a> RefusedCall<'a> {
             }
             // `cat .env` against `Read(**/.env*)`: Claude Code knows what some commands read and write.
             ToolUse::Shell(command) => denials::of_unrun(&ground, command, compiled),
-            ToolUse::PowerShell(_) | ToolUse::Other => Vec::new(),
+            ToolUse::Patch(_) | ToolUse::PowerShell(_) | ToolUse::Other => Vec::new(),
         }
     }
 

@@ -72,6 +72,9 @@ pub(super) fn settle(
 
 /// The compiled rules, if the sandbox holds for this call and has all of them.
 fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<Compiled, WhyAsked> {
+    if !context.is_of_claude() {
+        return Err(WhyAsked::OtherClient(context.event.client.title));
+    }
     if runs_unsandboxed(&call.tool.tool_input) {
         return Err(WhyAsked::Unsandboxed);
     }
