@@ -87,6 +87,7 @@ pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
         only_if_trusted: registration::asks_for_trust(&found),
         changed: asked.changed.clone(),
         is_sample: asked.is_sample,
+        explains: true,
         ..Environment::default()
     };
     let payload = Value::Object(asked.payload.clone()).to_string();

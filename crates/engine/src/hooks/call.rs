@@ -25,6 +25,8 @@ pub struct Environment {
     pub is_rehearsal: bool,
     /// It did not happen: no transcript holds the prompt of its agent, and nobody has missed it.
     pub is_sample: bool,
+    /// A rehearsal notes what each rule was compared with.
+    pub explains: bool,
     /// Then these files count as changed.
     pub changed: Option<Vec<String>>,
 }

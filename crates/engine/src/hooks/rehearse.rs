@@ -116,6 +116,8 @@ pub struct RehearsedAnswer {
 /// What the checks of an event found. They look once, however often it is asked what would be answered.
 #[derive(Default)]
 struct CheckResults {
+    /// Whether comparisons with rules are noted.
+    explains: bool,
     guards: OnceCell<Vec<Outcome>>,
     guarded: OnceCell<GuardReport>,
     permissions: OnceCell<Vec<Outcome>>,
@@ -135,7 +137,8 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome> {
         let look = || {
             let seen = RefCell::default();
-            let inspected = match guards::inspect(config, plan, self.context, ComparisonLog::into(&seen)) {
+            let log = if self.results.explains { ComparisonLog::into(&seen) } else { ComparisonLog::Nothing };
+            let inspected = match guards::inspect(config, plan, self.context, log) {
                 Some(Ok(inspected)) => inspected,
                 Some(Err(error)) => return vec![guards::broken(&error)],
                 None => return Vec::new(),
@@ -222,7 +225,7 @@ pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Re
         return Ok(None);
     };
     let plan = context.plan()?;
-    let mut results = CheckResults::default();
+    let mut results = CheckResults { explains: environment.explains, ..CheckResults::default() };
     let mut world = RehearsedWorld { context: &context, results: &results, ends: |_: &Command| SUCCESS };
     let checks = run::run(&plan, &mut world).by_step();
     let has_gate = plan.steps.iter().any(|step| step.action.is_gate());
