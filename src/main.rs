@@ -1,9 +1,10 @@
 //! argv in, exit code out. Events are dispatched before the argument parser is built, since they are frequent.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use conclaude::cli;
+use conclaude_core::dialect::HookCall;
 use conclaude_core::event::EventKind;
 use conclaude_engine::hooks::call;
 use conclaude_engine::install::settings::IF_TRUSTED;
@@ -14,14 +15,33 @@ use conclaude_os::process;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     process::set_signal_actions();
-    let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
-    // An event of a newer client is handled like any other.
-    let event = first.as_deref().and_then(OsStr::to_str).and_then(EventKind::named_or_future);
-    match (event, second.as_deref(), third) {
-        (Some(event), None, _) => call::call(event).into(),
-        (Some(event), Some(flag), None) if flag == IF_TRUSTED => call::call_if_trusted(event).into(),
-        _ => cli::run().into(),
+    match hook_call(&arguments) {
+        Some((call, false)) => call::call(&call).into(),
+        Some((call, true)) => call::call_if_trusted(&call).into(),
+        None => cli::run().into(),
     }
 }
+
+/// `[--client NAME] EVENT [--if-trusted]`, and whether the last is there. An event of a newer client is handled like any other.
+fn hook_call(arguments: &[OsString]) -> Option<(HookCall, bool)> {
+    let words: Option<Vec<&str>> = arguments.iter().take(5).map(|word| word.to_str()).collect();
+    let (client, rest) = match words?.as_slice() {
+        [CLIENT, name, rest @ ..] => (Some((*name).to_owned()), rest.to_vec()),
+        [first, rest @ ..] if first.starts_with(CLIENT_IS) => {
+            (first.strip_prefix(CLIENT_IS).map(str::to_owned), rest.to_vec())
+        }
+        rest => (None, rest.to_vec()),
+    };
+    let (name, is_if_trusted) = match rest.as_slice() {
+        [name] => (*name, false),
+        [name, IF_TRUSTED] => (*name, true),
+        _ => return None,
+    };
+    let event = EventKind::named_or_future(name)?;
+    Some((call::of(client.as_deref(), event), is_if_trusted))
+}
+
+const CLIENT: &str = "--client";
+const CLIENT_IS: &str = "--client=";

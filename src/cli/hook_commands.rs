@@ -27,7 +27,8 @@ pub(super) fn add(command: clap::Command) -> clap::Command {
 }
 
 pub(super) fn call(event: EventKind, arguments: &clap::ArgMatches) -> Exit {
-    if arguments.get_flag("if-trusted") { hook::call_if_trusted(event) } else { hook::call(event) }
+    let call = hook::of(None, event);
+    if arguments.get_flag("if-trusted") { hook::call_if_trusted(&call) } else { hook::call(&call) }
 }
 
 /// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.

@@ -39,7 +39,7 @@ impl Walk<'_> {
                 let parts = [text(agents::TYPE), text("description")];
                 parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
             }
-            ToolUse::Other => {
+            ToolUse::Patch(_) | ToolUse::Other => {
                 let fields = ["url", "query", "pattern", "skill", "path"];
                 fields.into_iter().find_map(text).unwrap_or_default().to_owned()
             }

@@ -234,7 +234,7 @@ impl Summary {
             ToolUse::File { access: Access::Write, path } => (Some(path), Some(path.to_owned())),
             ToolUse::File { path, .. } => (Some(path), None),
             ToolUse::Shell(command) | ToolUse::PowerShell(command) => (Some(command), None),
-            ToolUse::Other => (tools::described(&input), None),
+            ToolUse::Patch(_) | ToolUse::Other => (tools::described(&input), None),
         };
         let mut call = None;
         if self.calls.len() < MAX_CALLS {

@@ -146,7 +146,7 @@ fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> Strin
     let detail = match tools::what(tool, input) {
         ToolUse::File { path, .. } => Some(inside(path, cwd.unwrap_or_default())),
         ToolUse::Shell(command) | ToolUse::PowerShell(command) => Some(command),
-        ToolUse::Other => tools::described(input),
+        ToolUse::Patch(_) | ToolUse::Other => tools::described(input),
     };
     detail.map(|detail| cut(detail, MAX_TEXT)).unwrap_or_default()
 }

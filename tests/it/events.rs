@@ -249,6 +249,7 @@ fn events_lists_what_each_can_do() {
         CONCLAUDE_TOOL_NAME
         CONCLAUDE_TOOL_USE_ID
         CONCLAUDE_DURATION_MS
+        CONCLAUDE_CLIENT_TOOL_NAME
         CONCLAUDE_FILE_PATH
         CONCLAUDE_COMMAND
         CONCLAUDE_TOOL_INPUT
@@ -268,6 +269,7 @@ fn events_lists_what_each_can_do() {
         CONCLAUDE_PERMISSION_MODE
         CONCLAUDE_CONFIG_DIR
         CONCLAUDE_COMMAND_ID
+        CONCLAUDE_CLIENT
         CONCLAUDE_FILES (with `files`)
     ");
     let registered = |event: &str| {
@@ -311,6 +313,7 @@ fn events_lists_what_each_can_do() {
         "CONCLAUDE_PERMISSION_MODE",
         "CONCLAUDE_CONFIG_DIR",
         "CONCLAUDE_COMMAND_ID",
+        "CONCLAUDE_CLIENT",
         "CONCLAUDE_NAME",
         "CONCLAUDE_WORKTREE_NAME"
       ]

@@ -150,6 +150,8 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
 
     Their environment
       CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_CLIENT=claude
+      CONCLAUDE_CLIENT_TOOL_NAME=Bash
       CONCLAUDE_COMMAND=cd build && rm -rf nested; git push origin
       CONCLAUDE_SESSION_ID=explain
       CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
@@ -257,6 +259,7 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
       CONCLAUDE_SUBAGENT_TYPE=tester
       CONCLAUDE_AGENT_ID=a0000000000000000
       CONCLAUDE_AGENT_TRANSCRIPT_PATH=[ROOT]/.claude/explain/subagents/agent-a0000000000000000.jso …
+      CONCLAUDE_CLIENT=claude
       CONCLAUDE_AGENT_NAME=tester
       CONCLAUDE_SKILL_NAME=tester
       CONCLAUDE_SESSION_ID=explain

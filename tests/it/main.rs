@@ -26,6 +26,7 @@ mod des_cli;
 mod des_evidence;
 mod des_gates;
 mod des_run;
+mod dialects;
 mod doctor;
 mod documented_rules;
 mod documents;

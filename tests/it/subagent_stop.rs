@@ -229,6 +229,7 @@ fn commands_find_the_context_in_their_environment() {
     CONCLAUDE_AGENT_ID=a1b2c3
     CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/t/agent.jsonl
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=[ROOT]
     CONCLAUDE_HOOK_EVENT=SubagentStop
@@ -257,6 +258,7 @@ fn an_unknown_name_leaves_the_other_variables() {
     let env = env_of(Test::stop().without("agent_type").without("agent_id"));
     assert_snapshot!(conclaude_lines(&env), @"
     CONCLAUDE_AGENT_NAME=unknown
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=[ROOT]
     CONCLAUDE_HOOK_EVENT=SubagentStop

@@ -553,7 +553,7 @@ fn an_agent_that_never_stopped_is_shown_with_its_rule() {
 #[test]
 fn a_payload_that_nobody_understands_is_shown_with_its_rule() {
     let input =
-        json!({"sessionId": "session-1", "toolName": "Task", "toolArgs": {"prompt": workflow::MARKERS}});
+        json!({"session_id": "session-1", "tool_name": "Task", "tool_input": {"prompt": workflow::MARKERS}});
     let done = Test::event("PreToolUse").step(&workflow::todo()).stdin(input.to_string()).run();
     done.denied();
     assert_snapshot!(done.again().shows(&["why", "--all"]), @r#"
@@ -565,8 +565,8 @@ fn a_payload_that_nobody_understands_is_shown_with_its_rule() {
 
     Why
       ✗ PAYLOAD_INVALID: a gate applies to this tool and cannot be evaluated:
-        invalid payload: missing required field `session_id`: expected a non-empty
-        string
+        invalid payload: missing required field `hook_event_name`: expected a
+        non-empty string
           built-in "a gate that cannot be evaluated never allows"
 
     Today

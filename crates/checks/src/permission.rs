@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::guard::{CommandPattern, Effects, Ground, Uncertainty};
 use command::Refusal;
 use conclaude_core::config::PermissionDefault;
+use conclaude_core::dialect::claude::notation::ToolPattern;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::messages::short;
 use conclaude_core::rule as record;
@@ -167,9 +168,18 @@ fn allowing<'r>(
 pub struct PermissionRequest<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
+    /// Names beside that one by which rules may mean the tool: those of another client.
+    pub other_names: &'a [String],
     pub input: &'a Map<String, Value>,
     /// The subagent's name; `main` for the main thread.
     pub agent: &'a str,
+}
+
+impl PermissionRequest<'_> {
+    /// Whether a pattern means the tool, under any of its names.
+    fn is_named_by(&self, pattern: &ToolPattern) -> bool {
+        pattern.names(self.tool) || self.other_names.iter().any(|name| pattern.names(name))
+    }
 }
 
 /// A request, and what it would do.
@@ -186,6 +196,7 @@ impl<'a> ExaminedRequest<'a> {
             ToolUse::File { access, path } => {
                 (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
             }
+            ToolUse::Patch(patch) => (request.ground.of_patch(patch), None),
             ToolUse::Shell(command) => {
                 let script = shell_effects::read(command, home);
                 (request.ground.on_files(&script), Some((script, command)))
@@ -197,7 +208,7 @@ impl<'a> ExaminedRequest<'a> {
             ToolUse::Other => (Effects::default(), None),
         };
         let searched = tools::searched(request.tool, request.input);
-        effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));
+        effects.touches.extend(searched.iter().map(|file| request.ground.touch(Access::Read, file)));
         ExaminedRequest { request, effects, script }
     }
 

@@ -111,7 +111,7 @@ fn by_verdicts(
                     Word::Asked,
                 )
             } else {
-                Ruling { is_unasked: true, ..Ruling::denied(messages::unasked(outcomes)) }
+                Ruling { is_unasked: true, ..Ruling::denied(messages::unasked(plan, outcomes)) }
             }
         }
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Grant) => {

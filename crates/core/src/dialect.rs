@@ -7,8 +7,12 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::event::EventKind;
+use crate::decide::HookResult;
+use crate::error::HookError;
+use crate::event::{EventKind, Row};
+use crate::types::{Event, PayloadError, fields};
 
+pub mod answer;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
@@ -16,11 +20,16 @@ pub mod gemini;
 pub mod other_clients;
 pub mod qwen;
 pub mod tool;
+mod translate;
 
-use tool::Tool;
+pub use answer::Answer;
+use tool::{McpSpelling, Tool};
 
 /// The fields of a payload.
 pub type Fields = Map<String, Value>;
+
+/// A field under the name that a client has for it, and under ours.
+pub type Renamed = (&'static str, &'static str);
 
 /// A client.
 pub struct Dialect {
@@ -28,11 +37,111 @@ pub struct Dialect {
     pub name: &'static str,
     /// As messages name it.
     pub title: &'static str,
+    pub events: &'static [ClientEvent],
     /// Whether a payload is one of this client.
     sends: fn(&Fields) -> bool,
+    /// Fields of its payloads.
+    fields: &'static [Renamed],
+    pub tools: &'static [Tool],
+    mcp: McpSpelling,
+    /// What no table can say of a payload whose fields have our names already: which event it is after all, and fields that follow
+    /// from others.
+    complete: fn(EventKind, &mut Fields) -> EventKind,
     /// Why an event has nothing to be done for, where it has not.
     ignores: fn(EventKind, &Fields) -> Option<&'static str>,
-    tools: &'static [Tool],
+    pub project: ProjectFolder,
+    /// Whether the id of a session inside a subagent is that of the subagent, so that its parents lead to the session.
+    pub has_session_per_agent: bool,
+    asking: Asking,
+    /// Whether a model can type into a running program, for which no event fires.
+    pub types_unseen: bool,
+    pub log: LogLines,
+    render: fn(&Reply<'_>) -> Answer,
+}
+
+/// An event of a client.
+pub struct ClientEvent {
+    /// As the client names it.
+    pub name: &'static str,
+    /// As we do.
+    pub kind: EventKind,
+    /// Whether the model is given context there.
+    pub takes_context: bool,
+    /// Whether the user is shown a message.
+    pub is_shown: bool,
+}
+
+impl ClientEvent {
+    /// An event that has the same name for us.
+    const fn same(name: &'static str, kind: EventKind) -> ClientEvent {
+        ClientEvent { name, kind, takes_context: false, is_shown: false }
+    }
+
+    /// One that only this client has: its commands run.
+    const fn own(row: &'static Row) -> ClientEvent {
+        ClientEvent::same(row.name, EventKind::Future(row))
+    }
+
+    const fn with_context(self) -> ClientEvent {
+        ClientEvent { takes_context: true, ..self }
+    }
+
+    const fn shown(self) -> ClientEvent {
+        ClientEvent { is_shown: true, ..self }
+    }
+}
+
+/// Where the project is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProjectFolder {
+    /// `CLAUDE_PROJECT_DIR`, else the `cwd` of the payload.
+    Variable,
+    /// The working directory of the hook. `cwd` is that of a command, anywhere on the disk.
+    Process,
+}
+
+/// Whether the user can be asked about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    /// The permission mode says it.
+    ByMode,
+    Always,
+    Never,
+}
+
+/// When log lines are written to stderr at exit 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLines {
+    Always,
+    /// If `CONCLAUDE_LOG` asks for them.
+    OnRequest,
+    /// The client shows them to the user at every event.
+    Never,
+}
+
+/// What is answered, and to what.
+pub struct Reply<'a> {
+    /// The event of ours that the client's is. What it stands for may be another one.
+    pub called: EventKind,
+    /// As the client names it.
+    pub name: &'static str,
+    pub result: &'a Result<HookResult, HookError>,
+    /// Input of a tool that is given back has the client's names.
+    pub renamed: &'a [Renamed],
+    pub log_lines: &'a [String],
+}
+
+/// A call of the program for an event.
+#[derive(Clone, Debug)]
+pub struct HookCall {
+    /// As the registration names it.
+    pub client: Option<&'static Dialect>,
+    /// The event, by the name with which we were called.
+    pub event: EventKind,
+    /// Where a client works that does not say it.
+    pub directory: Option<String>,
+    /// What is wrong with the arguments, for the user.
+    pub warning: Option<String>,
 }
 
 /// All clients, in the order in which they are listed.
@@ -48,17 +157,107 @@ pub fn named(name: &str) -> Option<&'static Dialect> {
     ALL.into_iter().find(|dialect| dialect.name == name)
 }
 
+/// The names of all clients.
+#[must_use]
+pub fn names() -> [&'static str; 5] {
+    ALL.map(|dialect| dialect.name)
+}
+
 /// The client that sends a payload. The environment does not count: a client inside another one inherits it.
 #[must_use]
 pub fn of(fields: &Fields) -> &'static Dialect {
     RECOGNISED.into_iter().find(|dialect| (dialect.sends)(fields)).unwrap_or(&claude::DIALECT)
 }
 
+/// An event that a client has and Claude Code has not.
+#[must_use]
+pub fn own_event(is_meant: impl Fn(&Row) -> bool) -> Option<EventKind> {
+    let events = RECOGNISED.into_iter().flat_map(|dialect| dialect.events).map(|event| event.kind);
+    events.into_iter().find(|kind| !kind.is_known() && is_meant(kind.row()))
+}
+
+impl HookCall {
+    /// A call without `--client`.
+    #[must_use]
+    pub fn of(event: EventKind) -> HookCall {
+        HookCall { client: None, event, directory: None, warning: None }
+    }
+
+    /// The client, where only a part of the payload can be read.
+    #[must_use]
+    pub fn client_of(&self, input: &[u8]) -> &'static Dialect {
+        match self.client {
+            Some(client) => client,
+            None => fields(input).map_or(&claude::DIALECT, |fields| of(&fields)),
+        }
+    }
+
+    /// Reads and checks the payload.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn parse(&self, input: &[u8]) -> Result<Event, PayloadError> {
+        let fields = fields(input)?;
+        let client = self.client.unwrap_or_else(|| of(&fields));
+        if client.is_translated() {
+            translate::event(client, self, fields)
+        } else {
+            Event::of(self.event, fields)
+        }
+    }
+}
+
 impl Dialect {
+    /// Whether its names are other than ours.
+    #[must_use]
+    pub fn is_translated(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// The event that the client calls so.
+    #[must_use]
+    pub fn event(&self, name: &str) -> Option<&'static ClientEvent> {
+        self.events.iter().find(|event| event.name == name)
+    }
+
+    /// The row of the client for one of our events.
+    #[must_use]
+    pub fn row(&self, kind: EventKind) -> Option<&'static ClientEvent> {
+        self.events.iter().find(|event| event.kind == kind)
+    }
+
+    /// Whether the user is shown a message at the event.
+    #[must_use]
+    pub fn shows(&self, kind: EventKind) -> bool {
+        self.row(kind).map_or(kind.is_shown() && !self.is_translated(), |event| event.is_shown)
+    }
+
     /// Why nothing is to be done for the event, where that is so.
     #[must_use]
     pub fn ignores(&self, event: EventKind, fields: &Fields) -> Option<&'static str> {
         (self.ignores)(event, fields)
+    }
+
+    /// Whether the user can be asked, in this permission mode.
+    #[must_use]
+    pub fn can_ask(&self, mode: Option<&str>) -> bool {
+        match self.asking {
+            Asking::ByMode => claude::modes::can_ask(mode),
+            Asking::Always => true,
+            Asking::Never => false,
+        }
+    }
+
+    /// Whether nobody can be asked in any permission mode.
+    #[must_use]
+    pub fn never_asks(&self) -> bool {
+        self.asking == Asking::Never
+    }
+
+    /// The answer to the client.
+    #[must_use]
+    pub fn render(&self, reply: &Reply<'_>) -> Answer {
+        (self.render)(reply)
     }
 }
 
@@ -75,7 +274,7 @@ impl fmt::Debug for Dialect {
     }
 }
 
-/// A field of a payload that is a text.
+/// A field of a payload that is a text, and not blank.
 fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
-    fields.get(name)?.as_str()
+    fields.get(name)?.as_str().filter(|text| !text.trim().is_empty())
 }

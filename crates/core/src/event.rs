@@ -64,6 +64,9 @@ impl Row {
         max_timeout: 3_600,
         system: false,
     };
+
+    /// An event of another client, which Claude Code has not. It may come from inside a subagent.
+    pub const OWN: Row = Row { in_agents: true, ..Row::UNKNOWN };
 }
 
 /// What the patterns of an event's section are compared with.

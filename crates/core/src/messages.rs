@@ -175,9 +175,28 @@ pub fn ask_reason(outcomes: &[Outcome]) -> String {
 
 /// The same for Claude, where nobody can be asked.
 #[must_use]
-pub fn unasked(outcomes: &[Outcome]) -> String {
+pub fn unasked(plan: &Plan, outcomes: &[Outcome]) -> String {
     let reason = question(outcomes, Audience::Claude);
+    // How the user can decide all the same is added once the record has a number.
+    if plan.client.never_asks() {
+        return reason;
+    }
     format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.")
+}
+
+/// How the user can decide where the client cannot ask anybody. The record of the denial has this number, if there is one.
+#[must_use]
+pub fn never_asked(plan: &Plan, outcomes: &[Outcome], record: Option<u64>) -> String {
+    let is_rule = |outcome: &Outcome| {
+        let rule = outcome.as_finding().and_then(|finding| finding.rule.as_deref());
+        outcome.verdict == Verdict::Ask && rule.is_some_and(|rule| rule.key.contains("toolUsageValidation"))
+    };
+    let number = record.map(|number| format!(" {number}")).unwrap_or_default();
+    let by_rule = if outcomes.iter().any(is_rule) { ", or add a rule with action: allow" } else { "" };
+    format!(
+        "In {} nobody can be asked, so it is denied: run it yourself, or permit it: conclaude allow{number}{by_rule}.",
+        plan.client.title
+    )
 }
 
 fn question(outcomes: &[Outcome], audience: Audience) -> String {

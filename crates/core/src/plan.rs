@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::config::GateConfig;
-use crate::dialect::claude::modes;
+use crate::dialect::{Dialect, claude};
 use crate::event::{Blocking, EventKind};
 use crate::pattern::PatternError;
 
@@ -35,6 +35,8 @@ pub struct Plan {
     pub untrusted: Option<UntrustedSteps>,
     /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
     pub gates: GateConfig,
+    /// The client whose event it is.
+    pub client: &'static Dialect,
     /// Whether the user can be asked, in the session's permission mode.
     pub can_ask: bool,
     /// Values that do not fit into an environment.
@@ -63,6 +65,7 @@ impl Plan {
             config_error: None,
             untrusted: None,
             gates: GateConfig { max_blocks: 1, ..GateConfig::default() },
+            client: &claude::DIALECT,
             can_ask: false,
             warnings: Vec::new(),
             subject: String::new(),
@@ -190,7 +193,8 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         config_error: facts.config_error.map(str::to_owned),
         untrusted,
         gates: if at_call.is_some() { gates } else { gates.trusted(facts.origins) },
-        can_ask: modes::can_ask(facts.event.payload.base().permission_mode.as_deref()),
+        can_ask: facts.event.client.can_ask(facts.event.payload.base().permission_mode.as_deref()),
+        client: facts.event.client,
         warnings,
         subject,
         unmatched,

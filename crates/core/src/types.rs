@@ -162,6 +162,18 @@ impl HookPayload {
         }
     }
 
+    fn base_mut(&mut self) -> &mut BasePayload {
+        match self {
+            HookPayload::SubagentStart(payload) => &mut payload.base,
+            HookPayload::SubagentStop(payload) => &mut payload.base,
+            HookPayload::PreToolUse(payload) => &mut payload.base,
+            HookPayload::PostToolUse(payload) => &mut payload.base,
+            HookPayload::UserPromptSubmit(payload) => &mut payload.base,
+            HookPayload::Stop(payload) => &mut payload.base,
+            HookPayload::Other(base) => base,
+        }
+    }
+
     #[must_use]
     pub fn session_id(&self) -> &str {
         &self.base().session_id

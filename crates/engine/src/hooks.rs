@@ -2,7 +2,7 @@
 
 use conclaude_core::blocks::BlockCause;
 use conclaude_core::decide;
-use conclaude_core::dialect::claude;
+use conclaude_core::dialect::{HookCall, claude};
 use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
@@ -25,6 +25,7 @@ mod gate_context;
 mod gates;
 mod guards;
 mod invalid_payload;
+mod lineage;
 mod live;
 mod panics;
 mod permissions;
@@ -40,6 +41,7 @@ mod state_changes;
 mod stdio;
 pub mod switch;
 
+use call::AnsweredEvent;
 pub use call::Environment;
 pub use commands::{CommandJob, HOOK_RETENTION, StreamRetention, execute, reply};
 pub use conclaude_core::decide::{Decision, HookResult};
@@ -61,7 +63,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 /// # Errors
 /// When the payload is invalid.
 pub async fn handle_subagent_start() -> Result<HookResult> {
-    handle_stdin(EventKind::SubagentStart, &Environment::of_process()).result
+    handle_stdin(&HookCall::of(EventKind::SubagentStart), &Environment::of_process()).result
 }
 
 /// Handles a SubagentStop whose payload comes on stdin.
@@ -69,33 +71,30 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 /// # Errors
 /// When the payload is invalid.
 pub async fn handle_subagent_stop() -> Result<HookResult> {
-    handle_stdin(EventKind::SubagentStop, &Environment::of_process()).result
+    handle_stdin(&HookCall::of(EventKind::SubagentStop), &Environment::of_process()).result
 }
 
 /// What handling an event came to, and what is left to do once it is answered.
 struct HandledCall {
     result: Result<HookResult>,
     export: Option<PendingExport>,
+    event: AnsweredEvent,
 }
 
-impl From<HookResult> for HandledCall {
-    fn from(result: HookResult) -> Self {
-        HandledCall { result: Ok(result), export: None }
+impl HandledCall {
+    /// A call whose payload was not looked at.
+    fn unread(call: &HookCall, result: Result<HookResult>) -> HandledCall {
+        let client = call.client.unwrap_or(&claude::DIALECT);
+        HandledCall { result, export: None, event: AnsweredEvent::of_call(call, client) }
     }
 }
 
-impl From<Result<HookResult>> for HandledCall {
-    fn from(result: Result<HookResult>) -> Self {
-        HandledCall { result, export: None }
-    }
-}
-
-fn handle_stdin(event: EventKind, environment: &Environment) -> HandledCall {
-    handle_read(event, stdio::payload(event), environment)
+fn handle_stdin(call: &HookCall, environment: &Environment) -> HandledCall {
+    handle_read(call, stdio::payload(call.event), environment)
 }
 
 fn handle_read(
-    event: EventKind,
+    call: &HookCall,
     payload: Result<Vec<u8>, InputError>,
     environment: &Environment,
 ) -> HandledCall {
@@ -103,14 +102,14 @@ fn handle_read(
         Ok(payload) => {
             let payload = panics::keep(payload);
             panics::panic_here_in_tests("event");
-            let mut export = None;
-            let traced = traced(event, payload, environment, &mut export);
-            HandledCall { result: traced.map(|trace| trace.result), export }
+            let mut handled = HandledCall::unread(call, Ok(HookResult::success()));
+            handled.result = traced(call, payload, environment, &mut handled).map(|trace| trace.result);
+            handled
         }
         Err(error @ InputError::TooLarge { .. }) => {
-            invalid_payload::too_large(event, error, environment).into()
+            HandledCall::unread(call, invalid_payload::too_large(call, error, environment))
         }
-        Err(error) => invalid_payload::without(event, error.into()).into(),
+        Err(error) => HandledCall::unread(call, invalid_payload::without(call, error.into())),
     }
 }
 
@@ -135,32 +134,43 @@ pub struct Trace {
 /// # Errors
 /// When the payload is invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
-    traced(event, input, environment, &mut None)
+    let call = HookCall::of(event);
+    let mut handled = HandledCall::unread(&call, Ok(HookResult::success()));
+    traced(&call, input, environment, &mut handled)
 }
 
-/// The same, and what is to be sent after the answer.
+/// The same, and how it is answered, and what is to be sent after that.
 fn traced(
-    event: EventKind,
+    call: &HookCall,
     input: &[u8],
     environment: &Environment,
-    export: &mut Option<PendingExport>,
+    handled: &mut HandledCall,
 ) -> Result<Trace> {
     let budget = Budget::of_hook();
-    let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
-    let gathered = claude::parse(event, input)
+    let parsed = call.parse(input);
+    handled.event = match &parsed {
+        Ok(event) => AnsweredEvent::of(event),
+        Err(_) => AnsweredEvent::of_call(call, call.client_of(input)),
+    };
+    panics::event_is_known(&handled.event);
+    let environment = environment.of_client(handled.event.client);
+    let kind = parsed.as_ref().map_or(handled.event.called, |event| event.kind);
+    let only = |result| Trace { plan: Plan::empty(kind), outcomes: Vec::new(), result };
+    let gathered = parsed
         .map_err(HookError::from)
-        .and_then(|parsed| Context::gather(parsed, input, environment, &budget));
+        .and_then(|parsed| Context::gather(parsed, input, &environment, &budget));
     let context = match gathered {
         Ok(Some(context)) => context,
         Ok(None) => return Ok(only(HookResult::success())),
         Err(HookError::Payload(error)) => {
-            let unread = InvalidPayload { event, input, environment, budget: &budget };
+            let unread =
+                InvalidPayload { call, event: kind, input, environment: &environment, budget: &budget };
             return unread.answer(error).map(only);
         }
         Err(error) => return Err(error),
     };
     let traced = in_context(&context);
-    *export = context.take_export();
+    handled.export = context.take_export();
     traced
 }
 
@@ -178,6 +188,7 @@ fn in_context(context: &Context<'_>) -> Result<Trace> {
     let problem = record::write(context, &plan, &mut run, &ruling);
     let outcomes = run.outcomes;
     let ruling = decide::unless_unrecorded(&plan, &outcomes, ruling);
+    let ruling = finish::with_way_out(context, &plan, &outcomes, ruling);
     let result = finish::finish(context, &plan, &outcomes, RecordedRuling { ruling, problem });
     Ok(Trace { plan, outcomes, result })
 }

@@ -69,6 +69,11 @@ pub fn line(level: Level, text: impl FnOnce() -> String) {
     }
 }
 
+/// Whether `CONCLAUDE_LOG` is set.
+pub fn is_requested() -> bool {
+    std::env::var_os("CONCLAUDE_LOG").is_some()
+}
+
 pub fn debug(text: impl FnOnce() -> String) {
     line(Level::Debug, text);
 }

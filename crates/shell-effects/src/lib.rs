@@ -39,6 +39,7 @@
 )]
 
 mod analysis;
+pub mod apply_patch;
 pub mod glob;
 mod matching;
 mod paths;
@@ -83,6 +84,8 @@ pub struct Script {
     pub side_effects: Vec<String>,
     /// The commands of each pipeline, and those whose output an interpreter runs, together with that.
     pub pipelines: Vec<Vec<usize>>,
+    /// Shells and interpreters that read their code from the input of the whole command, which may be a terminal.
+    pub awaiting_code: Vec<String>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::programs::program::{Action, Control, Deletes, Stdin};
 use crate::programs::table;
-use crate::{Base, SimpleCommand};
+use crate::{Base, Doubt, Script, SimpleCommand};
 
 impl SimpleCommand {
     /// The name of its program, as rules compare it.
@@ -60,6 +60,36 @@ impl SimpleCommand {
     /// Whether it is called by its name alone, as a part of the shell is.
     fn is_builtin(&self) -> bool {
         self.words.first().is_some_and(|word| !word.contains('/'))
+    }
+}
+
+/// Options with which an interpreter only says something about itself.
+const INFORMING: [&str; 4] = ["--version", "-V", "--help", "-h"];
+
+/// Interpreters for which `-v` is one of them.
+const WITH_SMALL_V: [&str; 7] = ["node", "nodejs", "ruby", "php", "deno", "bun", "lua"];
+
+impl Script {
+    /// Shells and interpreters that wait for code from the input of the whole command, for callers whose input is typed unseen.
+    pub fn waiting(&self) -> Vec<Doubt> {
+        let informs = |command: &SimpleCommand| {
+            let is_informing = |word: &String| {
+                INFORMING.contains(&word.as_str())
+                    || word == "-v" && WITH_SMALL_V.contains(&command.program())
+            };
+            command.words.iter().skip(1).any(is_informing)
+        };
+        let waiting = self.awaiting_code.iter().filter_map(|interpreter| {
+            let is_it = |command: &SimpleCommand| {
+                command.words.iter().any(|word| table::compared_name(word) == interpreter)
+            };
+            let index = self.commands.iter().rposition(is_it).unwrap_or_default();
+            if self.commands.get(index).is_some_and(informs) {
+                return None;
+            }
+            Some(Doubt::UnknownScript { interpreter: interpreter.clone(), command: index })
+        });
+        waiting.collect()
     }
 }
 

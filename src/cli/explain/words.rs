@@ -7,7 +7,7 @@ use conclaude_checks::guard::{Touch, Uncertainty};
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::Reaction;
 use conclaude_core::decide::Word;
-use conclaude_core::dialect::claude::Answer;
+use conclaude_core::dialect::Answer;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_core::plan::{Action, Command, Report};

@@ -270,6 +270,8 @@ fn explain_says_that_it_is_not_known_what_was_written() {
 
     Their environment
       CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_CLIENT=claude
+      CONCLAUDE_CLIENT_TOOL_NAME=Bash
       CONCLAUDE_COMMAND=git stash
       CONCLAUDE_SESSION_ID=explain
       CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl

@@ -221,6 +221,7 @@ fn an_event_that_only_the_config_knows_is_explained() {
 
     Their environment
       CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_CLIENT=claude
       CONCLAUDE_SESSION_ID=explain
       CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
       CONCLAUDE_CWD=[ROOT]

@@ -201,6 +201,7 @@ fn a_prompt_shows_the_context_that_is_added_and_what_is_not() {
 
     Their environment
       CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_CLIENT=claude
       CONCLAUDE_COMMAND_NAME=ship
       CONCLAUDE_COMMAND_ARGS=it
       CONCLAUDE_SESSION_ID=explain

@@ -21,6 +21,8 @@ const MAX_START: usize = 200;
 pub struct ToolCall<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
+    /// Names beside that one by which rules may mean the tool: those of another client.
+    pub other_names: &'a [String],
     pub command: Option<&'a str>,
     pub input: &'a Map<String, Value>,
     /// The subagent's name; `main` for the main thread.

@@ -151,7 +151,7 @@ fn malformed(
     access: Option<Access>,
 ) -> Option<UserQuestion> {
     let is_for_tool = |rule: &ToolRule| {
-        rule.action != Action::Allow && rule.agents.include(call.agent) && rule.is_for_tool(call.tool)
+        rule.action != Action::Allow && rule.agents.include(call.agent) && rule.is_for_tool_of(call)
     };
     let reads = || !rules.unreadable.is_empty(call.agent);
     let writes = || {
@@ -355,6 +355,7 @@ pub(super) fn named_word(
 /// A call, for rules that cannot be used.
 pub struct UncheckedCall<'a> {
     pub tool: &'a str,
+    pub other_names: &'a [String],
     pub used: ToolUse<'a>,
     pub effects: &'a Effects,
     /// It is a `PermissionRequest`: the user is asked already, and a rule might answer.
@@ -373,6 +374,7 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
     };
     let (what, matched) = match call.used {
         ToolUse::File { access, path } => (format!("{} {path}", doing(access)), path),
+        ToolUse::Patch(_) => ("writing the files of this patch".into(), call.tool),
         ToolUse::Shell(command) | ToolUse::PowerShell(command) => ("running this command".into(), command),
         ToolUse::Other => (format!("using {}", call.tool), call.tool),
     };
@@ -409,7 +411,9 @@ fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
         GuardedCalls::Anything => call.used != ToolUse::Other || touches(|_| true),
         GuardedCalls::Tools(glob) => {
             let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
-            matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)
+            matches(call.tool)
+                || call.other_names.iter().any(|name| matches(name))
+                || is_ruled_as_shell(call.tool, false) && matches(SHELL)
         }
         GuardedCalls::Permissions => false,
     }

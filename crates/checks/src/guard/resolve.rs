@@ -10,7 +10,9 @@ use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
 use conclaude_os::{archives, files, git};
 use conclaude_store::root::{git_top_level, inside_worktree};
-use shell_effects::{Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target};
+use shell_effects::{
+    Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target, apply_patch,
+};
 
 /// Directories for temporary files. On macOS they are links to directories below `/private`.
 const TEMPORARY: [&str; 6] =
@@ -131,6 +133,16 @@ impl Ground<'_> {
             None => self.cwd.join(named),
         };
         self.touch_at(access, &normalise(&path))
+    }
+
+    /// The files of a patch. One that cannot be read has none.
+    pub fn of_patch(&self, patch: &str) -> Effects {
+        let files = apply_patch::files(patch).unwrap_or_default().into_iter();
+        let touches = files.map(|file| {
+            let touch = self.touch(file.access, &file.path);
+            Touch { exists: touch.exists || file.exists, ..touch }
+        });
+        Effects { touches: touches.collect(), ..Effects::default() }
     }
 
     /// A file as a program names it. The kernel resolves `..` from the target of a link.

@@ -77,6 +77,7 @@ impl<'a> Scene<'a> {
         ToolCall {
             ground: self.ground(),
             tool: "Bash",
+            other_names: &[],
             command: None,
             input: &self.input,
             agent: "main",

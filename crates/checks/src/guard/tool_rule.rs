@@ -214,7 +214,7 @@ pub fn pipeline(commands: &[&SimpleCommand], home: Option<&str>) -> String {
 
 /// Whether a rule is for this tool and agent.
 pub(super) fn is_for(rule: &ToolRule, call: &ToolCall<'_>) -> Result<(), Mismatch> {
-    if !rule.is_for_tool(call.tool) {
+    if !rule.is_for_tool_of(call) {
         return Err(Mismatch::Tool);
     }
     if rule.agents.include(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
@@ -225,7 +225,12 @@ fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch
 }
 
 impl ToolRule {
-    pub(super) fn is_for_tool(&self, tool: &str) -> bool {
+    /// Whether it is for the tool of a call, under any of its names.
+    pub(super) fn is_for_tool_of(&self, call: &ToolCall<'_>) -> bool {
+        self.is_for_tool(call.tool) || call.other_names.iter().any(|name| self.is_for_tool(name))
+    }
+
+    fn is_for_tool(&self, tool: &str) -> bool {
         let is_allowing = self.action == Action::Allow;
         let matches = |tool: &str| self.tool.matches(tool).unwrap_or(!is_allowing);
         matches(tool) || tools::is_ruled_as_shell(tool, is_allowing) && matches(tools::SHELL)

@@ -169,7 +169,7 @@ impl PermissionRule {
             let what = format!("running a command that touches {}", clean_line(touch.shown()));
             return Some(Subject { what, matched: touch.shown().to_owned() });
         }
-        if !self.tool.names(request.tool) {
+        if !request.is_named_by(&self.tool) {
             return None;
         }
         let is_denied = match &self.compared {
@@ -205,7 +205,7 @@ impl PermissionRule {
     /// Whether the rule alone allows the request. For several command patterns together, see [`command::allowed`].
     pub(super) fn allows(&self, examined: &ExaminedRequest<'_>) -> bool {
         let request = examined.request;
-        if !self.agents.include(request.agent) || !self.tool.names(request.tool) {
+        if !self.agents.include(request.agent) || !request.is_named_by(&self.tool) {
             return false;
         }
         match &self.compared {
@@ -239,7 +239,7 @@ impl PermissionRule {
         }
         // Files that a shell command touches are compared with all rules about files.
         let is_compared =
-            self.tool.names(request.tool) || self.compares_files(request) && examined.script.is_some();
+            request.is_named_by(&self.tool) || self.compares_files(request) && examined.script.is_some();
         if !is_compared {
             return format!("is for another tool than {tool}");
         }
@@ -301,7 +301,7 @@ impl PermissionRule {
     pub(super) fn command_pattern(&self, request: &PermissionRequest<'_>) -> Option<&CommandPattern> {
         match &self.compared {
             InputPattern::Command(pattern)
-                if self.agents.include(request.agent) && self.tool.names(request.tool) =>
+                if self.agents.include(request.agent) && request.is_named_by(&self.tool) =>
             {
                 Some(pattern)
             }
@@ -323,14 +323,14 @@ impl PermissionRule {
         let malformed = || tools::malformed(request.tool, request.input);
         let (field, is_compared) = match &self.compared {
             InputPattern::Any | InputPattern::Domain(_) => return None,
-            InputPattern::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
+            InputPattern::Command(_) => (malformed()?.0, request.is_named_by(&self.tool)),
             // Files that a shell command touches are compared with all rules about files.
             InputPattern::File { .. } => {
                 let (field, access) = malformed()?;
-                (field, access.is_none() || self.tool.names(request.tool))
+                (field, access.is_none() || request.is_named_by(&self.tool))
             }
             InputPattern::Field { name, .. } => {
-                (*name, field(request, name).is_none() && self.tool.names(request.tool))
+                (*name, field(request, name).is_none() && request.is_named_by(&self.tool))
             }
         };
         if is_compared && self.agents.include(request.agent) { Some(field) } else { None }
@@ -347,7 +347,7 @@ impl PermissionRule {
     pub(super) fn compares_hosts(&self, request: &PermissionRequest<'_>) -> bool {
         matches!(self.compared, InputPattern::Domain(_))
             && self.agents.include(request.agent)
-            && self.tool.names(request.tool)
+            && request.is_named_by(&self.tool)
     }
 }
 

@@ -31,7 +31,11 @@ fn asked(rules: &PermissionRules, tool: &str, input: Value, agent: &str) -> Answ
         worktree: None,
         budget: &Budget::unlimited(),
     };
-    answer(rules, &PermissionRequest { ground, tool, input: &input, agent }, Some("/home/me"))
+    answer(
+        rules,
+        &PermissionRequest { ground, tool, other_names: &[], input: &input, agent },
+        Some("/home/me"),
+    )
 }
 
 fn word(answer: &Answer) -> &'static str {

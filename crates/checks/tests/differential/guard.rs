@@ -64,6 +64,7 @@ impl Guards {
         let call = ToolCall {
             ground,
             tool: "Bash",
+            other_names: &[],
             command: Some(text),
             input: &input,
             agent: "main",

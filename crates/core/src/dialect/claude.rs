@@ -1,6 +1,7 @@
 //! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
-use super::Dialect;
+use super::tool::McpSpelling;
+use super::{Answer, Asking, Dialect, LogLines, ProjectFolder};
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::EventKind;
@@ -25,11 +26,26 @@ pub mod transcript;
 pub use facts::{limits, modes, names, session, variables};
 pub use hook_reply::{HookEnd, HookReply, MAX_STDOUT, PassedOn};
 pub use parse::{CallFields, delivered, fields, is_own};
-pub use render::Answer;
 pub use tools::{mcp, notation};
 
-pub const DIALECT: Dialect =
-    Dialect { name: "claude", title: "Claude Code", sends: |_| true, ignores: |_, _| None, tools: &[] };
+pub const DIALECT: Dialect = Dialect {
+    name: "claude",
+    title: "Claude Code",
+    // The table of our own events.
+    events: &[],
+    sends: |_| true,
+    fields: &[],
+    tools: &[],
+    mcp: McpSpelling::Ours,
+    complete: |event, _| event,
+    ignores: |_, _| None,
+    project: ProjectFolder::Variable,
+    has_session_per_agent: false,
+    asking: Asking::ByMode,
+    types_unseen: false,
+    log: LogLines::Always,
+    render: |reply| render(reply.called, reply.result, reply.log_lines),
+};
 
 /// Reads and checks the payload of the event that was called.
 ///

@@ -1,13 +1,45 @@
-//! Codex.
+//! Codex CLI, as observed in version 0.169.0.
 
-use super::{Dialect, Fields, text};
+use super::answer::{
+    AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
+};
+use super::tool::McpSpelling;
+use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
-pub const DIALECT: Dialect = Dialect { name: "codex", title: "Codex", sends, ignores, tools: &[] };
+mod events;
+mod tools;
 
-fn ignores(_: EventKind, _: &Fields) -> Option<&'static str> {
-    None
-}
+pub const DIALECT: Dialect = Dialect {
+    name: "codex",
+    title: "Codex",
+    events: events::EVENTS,
+    sends,
+    fields: &[],
+    tools: tools::TOOLS,
+    mcp: McpSpelling::Ours,
+    complete,
+    ignores: |_, _| None,
+    project: ProjectFolder::Process,
+    has_session_per_agent: false,
+    // `ask` is unsupported, and the tool runs.
+    asking: Asking::Never,
+    // `write_stdin` fires no event.
+    types_unseen: true,
+    log: LogLines::OnRequest,
+    render: |reply| FORMS.render(reply),
+};
+
+/// An answer with a field that it does not know is void as a whole.
+const FORMS: AnswerForms = AnswerForms {
+    refusal: RefusalExit::Blocked,
+    denial: DenialForm::Permission,
+    permission: PermissionForm::Nested,
+    context: ContextForm::Nested,
+    feedback: FeedbackForm::Block,
+    changed_input: ChangedInputForm::Allowed,
+    failure_denies: &[],
+};
 
 fn sends(fields: &Fields) -> bool {
     // Claude Code has it too, with a message that is shown.
@@ -15,4 +47,15 @@ fn sends(fields: &Fields) -> bool {
         fields.contains_key("turn_id") && text(fields, "hook_event_name") != Some("MessageDisplay");
     let transcript = text(fields, "transcript_path").and_then(|path| path.rsplit('/').next());
     has_turn || transcript.is_some_and(|name| name.starts_with("rollout-"))
+}
+
+/// Inside a subagent `transcript_path` is the subagent's own.
+fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
+    if text(fields, "agent_id").is_some()
+        && text(fields, "agent_transcript_path").is_none()
+        && let Some(own) = fields.get("transcript_path").cloned()
+    {
+        fields.insert("agent_transcript_path".into(), own);
+    }
+    event
 }

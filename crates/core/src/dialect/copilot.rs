@@ -1,22 +1,84 @@
-//! GitHub Copilot CLI. It also runs the hooks of a project's `.claude/settings.json`.
+//! GitHub Copilot CLI, as observed in version 1.0.102. It also runs the hooks of a project's `.claude/settings.json`.
 
-use super::{Dialect, Fields, text};
+use super::answer::{
+    AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
+};
+use super::tool::McpSpelling;
+use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, Renamed, text};
 use crate::event::EventKind;
 
+mod events;
 mod tools;
 
-pub const DIALECT: Dialect =
-    Dialect { name: "copilot", title: "Copilot", sends, ignores, tools: tools::TOOLS };
+pub const DIALECT: Dialect = Dialect {
+    name: "copilot",
+    title: "Copilot",
+    events: events::EVENTS,
+    sends,
+    fields: FIELDS,
+    tools: tools::TOOLS,
+    mcp: McpSpelling::Joined { prefix: "", joints: &['-', '/'] },
+    complete,
+    ignores,
+    project: ProjectFolder::Variable,
+    has_session_per_agent: true,
+    asking: Asking::Always,
+    types_unseen: false,
+    log: LogLines::OnRequest,
+    render: |reply| FORMS.render(reply),
+};
+
+/// With exit 2 the model is not told why.
+const FORMS: AnswerForms = AnswerForms {
+    refusal: RefusalExit::Success,
+    denial: DenialForm::Permission,
+    permission: PermissionForm::Flat,
+    context: ContextForm::Top,
+    feedback: FeedbackForm::Block,
+    changed_input: ChangedInputForm::Updated,
+    failure_denies: &[EventKind::PreToolUse, EventKind::PermissionRequest],
+};
+
+/// Some payloads have names in camelCase, whatever the event is registered as.
+const FIELDS: &[Renamed] = &[
+    ("sessionId", "session_id"),
+    ("transcriptPath", "transcript_path"),
+    ("agentId", "agent_id"),
+    ("agentType", "agent_type"),
+    ("agentName", "agent_type"),
+    ("parentAgentId", "parent_agent_id"),
+    ("toolName", "tool_name"),
+    ("toolInput", "tool_input"),
+    ("toolArgs", "tool_input"),
+    ("tool_result", "tool_response"),
+    ("toolResult", "tool_response"),
+    ("permissionSuggestions", "permission_suggestions"),
+    ("stopHookActive", "stop_hook_active"),
+    ("lastAssistantMessage", "last_assistant_message"),
+    ("response", "last_assistant_message"),
+    ("notificationType", "notification_type"),
+];
 
 fn sends(fields: &Fields) -> bool {
     ["timestamp", "sessionId", "hookName"].into_iter().any(|name| fields.contains_key(name))
 }
 
-/// A Stop also fires inside a subagent, where a block has no effect. Its SubagentStop follows.
+/// Inside a subagent the session is the subagent's own: the one of its caller is meant.
+fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
+    if text(fields, "agent_id").is_some()
+        && let Some(parent) = text(fields, "parent_agent_id").map(str::to_owned)
+    {
+        fields.insert("session_id".into(), parent.into());
+    }
+    event
+}
+
+/// Stop and UserPromptSubmit also fire inside a subagent. A block of that stop has no effect, and its SubagentStop follows.
 fn ignores(event: EventKind, fields: &Fields) -> Option<&'static str> {
-    if event == EventKind::Stop && text(fields, "agent_id").is_some() {
-        Some("it is the stop of a subagent, whose SubagentStop follows")
-    } else {
-        None
+    text(fields, "agent_id")?;
+    match event {
+        EventKind::Stop => Some("it is the stop of a subagent, whose SubagentStop follows"),
+        EventKind::UserPromptSubmit => Some("the prompt is the task of a subagent"),
+        _ => None,
     }
 }

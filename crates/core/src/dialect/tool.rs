@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Dialect, Fields};
+use super::claude::tools::{self, mcp};
+use super::translate::rename;
+use super::{Dialect, Fields, Renamed};
 
 /// A tool of a client.
 pub struct Tool {
@@ -10,29 +12,115 @@ pub struct Tool {
     pub names: &'static [&'static str],
     /// The tool of ours that does the same.
     pub ours: &'static str,
-    /// Fields of its input under the client's name, and under ours.
-    pub fields: &'static [(&'static str, &'static str)],
+    /// Fields of its input.
+    pub fields: &'static [Renamed],
+    /// The field of its input with the directory in which it runs.
+    pub directory: Option<&'static str>,
 }
 
-/// Gives the input of the payload's tool our names.
-pub(crate) fn translate(dialect: &Dialect, fields: &mut Fields) {
-    let name = fields.get("tool_name").and_then(Value::as_str);
-    let Some(tool) = dialect.tools.iter().find(|tool| name.is_some_and(|name| tool.names.contains(&name)))
-    else {
-        return;
-    };
-    if let Some(Value::Object(input)) = fields.get_mut("tool_input") {
-        rename(input, tool.fields);
+impl Tool {
+    pub const fn new(names: &'static [&'static str], ours: &'static str, fields: &'static [Renamed]) -> Tool {
+        Tool { names, ours, fields, directory: None }
+    }
+
+    #[must_use]
+    pub const fn in_directory(self, field: &'static str) -> Tool {
+        Tool { directory: Some(field), ..self }
     }
 }
 
-/// Gives fields our names. One that is there under our name already stays.
-fn rename(fields: &mut Fields, names: &[(&'static str, &'static str)]) {
-    for (theirs, ours) in names {
-        if !fields.contains_key(*ours)
-            && let Some(value) = fields.remove(*theirs)
-        {
-            fields.insert((*ours).to_owned(), value);
+/// How a client names the tools of MCP servers. `mcp__server__tool` is the same for all.
+pub enum McpSpelling {
+    /// As we do.
+    Ours,
+    /// After this prefix, server and tool are joined by one of these characters, which either may contain.
+    Joined { prefix: &'static str, joints: &'static [char] },
+}
+
+/// A name has no more readings than this.
+const MAX_SPLITS: usize = 16;
+
+impl McpSpelling {
+    /// The names that a tool may have for us.
+    fn readings(&self, name: &str) -> Vec<String> {
+        let McpSpelling::Joined { prefix, joints } = self else { return Vec::new() };
+        let Some(rest) = name.strip_prefix(prefix).filter(|_| !name.starts_with(mcp::PREFIX)) else {
+            return Vec::new();
+        };
+        let splits = rest.match_indices(*joints).filter_map(|(at, joint)| {
+            let (server, tool) = (rest.get(..at)?, rest.get(at + joint.len()..)?);
+            if server.is_empty() || tool.is_empty() { None } else { Some(mcp::name(server, tool)) }
+        });
+        splits.take(MAX_SPLITS).collect()
+    }
+}
+
+/// The names of a tool in a payload.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolNames {
+    /// As the client named it, where that is another dialect than Claude Code's.
+    pub client: Option<String>,
+    /// Names beside ours that rules may use.
+    pub others: Vec<String>,
+    /// The fields of its input that were renamed.
+    pub renamed: Vec<Renamed>,
+}
+
+/// Gives the tools of a payload our names, and their input too.
+pub(super) fn translate(dialect: &Dialect, fields: &mut Fields) -> ToolNames {
+    if let Some(Value::Array(calls)) = fields.get_mut("tool_calls") {
+        for call in calls.iter_mut().filter_map(Value::as_object_mut) {
+            translate(dialect, call);
         }
+    }
+    let Some(name) = fields.get("tool_name").and_then(Value::as_str).map(str::to_owned) else {
+        return ToolNames::default();
+    };
+    let tool = dialect.tools.iter().find(|tool| tool.names.contains(&name.as_str()));
+    let (ours, mut others) = match tool {
+        Some(tool) => (tool.ours.to_owned(), Vec::new()),
+        None => {
+            let mut readings = dialect.mcp.readings(&name).into_iter();
+            (readings.next().unwrap_or_else(|| name.clone()), readings.collect())
+        }
+    };
+    let mut renamed = Vec::new();
+    match fields.get_mut("tool_input") {
+        Some(Value::Object(input)) => renamed = rename(input, tool.map_or(&[], |tool| tool.fields)),
+        // Some models write a patch and nothing around it.
+        Some(Value::String(patch)) if ours == tools::EDIT => {
+            let patch = std::mem::take(patch);
+            fields.insert(
+                "tool_input".into(),
+                Fields::from_iter([(tools::PATCH.to_owned(), patch.into())]).into(),
+            );
+        }
+        _ => {}
+    }
+    if let Some(input) = fields.get("tool_input").and_then(Value::as_object) {
+        if tools::is_patch(&ours, input) {
+            others.push(tools::WRITE.to_owned());
+        }
+        let directory = tool.and_then(|tool| super::text(input, tool.directory?)).map(str::to_owned);
+        if let Some(directory) = directory {
+            enter(fields, &directory);
+        }
+    }
+    if ours != name {
+        others.push(name.clone());
+    }
+    fields.insert("tool_name".into(), ours.into());
+    ToolNames { client: Some(name), others, renamed }
+}
+
+/// Relative paths start at the directory in which the tool runs.
+fn enter(fields: &mut Fields, directory: &str) {
+    let cwd = super::text(fields, "cwd").unwrap_or_default();
+    let entered = match directory.strip_prefix('/') {
+        Some(_) => directory.to_owned(),
+        None => format!("{}/{directory}", cwd.trim_end_matches('/')),
+    };
+    if entered.starts_with('/') {
+        fields.insert("cwd".into(), entered.into());
     }
 }

@@ -216,9 +216,18 @@ fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Ve
         }
         Subject::Nothing => ("", None),
     };
+    // A tool has several names where the client has its own.
+    let other_names: &[String] = match facts.event.kind.row().subject {
+        Subject::Field("tool_name") => &facts.event.tool.others,
+        _ => &[],
+    };
     let applies = |pattern: &Pattern| {
         let by_id = || compared_id(facts).map_or(Ok(false), |id| pattern.matches(id, None));
-        Ok(pattern.matches(subject, id)? || by_id()?)
+        let mut is_match = pattern.matches(subject, id)? || by_id()?;
+        for other in other_names {
+            is_match = is_match || pattern.matches(other, None)?;
+        }
+        Ok(is_match)
     };
     Ok((subject.to_owned(), pattern::select_by(section.entries(), mode, applies)?))
 }

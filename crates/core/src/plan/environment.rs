@@ -27,7 +27,8 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// Names that are not fields of a payload.
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
+    "CLIENT_TOOL_NAME",
     "CONFIG_DIR",
     "TOOL_INPUT",
     "TOOL_OUTPUT",
@@ -127,7 +128,9 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         ("DES_AGENT", marked_agent),
         ("DES_COMMAND", command),
         ("DES_PROJECT_ID", project_id),
-        ("FILE_PATH", input.and_then(tools::named_file).map(str::to_owned)),
+        ("CLIENT", Some(facts.event.client.name.to_owned())),
+        ("CLIENT_TOOL_NAME", facts.event.client_tool().map(str::to_owned)),
+        ("FILE_PATH", input.and_then(tools::first_file)),
         ("COMMAND", of_input(tools::COMMAND)),
         ("COMMAND_NAME", slash.map(|(name, _)| name.to_owned())),
         ("COMMAND_ARGS", slash.map(|(_, arguments)| arguments.to_owned())),
@@ -181,7 +184,7 @@ pub fn of_event(event: EventKind) -> Vec<String> {
     let mut names: Vec<String> = fields::own(event).filter_map(variable).collect();
     let mut add = |more: &[&str]| names.extend(more.iter().map(|name| format!("{PREFIX}{name}")));
     if fields::has_tool(event) {
-        add(&["FILE_PATH", "COMMAND", "TOOL_INPUT", "TOOL_TIMESTAMP"]);
+        add(&["CLIENT_TOOL_NAME", "FILE_PATH", "COMMAND", "TOOL_INPUT", "TOOL_TIMESTAMP"]);
     }
     if event == EventKind::PostToolUse {
         add(&["TOOL_OUTPUT"]);
@@ -207,7 +210,7 @@ pub fn of_event(event: EventKind) -> Vec<String> {
 /// The variables of all events.
 pub fn of_all() -> Vec<String> {
     let common = COMMON.iter().filter_map(|field| variable(field));
-    common.chain(["CONFIG_DIR", "COMMAND_ID"].map(|name| format!("{PREFIX}{name}"))).collect()
+    common.chain(["CONFIG_DIR", "COMMAND_ID", "CLIENT"].map(|name| format!("{PREFIX}{name}"))).collect()
 }
 
 /// Every variable that an event may have.

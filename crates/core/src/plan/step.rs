@@ -270,6 +270,8 @@ pub enum Gate {
 pub enum GateSubject {
     /// The file of a tool.
     File(String),
+    /// The files of a patch.
+    Patch(String),
     /// The files that a shell command writes.
     Shell(String),
 }

@@ -9,7 +9,8 @@ use super::wire::{Wire, describe};
 use super::{
     HookPayload, validate_identity, validate_subagent_start_payload, validate_subagent_stop_payload,
 };
-use crate::dialect::{self, Dialect, tool};
+use crate::dialect::tool::ToolNames;
+use crate::dialect::{Dialect, claude};
 use crate::event::EventKind;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -33,6 +34,11 @@ pub struct Event {
     pub kind: EventKind,
     /// The client that sent it.
     pub client: &'static Dialect,
+    /// The event of ours that the client's is. What it stands for may be another one, which `kind` is.
+    pub called: EventKind,
+    /// As the client names it.
+    pub client_event: &'static str,
+    pub tool: ToolNames,
     pub payload: HookPayload,
     pub fields: Map<String, Value>,
 }
@@ -46,16 +52,37 @@ impl Event {
         Event::of(kind, read(strip_bom(input))?.0)
     }
 
-    /// The same for a payload that was read already.
+    /// The same for a payload of Claude Code that was read already.
     ///
     /// # Errors
     /// Names the field and what was expected.
-    pub fn of(kind: EventKind, mut fields: Map<String, Value>) -> Result<Event, PayloadError> {
-        let client = dialect::of(&fields);
-        tool::translate(client, &mut fields);
+    pub fn of(kind: EventKind, fields: Map<String, Value>) -> Result<Event, PayloadError> {
         let wire = Wire(fields);
         let payload = check(kind.name(), &wire)?;
-        Ok(Event { kind, client, payload, fields: wire.0 })
+        Ok(Event {
+            kind,
+            client: &claude::DIALECT,
+            called: kind,
+            client_event: kind.name(),
+            tool: ToolNames::default(),
+            payload,
+            fields: wire.0,
+        })
+    }
+}
+
+impl Event {
+    /// Makes it one of another session.
+    pub fn set_session(&mut self, id: String) {
+        self.fields.insert("session_id".into(), id.as_str().into());
+        self.payload.base_mut().session_id = id;
+    }
+
+    /// The tool of the event, as the client names it.
+    #[must_use]
+    pub fn client_tool(&self) -> Option<&str> {
+        let ours = || self.fields.get("tool_name").and_then(Value::as_str);
+        self.tool.client.as_deref().or_else(ours)
     }
 }
 

@@ -21,7 +21,7 @@ use conclaude_os::git::{self, FileSelection};
 use conclaude_os::log;
 use conclaude_store::store;
 use conclaude_store::transcript::{self, ToolChange};
-use shell_effects::{Access, Script};
+use shell_effects::{Access, Script, apply_patch};
 
 /// An event, and the work tree in which files were changed.
 pub(super) struct ChangeSite<'a> {
@@ -237,7 +237,7 @@ fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool)
             let calls = fields.get(list).and_then(Value::as_array).into_iter().flatten();
             (calls.filter_map(Value::as_object).flat_map(of_tool).collect(), false)
         }
-        Changes::Tool => (of_tool(fields).into_iter().collect(), false),
+        Changes::Tool => (of_tool(fields), false),
         Changes::Named => {
             let path = fields.get(FILE_PATH).and_then(Value::as_str);
             (path.map(|path| ToolChange::File(path.to_owned())).into_iter().collect(), false)
@@ -246,14 +246,26 @@ fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool)
 }
 
 /// What a tool writes, or the commands of a shell.
-fn of_tool(call: &serde_json::Map<String, Value>) -> Option<ToolChange> {
+fn of_tool(call: &serde_json::Map<String, Value>) -> Vec<ToolChange> {
     let name = call.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-    match tools::what(name, call.get("tool_input")?.as_object()?) {
-        ToolUse::File { access: Access::Write, path } => Some(ToolChange::File(path.to_owned())),
+    let Some(input) = call.get("tool_input").and_then(Value::as_object) else { return Vec::new() };
+    match tools::what(name, input) {
+        ToolUse::File { access: Access::Write, path } => vec![ToolChange::File(path.to_owned())],
+        ToolUse::Patch(patch) => written_by(patch),
         ToolUse::Shell(command) => {
-            let script = Box::new(shell_effects::writes(command, files::home().as_deref())?);
-            Some(ToolChange::Shell { script, cwd: None })
+            let script = shell_effects::writes(command, files::home().as_deref()).map(Box::new);
+            script.map(|script| ToolChange::Shell { script, cwd: None }).into_iter().collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
+}
+
+/// The files of a patch that are there afterwards.
+fn written_by(patch: &str) -> Vec<ToolChange> {
+    let files = apply_patch::files(patch).unwrap_or_default();
+    let is_gone = |path: &str| {
+        files.iter().rfind(|file| file.path == path).is_some_and(|last| last.access == Access::Delete)
+    };
+    let written = files.iter().filter(|file| file.access == Access::Write && !is_gone(&file.path));
+    written.map(|file| ToolChange::File(file.path.clone())).collect()
 }

@@ -11,6 +11,7 @@ use super::actors::{self, Actors};
 use super::changed_files::ChangeSite;
 use super::config::Config;
 use super::gate_context::GateContext;
+use super::lineage;
 use super::panics;
 use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_core::agent::Agent;
@@ -75,18 +76,19 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// Reads what a plan needs. `None` where there is nothing to do, as at the stop of an agent that nobody started.
     pub(super) fn gather(
-        event: Event,
+        mut event: Event,
         input: &'a [u8],
         environment: &Environment,
         budget: &Budget,
     ) -> Result<Option<Context<'a>>> {
         let started = Timestamp::now();
         let kind = event.kind;
-        let payload = &event.payload;
-        let mut root = match root_of(payload, environment) {
+        let mut root = match root_of(&event.payload, environment) {
             Err(_) if kind.is_quiet() => return Ok(None),
             root => root?,
         };
+        lineage::settle(&mut event, &root.folder, environment.is_rehearsal);
+        let payload = &event.payload;
         let session = Session::new(&root.folder, payload.session_id()).within(budget);
         let session = if environment.is_rehearsal { session.read_only() } else { session };
         if let Some(why) = why_ignored(&event, &session) {
@@ -143,9 +145,7 @@ impl<'a> Context<'a> {
 
     /// The same call with another input of its tool.
     pub(super) fn with_tool_input(&self, input: &Map<String, Value>) -> Option<Context<'a>> {
-        let mut fields = self.event.fields.clone();
-        fields.insert("tool_input".into(), input.clone().into());
-        let event = Event::of(self.kind(), fields).ok()?;
+        let event = self.event.with_tool_input(input).ok()?;
         Context::gather(event, self.input, &self.environment, &self.budget).ok()?
     }
 
@@ -214,6 +214,17 @@ impl<'a> Context<'a> {
         self.event.kind
     }
 
+    /// The client, where it is not Claude Code.
+    fn client_name(&self) -> Option<&'static str> {
+        let client = self.event.client;
+        if client.is_translated() { Some(client.name) } else { None }
+    }
+
+    /// Whether the client shows messages of the event to the user, on the main thread.
+    pub(super) fn is_shown(&self) -> bool {
+        self.event.client.shows(self.kind())
+    }
+
     pub(super) fn is_first_stop(&self) -> bool {
         self.payload().is_first_stop()
     }
@@ -255,6 +266,7 @@ impl<'a> Context<'a> {
         Record {
             event: self.kind().name().into(),
             started: Some(audit::in_record(self.started)),
+            client: self.client_name().map(str::to_owned),
             session: Some(self.payload().session_id().to_owned()),
             permission_mode: self.payload().base().permission_mode.clone(),
             ..Record::default()

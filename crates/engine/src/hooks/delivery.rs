@@ -6,6 +6,7 @@ use conclaude_core::decide::{DeliveredMessage, HookResult};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::{prompt::task_of, tools};
 use conclaude_core::error::HookError;
+use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Failure;
 use conclaude_core::text::{LIMIT, join_within};
 use conclaude_core::types::HookPayload;
@@ -47,7 +48,7 @@ fn put(outbox: &Outbox, entry: &OutboxEntry) {
 
 /// Whether the user sees what is shown with the answer.
 pub(super) fn is_shown(context: &Context<'_>) -> bool {
-    context.kind().is_shown() && context.agent.is_none() && context.caller.is_none()
+    context.is_shown() && context.agent.is_none() && context.caller.is_none()
 }
 
 /// Keeps an error that nobody sees here.
@@ -62,6 +63,29 @@ pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
     keep_once(context, &format!("conclaude: {}", failure.text), &failure.part);
 }
 
+/// What is pending where the client shows nothing: the model is asked to tell the user.
+fn told_by_model(context: &Context<'_>, outbox: &Outbox, result: HookResult) -> HookResult {
+    let is_told = matches!(
+        context.kind(),
+        EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse
+    );
+    if !is_told || context.caller.is_some() {
+        return result;
+    }
+    let entries = outbox.take(|entry| !entry.shown_to_user);
+    let Some(text) = text_of(entries.iter()) else { return result };
+    let told = format!("Tell the user: {text}");
+    let delivered = entries
+        .into_iter()
+        .map(|entry| DeliveredMessage { path: entry.path, to_user: true, to_claude: true })
+        .collect();
+    let given = match result.context {
+        Some(own) => join_within(&[&own, &told], LIMIT),
+        None => told,
+    };
+    HookResult { context: Some(given), delivered, ..result }
+}
+
 /// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
 /// different events.
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
@@ -70,6 +94,9 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         return result;
     }
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
+    if !context.is_shown() {
+        return told_by_model(context, &outbox, result);
+    }
     let (entries, for_claude) = match context.payload() {
         HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
             let Some(agent) = agents::started(&tool.tool_response) else {

@@ -13,6 +13,7 @@ use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::plan::Plan;
 use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
 use conclaude_os::{log, notify};
+use conclaude_store::audit::Trail;
 use conclaude_store::store::{Session, permits};
 
 /// A decision, and what went wrong when it was recorded.
@@ -61,6 +62,24 @@ pub(super) fn finish(
     result
 }
 
+/// A denial in a client that cannot ask anybody says how the user can decide.
+pub(super) fn with_way_out(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    ruling: Ruling,
+) -> Ruling {
+    let Decision::Deny(reason) = &ruling.result.decision else { return ruling };
+    if !ruling.is_unasked || !plan.client.never_asks() {
+        return ruling;
+    }
+    let number =
+        if context.is_audited() { Some(Trail::of(&context.root.folder, None).last_number()) } else { None };
+    let reason = format!("{reason}\n{}", messages::never_asked(plan, outcomes, number));
+    let result = HookResult { decision: Decision::Deny(reason), ..ruling.result };
+    Ruling { result, ..ruling }
+}
+
 fn allowed(
     context: &Context<'_>,
     plan: &Plan,
@@ -103,7 +122,7 @@ fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
 
 /// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
 pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
-    is_inside_agent(context, plan) || (context.agent.is_none() && !plan.event.is_shown())
+    is_inside_agent(context, plan) || (context.agent.is_none() && !context.is_shown())
 }
 
 fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -> HookResult {

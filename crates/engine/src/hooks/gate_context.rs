@@ -150,6 +150,9 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
     // Before the agent's first tool runs, nothing of what names its call can be gone.
     claim(&paths, session);
     let written = match tools::written_field(&tool.tool_name) {
+        Some(_) if tools::is_patch(&tool.tool_name, &tool.tool_input) => {
+            GateSubject::Patch(text(tools::PATCH)?.to_owned())
+        }
         Some(field) => GateSubject::File(text(field)?.to_owned()),
         None => shell_writes(tool)?,
     };

@@ -32,7 +32,7 @@ use conclaude_os::git::Snapshot;
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 use conclaude_store::transcript;
-use shell_effects::Access;
+use shell_effects::{Access, apply_patch};
 
 /// Beside a refusal, and when an agent is called: the config cannot be read.
 pub(super) fn config_note(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
@@ -128,8 +128,25 @@ fn write(step_file: &str, written: &GateSubject, plan: &Plan, context: &Context<
     };
     match written {
         GateSubject::File(file) => write_file(&WriteRequest { file, ..writing }, des).into_iter().collect(),
+        GateSubject::Patch(patch) => patch_writes(&writing, patch, des),
         GateSubject::Shell(command) => shell_writes(&writing, command, des, context),
     }
+}
+
+/// Every file of a patch.
+fn patch_writes(writing: &WriteRequest<'_>, patch: &str, des: &DesConfig) -> Vec<Outcome> {
+    let files = apply_patch::files(patch).unwrap_or_default();
+    let judged = files.iter().filter_map(|file| {
+        let deletes = file.access == Access::Delete;
+        write_file(&WriteRequest { file: &file.path, deletes, ..*writing }, des)
+    });
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for outcome in judged {
+        if !outcomes.contains(&outcome) {
+            outcomes.push(outcome);
+        }
+    }
+    outcomes
 }
 
 fn write_file(writing: &WriteRequest<'_>, des: &DesConfig) -> Option<Outcome> {

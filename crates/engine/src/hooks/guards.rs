@@ -17,6 +17,7 @@ use conclaude_checks::guard::{
 use conclaude_checks::paths::Links;
 use conclaude_core::agent::{Agent, actor};
 use conclaude_core::config::{Layer, PreToolUseConfig, UnusableRules};
+use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::mcp;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -71,7 +72,9 @@ pub(super) fn why_unreadable(path: &Path, context: &Context<'_>) -> Option<Strin
     };
     let Root { folder: root, work, .. } = &context.root;
     let site = GuardSite {
+        client: context.event.client,
         tool: &tool,
+        other_names: &[],
         agent: None,
         root,
         work,
@@ -109,7 +112,9 @@ pub(super) fn inspect(
     let Root { folder: root, work, .. } = &context.root;
     let Config { extended, unusable, .. } = &context.config;
     let site = GuardSite {
+        client: context.event.client,
         tool,
+        other_names: &context.event.tool.others,
         agent: context.subagent(),
         root,
         work,
@@ -125,7 +130,10 @@ pub(super) fn inspect(
 
 /// A call, and where it happens, live or in the past.
 pub(super) struct GuardSite<'a> {
+    pub(super) client: &'a Dialect,
     pub(super) tool: &'a PreToolUsePayload,
+    /// Names beside its own by which rules may mean the tool.
+    pub(super) other_names: &'a [String],
     /// The subagent that calls.
     pub(super) agent: Option<&'a Agent>,
     pub(super) root: &'a Path,
@@ -175,7 +183,7 @@ fn compare(
     scene: &Scene<'_>,
     watch: ComparisonLog<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let GuardSite { tool, root, work, links, unusable, budget, .. } = *scene.site;
+    let GuardSite { tool, other_names, root, work, links, unusable, budget, .. } = *scene.site;
     let agent = actor(scene.site.agent);
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
@@ -194,8 +202,13 @@ fn compare(
             let exists = touch.exists || tools::replaces_text(&tool.tool_input);
             (Effects::of(Touch { exists, ..touch }), None)
         }
+        ToolUse::Patch(patch) => (ground.of_patch(patch), None),
         ToolUse::Shell(command) => {
-            let script = guard::read_shell(command, home.as_deref(), cwd);
+            let mut script = guard::read_shell(command, home.as_deref(), cwd);
+            if scene.site.client.types_unseen {
+                let waiting = script.waiting();
+                script.doubts.extend(waiting);
+            }
             (ground.of_script(script), Some(command))
         }
         ToolUse::PowerShell(command) => {
@@ -204,7 +217,7 @@ fn compare(
         ToolUse::Other => (of_other(tool), None),
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
-    effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
+    effects.touches.extend(searched.iter().map(|file| ground.touch(Access::Read, file)));
     let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
     effects.touches.extend(sent.map(|file| ground.touch(Access::Read, file)));
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
@@ -212,6 +225,7 @@ fn compare(
     let call = ToolCall {
         ground,
         tool: &tool.tool_name,
+        other_names,
         command,
         input: &tool.tool_input,
         agent,
@@ -252,7 +266,7 @@ fn of_other(tool: &PreToolUsePayload) -> Effects {
 /// wrong in them.
 fn unread(scene: &Scene<'_>, effects: &Effects) -> Option<guard::Finding> {
     let Scene { site, own, is_request } = *scene;
-    let GuardSite { tool, root, unusable, .. } = *site;
+    let GuardSite { tool, other_names, root, unusable, .. } = *site;
     let is_own =
         |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
@@ -262,7 +276,7 @@ fn unread(scene: &Scene<'_>, effects: &Effects) -> Option<guard::Finding> {
     }
     guard::unusable_rules(
         unusable,
-        &guard::UncheckedCall { tool: &tool.tool_name, used, effects, is_request },
+        &guard::UncheckedCall { tool: &tool.tool_name, other_names, used, effects, is_request },
         root,
     )
 }

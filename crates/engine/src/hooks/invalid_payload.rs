@@ -16,7 +16,7 @@ use conclaude_checks::des::markers::Markers;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::DesConfig;
 use conclaude_core::decide::{self, HookResult};
-use conclaude_core::dialect::{claude, other_clients};
+use conclaude_core::dialect::{Dialect, HookCall, claude, other_clients};
 use conclaude_core::error::{HookError, InputError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
@@ -31,6 +31,7 @@ use conclaude_store::store::Session;
 
 /// An event whose payload could not be used.
 pub(super) struct InvalidPayload<'a> {
+    pub(super) call: &'a HookCall,
     pub(super) event: EventKind,
     pub(super) input: &'a [u8],
     pub(super) environment: &'a Environment,
@@ -41,9 +42,12 @@ impl InvalidPayload<'_> {
     /// The answer to it, for this reason.
     pub(super) fn answer(&self, error: PayloadError) -> Result<HookResult> {
         let event = self.event;
-        let Ok(fields) = fields(self.input) else { return without(event, error.into()) };
+        let Ok(fields) = fields(self.input) else { return without(self.call, error.into()) };
         if let Some(project) = self.gated(&fields) {
             return self.refused(&fields, &project, error);
+        }
+        if is_of_other_client(self.call) {
+            return Err(error.into());
         }
         if !claude::is_own(&fields) {
             log::info(|| {
@@ -111,16 +115,13 @@ impl InvalidPayload<'_> {
 }
 
 /// The answer to a payload that is not read to its end. If there are guards, a tool is denied that nobody can judge.
-pub(super) fn too_large(
-    event: EventKind,
-    error: InputError,
-    environment: &Environment,
-) -> Result<HookResult> {
-    let Some(folder) = &environment.project_dir else { return without(event, error.into()) };
+pub(super) fn too_large(call: &HookCall, error: InputError, environment: &Environment) -> Result<HookResult> {
+    let event = call.event;
+    let Some(folder) = &environment.project_dir else { return without(call, error.into()) };
     let root = Root::find(Some(folder), folder);
     let config = Config::load(&root, event, environment);
     if event != EventKind::PreToolUse || !config.settings.guards.has_any() {
-        return without(event, error.into());
+        return without(call, error.into());
     }
     let what = format!("the guards cannot look at this tool's input: {error}");
     let finding = Finding::new(Code::PayloadInvalid, what, "do it in smaller steps");
@@ -161,8 +162,17 @@ impl Denial {
     }
 }
 
+/// Whether the registration names a client other than Claude Code, whose answers have a form for errors.
+fn is_of_other_client(call: &HookCall) -> bool {
+    call.client.is_some_and(Dialect::is_translated)
+}
+
 /// The answer to an event whose sender is not known, for this reason.
-pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
+pub(super) fn without(call: &HookCall, error: HookError) -> Result<HookResult> {
+    let event = call.event;
+    if is_of_other_client(call) {
+        return Err(error);
+    }
     if event.is_quiet() {
         log::info(|| error.to_string());
         return Ok(HookResult::success());

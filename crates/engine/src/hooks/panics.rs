@@ -4,9 +4,12 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::call::AnsweredEvent;
 use super::stdio;
 use conclaude_core::config::PreToolUseConfig;
-use conclaude_core::dialect::claude::Answer;
+use conclaude_core::decide::HookResult;
+use conclaude_core::dialect::{Answer, HookCall, claude};
+use conclaude_core::error::HookError;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::plan::Plan;
 
@@ -18,6 +21,8 @@ struct PanicState {
     is_planned: AtomicBool,
     /// What came on stdin.
     payload: Mutex<&'static [u8]>,
+    /// How it is answered, once the client is known.
+    event: Mutex<Option<AnsweredEvent>>,
 }
 
 /// It is static because a panic hook has no other way to what the call knows.
@@ -25,6 +30,7 @@ static STATE: PanicState = PanicState {
     can_block: AtomicBool::new(false),
     is_planned: AtomicBool::new(false),
     payload: Mutex::new(&[]),
+    event: Mutex::new(None),
 };
 
 /// Keeps the payload where a panic finds it, for the rest of the process.
@@ -34,6 +40,13 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
         *kept = payload;
     }
     payload
+}
+
+/// From here on a panic is answered in the client's form.
+pub(super) fn event_is_known(event: &AnsweredEvent) {
+    if let Ok(mut known) = STATE.event.lock() {
+        *known = Some(event.clone());
+    }
 }
 
 /// From here on a panic opens no guard, while it is not known yet what else applies.
@@ -68,7 +81,8 @@ fn gate_may_apply(event: EventKind) -> bool {
 }
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
-pub(super) fn install(event: EventKind) {
+pub(super) fn install(call: &HookCall) {
+    event_is_known(&AnsweredEvent::of_call(call, call.client.unwrap_or(&claude::DIALECT)));
     let main = std::thread::current().id();
     std::panic::set_hook(Box::new(move |info| {
         if std::thread::current().id() != main {
@@ -77,27 +91,30 @@ pub(super) fn install(event: EventKind) {
                 std::thread::park();
             }
         }
-        let answer = answer(event, info);
+        let answer = answer(info);
         stdio::write(&answer);
         #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
         std::process::exit(answer.exit.code().into());
     }));
 }
 
-fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
+fn answer(info: &PanicHookInfo<'_>) -> Answer {
+    let known = STATE.event.try_lock().ok().and_then(|known| known.clone());
+    let event =
+        known.unwrap_or_else(|| AnsweredEvent::of_call(&HookCall::of(EventKind::Stop), &claude::DIALECT));
     let location = info.location().map(ToString::to_string).unwrap_or_default();
     let what = info.payload_as_str().unwrap_or("no message");
     let text = format!(
         "internal error at {location}: {what}. This is a bug in conclaude {}; please report it with this message",
         env!("CARGO_PKG_VERSION")
     );
-    let is_open = !STATE.is_planned.load(Ordering::SeqCst) && gate_may_apply(event);
+    let is_open = !STATE.is_planned.load(Ordering::SeqCst) && gate_may_apply(event.called);
     if STATE.can_block.load(Ordering::SeqCst) || is_open {
         let reason =
             format!("conclaude: {text}. It is blocked, since a gate, guard or check could not be evaluated.");
-        Answer::blocked(event, &reason)
+        event.render(&Ok(HookResult::blocked(reason)), &[])
     } else {
-        Answer::failure(event, &text)
+        event.render(&Err(HookError::Interrupted(text)), &[])
     }
 }
 

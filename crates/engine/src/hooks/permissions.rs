@@ -119,6 +119,7 @@ pub(super) fn with_request<T>(
     let request = PermissionRequest {
         ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget },
         tool: &tool.tool_name,
+        other_names: &event.tool.others,
         input: &tool.tool_input,
         agent,
     };

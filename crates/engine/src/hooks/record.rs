@@ -76,6 +76,10 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruli
 
 /// Why a call is denied that rules only ask about.
 fn nobody_to_ask(context: &Context<'_>) -> String {
+    let client = context.event.client;
+    if client.never_asks() {
+        return format!("in {} nobody can be asked, so what a rule asks about is denied", client.title);
+    }
     let mode = context.payload().base().permission_mode.as_deref().unwrap_or_default();
     format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
 }
@@ -280,6 +284,7 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
 fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
     let (file, command) = match tools::what(name, input) {
         ToolUse::File { path, .. } => (Some(path.to_owned()), None),
+        ToolUse::Patch(_) => (tools::first_file(input), None),
         ToolUse::Shell(command) | ToolUse::PowerShell(command) => (None, Some(command)),
         _ => (None, None),
     };

@@ -16,7 +16,8 @@ use conclaude_core::config::{
     ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source, file_name,
 };
 use conclaude_core::decide::{self, Word};
-use conclaude_core::dialect::claude::{self, Answer, HookEnd, HookReply, tools};
+use conclaude_core::dialect::Answer;
+use conclaude_core::dialect::claude::{self, HookEnd, HookReply, tools};
 use conclaude_core::error::Result;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::messages;

@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use conclaude_core::dialect::claude::Answer;
+use conclaude_core::dialect::Answer;
 use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_os::budget::Budget;
@@ -22,6 +22,12 @@ pub(super) fn write(answer: &Answer) -> bool {
     let is_written = put(stdout, &answer.stdout).is_ok();
     let _ = put(stderr, &answer.stderr);
     is_written
+}
+
+/// Writes what is wrong with the call itself, before anything else.
+pub(super) fn warn(text: &str) {
+    #[expect(clippy::disallowed_methods, reason = "the text is ours")]
+    let _ = put(std::io::stderr(), &format!("conclaude: warn: {text}"));
 }
 
 /// Writes a text and a line break at once, if there is a text.

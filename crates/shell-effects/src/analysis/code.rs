@@ -259,7 +259,8 @@ impl Analyzer<'_> {
 
     fn code_of(&mut self, stream: Stream, interpreter: &str, language: Language, arguments: &[Field]) {
         match stream {
-            Stream::Nothing | Stream::Inherited | Stream::File => {}
+            Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
+            Stream::Nothing | Stream::File => {}
             Stream::Text(printed) => {
                 if printed.and_more {
                     self.nothing_known(interpreter, language);

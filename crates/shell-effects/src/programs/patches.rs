@@ -4,6 +4,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::apply_patch;
 
 /// Patches of more files are not looked into.
 const MAX_FILES: usize = 2_000;
@@ -70,6 +71,22 @@ fn all_names(
     all.sort();
     all.dedup();
     Some(all)
+}
+
+/// The files of a patch of a coding agent: its argument, else its standard input.
+pub(crate) fn apply_agent_patch(analyzer: &mut Analyzer<'_>, argument: Option<&Field>, command: usize) {
+    let text = match argument {
+        Some(patch) if patch.is_literal() => Some(patch.text.clone()),
+        Some(_) => None,
+        None => texts(analyzer, &[], command).and_then(|mut texts| texts.pop()),
+    };
+    let Some(files) = text.as_deref().and_then(apply_patch::files) else {
+        let files = Field::unknown("the files of the patch");
+        return analyzer.touch(Access::Write, &files, command);
+    };
+    for file in files {
+        analyzer.touch(file.access, &Field::literal(file.path), command);
+    }
 }
 
 /// The texts of patches: of files, or the standard input if there are none.

@@ -71,6 +71,7 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
     special(&["sed"], "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=", sed::sed),
+    special(&["apply_patch", "applypatch"], "", apply_patch),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
     special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
@@ -195,6 +196,10 @@ fn query(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.reads(file, call.command);
     }
+}
+
+fn apply_patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    patches::apply_agent_patch(analyzer, call.arguments.operands.first(), call.command);
 }
 
 fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {

@@ -114,6 +114,9 @@ pub struct Record {
     /// The span of the client that the decision belongs to. Added when it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<TraceParent>,
+    /// The client, where it is not Claude Code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Claude Code's `permission_mode`: `default`, `acceptEdits`, `plan`, …

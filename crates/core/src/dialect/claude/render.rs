@@ -1,54 +1,12 @@
 //! The answer to Claude Code: exit code, stdout and stderr.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use crate::decide::{Decision, HookResult};
+use crate::dialect::answer::{Answer, AnswerJson, fit};
 use crate::error::HookError;
 use crate::event::{Blocking, EventKind};
 use crate::exit::Exit;
-use crate::text::{Excerpt, LIMIT, clean, head_and_tail};
-
-/// The complete answer of one call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// How the process ends.
-    pub exit: Exit,
-    /// Empty, or exactly one JSON object. Where Claude Code takes all of it as text, it may be that text.
-    pub stdout: String,
-    /// Log lines, or the reason alone.
-    pub stderr: String,
-}
-
-/// The JSON that the client understands, built key by key: what is set later replaces what a hook passed on.
-#[derive(Default)]
-struct AnswerJson {
-    answer: Map<String, Value>,
-    /// `hookSpecificOutput`, without its `hookEventName`.
-    output: Map<String, Value>,
-}
-
-impl AnswerJson {
-    fn set(&mut self, key: &str, value: impl Into<Value>) {
-        self.answer.insert(key.to_owned(), value.into());
-    }
-
-    fn set_output(&mut self, key: &str, value: impl Into<Value>) {
-        self.output.insert(key.to_owned(), value.into());
-    }
-
-    /// Empty if it says nothing.
-    fn text(mut self, event: EventKind) -> String {
-        let mut json = Map::new();
-        if !self.output.is_empty() {
-            let mut output = Map::new();
-            output.insert("hookEventName".into(), event.name().into());
-            output.append(&mut self.output);
-            json.insert("hookSpecificOutput".into(), output.into());
-        }
-        json.append(&mut self.answer);
-        if json.is_empty() { String::new() } else { Value::Object(json).to_string() }
-    }
-}
 
 impl Answer {
     #[must_use]
@@ -108,13 +66,13 @@ impl Answer {
                 Answer { exit: Exit::Blocked, stdout: String::new(), stderr: reason }
             }
             Some(Refusal::Exit(reason)) => {
-                Answer { exit: Exit::Blocked, stdout: json.text(event), stderr: reason }
+                Answer { exit: Exit::Blocked, stdout: json.text(event.name()), stderr: reason }
             }
             Some(Refusal::Json) => {
-                Answer { exit: Exit::Success, stdout: json.text(event), stderr: String::new() }
+                Answer { exit: Exit::Success, stdout: json.text(event.name()), stderr: String::new() }
             }
             None => {
-                let mut stdout = json.text(event);
+                let mut stdout = json.text(event.name());
                 if let Some(context) = context
                     && is_printed
                     && stdout.is_empty()
@@ -142,7 +100,7 @@ impl Answer {
         let stdout = if event.is_shown() {
             let mut json = AnswerJson::default();
             json.set("systemMessage", stderr.as_str());
-            json.text(event)
+            json.text(event.name())
         } else {
             String::new()
         };
@@ -224,19 +182,10 @@ fn context(event: EventKind, result: &HookResult) -> Option<String> {
     }
 }
 
-/// A text as it is answered: cleaned, since it may contain untrusted text, and short enough that the client does not cut it.
-fn fit(text: &str) -> String {
-    let text = clean(text);
-    match head_and_tail(&text, LIMIT) {
-        None => text,
-        Some(Excerpt { head, tail, left_out }) => {
-            format!("{head}\n… {left_out} characters left out …\n{tail}")
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::text::length;
 

@@ -1,7 +1,7 @@
 //! Claude Code's own tools: what they do with the files, commands and URLs that their input names.
 
 use serde_json::{Map, Value};
-use shell_effects::Access;
+use shell_effects::{Access, apply_patch};
 
 pub mod mcp;
 pub mod notation;
@@ -15,6 +15,8 @@ pub enum ToolUse<'a> {
         access: Access,
         path: &'a str,
     },
+    /// A patch, which may write and delete several files.
+    Patch(&'a str),
     Shell(&'a str),
     /// Code of another shell, whose syntax is not read.
     PowerShell(&'a str),
@@ -24,8 +26,13 @@ pub enum ToolUse<'a> {
 /// The tool that reads a file.
 pub const READ: &str = "Read";
 
+pub const WRITE: &str = "Write";
+
 /// The tool that changes a file. Permission rules for it are about all tools that write.
 pub const EDIT: &str = "Edit";
+
+/// The field of [`EDIT`] with a patch in place of a file and its text, as other clients have it.
+pub const PATCH: &str = "patch";
 
 /// The tool that runs shell commands.
 pub const SHELL: &str = "Bash";
@@ -51,7 +58,7 @@ pub const AGENT: &str = "Agent";
 
 /// The tools with a file, and the field that names it.
 const FILE_TOOLS: [(&str, &str, Access); 6] = [
-    ("Write", "file_path", Access::Write),
+    (WRITE, "file_path", Access::Write),
     (EDIT, "file_path", Access::Write),
     ("MultiEdit", "file_path", Access::Write),
     ("NotebookEdit", "notebook_path", Access::Write),
@@ -82,6 +89,20 @@ fn with_access(wanted: Access) -> impl Iterator<Item = &'static str> {
 /// The file that a tool's input names, whichever tool it is.
 pub fn named_file(input: &Map<String, Value>) -> Option<&str> {
     FILE_TOOLS.iter().find_map(|(_, field, _)| input.get(*field)?.as_str())
+}
+
+/// The same, or the first that a patch writes.
+pub fn first_file(input: &Map<String, Value>) -> Option<String> {
+    let in_patch = || {
+        let files = apply_patch::files(input.get(PATCH)?.as_str()?)?;
+        files.into_iter().find(|file| file.access == Access::Write).map(|file| file.path)
+    };
+    named_file(input).map(str::to_owned).or_else(in_patch)
+}
+
+/// Whether a call has a patch in place of a file.
+pub fn is_patch(tool: &str, input: &Map<String, Value>) -> bool {
+    tool == EDIT && !input.contains_key("file_path") && input.get(PATCH).is_some_and(Value::is_string)
 }
 
 /// The field of a tool's input that names its file.
@@ -227,7 +248,7 @@ pub fn former_name(tool: &str) -> Option<&'static str> {
 /// have one too.
 pub fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
     let writes = |tool: &String| tool == "*" || written_field(tool).is_some();
-    let is_denied = ["Write", "Edit"].iter().all(|tool| denied.iter().any(|one| one == tool));
+    let is_denied = [WRITE, EDIT].iter().all(|tool| denied.iter().any(|one| one == tool));
     allowed.is_none_or(|tools| tools.iter().any(writes)) && !is_denied
 }
 
@@ -244,6 +265,10 @@ pub fn may_touch_files(tool: &str) -> bool {
 /// The field that should name the file or the command but does not contain a usable text, and the access to the file. Claude
 /// Code does not send such input.
 pub fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'static str, Option<Access>)> {
+    if is_patch(tool, input) {
+        let is_read = input.get(PATCH).and_then(Value::as_str).and_then(apply_patch::files).is_some();
+        return if is_read { None } else { Some((PATCH, Some(Access::Write))) };
+    }
     let file = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let (field, access, is_required) = match file {
         Some((_, field, access)) => (*field, Some(*access), true),
@@ -266,6 +291,9 @@ pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> ToolUse<'a> {
         let shell = if tool == POWER_SHELL { ToolUse::PowerShell } else { ToolUse::Shell };
         return field(COMMAND).map_or(ToolUse::Other, shell);
     }
+    if is_patch(tool, input) {
+        return field(PATCH).map_or(ToolUse::Other, ToolUse::Patch);
+    }
     let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let file =
         found.and_then(|(_, name, access)| Some(ToolUse::File { access: *access, path: field(name)? }));
@@ -275,13 +303,26 @@ pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> ToolUse<'a> {
         .unwrap_or(ToolUse::Other)
 }
 
-/// The file that a search names by its `glob`, which is a name without wildcards.
-pub fn searched(tool: &str, input: &Map<String, Value>) -> Option<String> {
+/// The files that a search names beside its `path`: by its `glob`, which is a name without wildcards, or
+/// in the `paths` of another client.
+pub fn searched(tool: &str, input: &Map<String, Value>) -> Vec<String> {
+    if tool != SEARCH.0 {
+        return Vec::new();
+    }
     let field = |name: &str| input.get(name).and_then(Value::as_str);
-    let name =
-        field("glob").filter(|name| tool == SEARCH.0 && !name.contains(['*', '?', '[', '{', '!', '\0']))?;
+    let listed = match input.get("paths") {
+        Some(Value::Array(names)) => names.as_slice(),
+        Some(name) => std::slice::from_ref(name),
+        None => &[],
+    };
+    let listed =
+        listed.iter().filter_map(Value::as_str).filter(|name| !name.contains('\0')).map(str::to_owned);
+    let named = field("glob").filter(|name| !name.contains(['*', '?', '[', '{', '!', '\0']));
     let folder = field(SEARCH.1).filter(|folder| !folder.contains('\0'));
-    Some(folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/'))))
+    let in_folder = |name: &str| {
+        folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/')))
+    };
+    listed.chain(named.map(in_folder)).collect()
 }
 
 /// Whether an edit replaces text, so that its file exists. In a past session it may be gone since.

@@ -47,7 +47,19 @@ impl World for PastWorld<'_> {
         debug_assert!(std::ptr::eq(config, &raw const *loaded.config.guards), "a plan with other guards");
         let LoadedConfig { extended, unusable, .. } = loaded;
         let budget = &self.budget;
-        let site = GuardSite { tool, agent, root, work, links, protected, extended, unusable, budget };
+        let site = GuardSite {
+            client: event.client,
+            tool,
+            other_names: &[],
+            agent,
+            root,
+            work,
+            links,
+            protected,
+            extended,
+            unusable,
+            budget,
+        };
         let seen = RefCell::default();
         let (_, findings) = site.compare(rules, plan, ComparisonLog::Matches(&seen));
         self.matched.extend(seen.into_inner());

@@ -1,6 +1,7 @@
 //! Events that only a newer client has: their commands run, and nothing else is known of them.
 
 use super::{ALL, EventKind};
+use crate::dialect::own_event;
 use crate::event::Row;
 use crate::text::nearest;
 
@@ -16,7 +17,7 @@ impl EventKind {
     pub fn named_or_future(name: &str) -> Option<EventKind> {
         EventKind::named(name).or_else(|| {
             let section = in_camel_case(name)?;
-            EventKind::future(name, &section)
+            own_event(|row| row.name == name).or_else(|| EventKind::future(name, &section))
         })
     }
 
@@ -26,7 +27,7 @@ impl EventKind {
         EventKind::of_section(section).or_else(|| {
             let first = section.chars().next().filter(char::is_ascii_lowercase)?;
             let name = format!("{}{}", first.to_ascii_uppercase(), section.get(1..)?);
-            EventKind::future(&name, section)
+            own_event(|row| row.section == section).or_else(|| EventKind::future(&name, section))
         })
     }
 
@@ -40,8 +41,7 @@ impl EventKind {
         Some(EventKind::Future(Box::leak(Box::new(Row {
             name: name.to_owned().leak(),
             section: section.to_owned().leak(),
-            in_agents: true,
-            ..Row::UNKNOWN
+            ..Row::OWN
         }))))
     }
 
@@ -68,6 +68,8 @@ mod tests {
         assert_eq!(EventKind::of_section_or_future("goalReached"), Some(event));
         assert!(!event.is_known());
         assert_eq!(EventKind::named_or_future("Stop"), Some(EventKind::Stop));
+        // Another client has it: it is no misspelling of TaskCompleted.
+        assert_eq!(EventKind::named_or_future("TodoCompleted").unwrap().row().section, "todoCompleted");
         for name in ["SubagentStpo", "subagentStop", "Goal Reached", "", "Ünit", "Hooks", &"A".repeat(41)] {
             assert_eq!(EventKind::named_or_future(name), None, "{name:?}");
         }

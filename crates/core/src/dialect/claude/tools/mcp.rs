@@ -8,6 +8,11 @@ use shell_effects::Access;
 /// How the tools of MCP servers start: `mcp__server__tool`.
 pub const PREFIX: &str = "mcp__";
 
+/// The tool of a server.
+pub fn name(server: &str, tool: &str) -> String {
+    format!("{PREFIX}{server}__{tool}")
+}
+
 /// All of them, as an alternative of a matcher.
 pub const MATCHER: &str = "mcp__.*";
 

@@ -1,0 +1,88 @@
+//! From a client's payload to an event with our names.
+
+use serde_json::Value;
+
+use super::tool::{self, ToolNames};
+use super::{Dialect, Fields, HookCall, Renamed};
+use crate::event::{EventKind, Shape};
+use crate::types::{Event, PayloadError};
+
+/// Fields that are texts. Of another type they say nothing.
+const TEXTS: [&str; 7] =
+    ["session_id", "transcript_path", "cwd", "agent_id", "agent_type", "agent_transcript_path", "tool_name"];
+
+/// A payload is complete with an event and a session: what else is missing is no error.
+pub(super) fn event(
+    client: &'static Dialect,
+    call: &HookCall,
+    mut fields: Fields,
+) -> Result<Event, PayloadError> {
+    rename(&mut fields, client.fields);
+    for name in TEXTS {
+        if fields.get(name).is_some_and(|value| !value.is_string()) {
+            fields.remove(name);
+        }
+    }
+    if !super::text(&fields, "cwd").is_some_and(|cwd| cwd.starts_with('/'))
+        && let Some(directory) = &call.directory
+    {
+        fields.insert("cwd".into(), directory.as_str().into());
+    }
+    let called = client.event(call.event.name()).map_or(call.event, |event| event.kind);
+    let tool = tool::translate(client, &mut fields);
+    let kind = (client.complete)(called, &mut fields);
+    // The name with which we were called counts, whatever the payload says.
+    fields.insert("hook_event_name".into(), kind.name().into());
+    fill(kind, &mut fields);
+    Ok(Event { client, called, client_event: call.event.name(), tool, ..Event::of(kind, fields)? })
+}
+
+/// Fields without which no payload of the event is read.
+fn fill(kind: EventKind, fields: &mut Fields) {
+    let required: &[(&str, &str)] = match kind.row().payload {
+        Shape::SubagentStart => {
+            &[("transcript_path", UNKNOWN), ("agent_id", UNKNOWN), ("agent_type", UNKNOWN)]
+        }
+        Shape::SubagentStop => &[("transcript_path", UNKNOWN)],
+        Shape::PreToolUse | Shape::PostToolUse => &[("tool_name", "")],
+        _ => &[],
+    };
+    for (name, value) in required {
+        fields.entry(*name).or_insert_with(|| Value::from(*value));
+    }
+    if fields.get("tool_input").is_some_and(|input| !input.is_object()) {
+        fields.remove("tool_input");
+    }
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// Gives fields our names. One that is there under our name already stays.
+pub(super) fn rename(fields: &mut Fields, names: &[Renamed]) -> Vec<Renamed> {
+    let mut renamed = Vec::new();
+    for (theirs, ours) in names {
+        if fields.get(*ours).is_none_or(Value::is_null)
+            && let Some(value) = fields.remove(*theirs)
+        {
+            fields.insert((*ours).to_owned(), value);
+            renamed.push((*theirs, *ours));
+        }
+    }
+    renamed
+}
+
+impl Event {
+    /// The same event with another input of its tool, which has the client's names or ours.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn with_tool_input(&self, input: &Fields) -> Result<Event, PayloadError> {
+        let mut input = input.clone();
+        rename(&mut input, &self.tool.renamed);
+        let mut fields = self.fields.clone();
+        fields.insert("tool_input".into(), input.into());
+        let Event { client, called, client_event, ref tool, .. } = *self;
+        let tool = ToolNames::clone(tool);
+        Ok(Event { client, called, client_event, tool, ..Event::of(self.kind, fields)? })
+    }
+}

@@ -1,0 +1,135 @@
+//! Other clients: their real payloads, their tools under our rules, and answers in their forms.
+
+mod answers;
+mod bad_input;
+mod tool_calls;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{Outcome, Test, binary};
+
+pub(crate) const CLIENTS: [&str; 4] = ["codex", "copilot", "qwen", "gemini"];
+
+fn folder(client: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures").join(client)
+}
+
+/// The names of all captures of a client.
+fn captures(client: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder(client)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".json")).collect();
+    names.sort();
+    names
+}
+
+/// A capture of a client, in the project of the test.
+fn capture(client: &str, file: &str, test: &Test) -> Value {
+    let text = std::fs::read_to_string(folder(client).join(file)).unwrap();
+    serde_json::from_str(&text.replace("/home/me/project", test.root().to_str().unwrap())).unwrap()
+}
+
+/// Calls an event as it is registered with the client, in the project's folder.
+fn call(client: &str, event: &str, test: Test, payload: &Value) -> Outcome {
+    let test = test.stdin(payload.to_string());
+    let mut command = test.program(binary());
+    command.args(["--client", client, event]);
+    test.run_as(command)
+}
+
+/// The event of a capture.
+fn event_of(file: &str) -> &str {
+    file.split('.').next().unwrap()
+}
+
+/// The name that a client has for our PreToolUse, PostToolUse, UserPromptSubmit or Stop.
+fn event_name(client: &str, ours: &'static str) -> &'static str {
+    match (client, ours) {
+        ("gemini", "PreToolUse") => "BeforeTool",
+        ("gemini", "PostToolUse") => "AfterTool",
+        ("gemini", "UserPromptSubmit") => "BeforeAgent",
+        ("gemini", "Stop") => "AfterAgent",
+        _ => ours,
+    }
+}
+
+#[test]
+fn every_capture_is_recognised_and_passes_silently() {
+    for client in CLIENTS {
+        for file in captures(client) {
+            let test =
+                Test::event(event_of(&file)).config("subagentStop: {commands: {nobody: [{run: 'true'}]}}");
+            let payload = capture(client, &file, &test);
+            let recognised = conclaude_core::dialect::of(payload.as_object().unwrap()).name;
+            assert_eq!(recognised, client, "{file}");
+            let done = call(client, event_of(&file), test, &payload).silent();
+            assert_eq!(done.stderr, "", "{client}: {file}");
+            // Without `--client` the payload decides.
+            let done = done.again().stdin(payload.to_string()).run().silent();
+            assert_eq!(done.stderr, "", "{client}: {file}");
+        }
+    }
+}
+
+#[test]
+fn no_capture_of_claude_code_is_taken_for_that_of_another_client() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
+    let mut count = 0;
+    for path in ["", "variants"].iter().flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap()) {
+        let path = path.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let payload: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            if payload.get("hook_event_name").is_some() {
+                let recognised = conclaude_core::dialect::of(payload.as_object().unwrap()).name;
+                assert_eq!(recognised, "claude", "{}", path.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 33, "{count}");
+}
+
+/// The variables that every command gets, whatever the client.
+#[test]
+fn commands_get_the_client_and_its_name_of_the_tool() {
+    let config = "postToolUse: {commands: {'*': [{run: 'echo $CONCLAUDE_CLIENT $CONCLAUDE_TOOL_NAME $CONCLAUDE_CLIENT_TOOL_NAME > seen'}]}}";
+    for (client, file, expected) in [
+        ("codex", "PostToolUse.subagent.json", "codex Edit apply_patch"),
+        ("copilot", "PostToolUse.subagent.json", "copilot Write Write"),
+        ("copilot", "PostToolUse.camel.subagent.json", "copilot Write create"),
+        ("qwen", "PostToolUse.json", "qwen Agent agent"),
+        ("gemini", "AfterTool.json", "gemini Write write_file"),
+    ] {
+        let test = Test::event("PostToolUse").config(config);
+        let payload = capture(client, file, &test);
+        let done = call(client, event_of(file), test, &payload);
+        assert_eq!(done.read("seen").trim_end(), expected, "{client}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn files_are_all_that_a_patch_writes_and_leaves() {
+    let config = "postToolUse: {commands: {Write: [{run: 'echo $CONCLAUDE_FILE_PATH: {files} >> seen', files: ['**']}]}}";
+    let patch = "*** Begin Patch\n*** Add File: a.rs\n+x\n*** Update File: b.rs\n*** Move to: c.rs\n@@\n-x\n+y\n*** Delete File: d.rs\n*** End Patch\n";
+    let test = Test::event("PostToolUse").config(config).file("a.rs", "").file("c.rs", "");
+    let mut payload = capture("codex", "PostToolUse.subagent.json", &test);
+    payload["tool_input"]["command"] = patch.into();
+    let done = call("codex", "PostToolUse", test, &payload).silent();
+    assert_eq!(done.read("seen").trim_end(), "a.rs: a.rs c.rs");
+}
+
+#[test]
+fn the_project_of_codex_is_where_the_hook_runs() {
+    let test = Test::bash("preToolUse: {uneditableFiles: [kept.txt]}", "").file("sub/x", "");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut payload = capture("codex", "PreToolUse.json", &test);
+    payload["tool_name"] = "Bash".into();
+    payload["cwd"] = elsewhere.path().to_str().unwrap().into();
+    payload["tool_input"] =
+        serde_json::json!({"command": format!("echo x > {}/kept.txt", test.root().display())});
+    // A variable of Claude Code is inherited where Codex runs inside it.
+    let test = test.env("CLAUDE_PROJECT_DIR", elsewhere.path().to_str().unwrap());
+    assert!(call("codex", "PreToolUse", test, &payload).status(2).stdout.contains("kept.txt"));
+}

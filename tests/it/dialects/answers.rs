@@ -1,0 +1,106 @@
+//! The forms of answers. stdout is empty or one JSON object with no other field than is shown here.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::{CLIENTS, call, capture, event_name};
+use crate::common::{Outcome, Test};
+
+fn shown(client: &str, done: &Outcome) -> String {
+    format!("{client}\n{}", done.snapshot())
+}
+
+fn all(shows: impl Fn(&str) -> Outcome) -> String {
+    CLIENTS.map(|client| shown(client, &shows(client))).join("\n\n")
+}
+
+/// An event of ours with a config, as the client sends it.
+fn event(client: &str, ours: &'static str, config: &str) -> Outcome {
+    let event = event_name(client, ours);
+    let test = Test::event(ours).config(config);
+    let mut payload = capture(client, &format!("{event}.json"), &test);
+    payload["background_tasks"] = json!([]);
+    if ours == "UserPromptSubmit" {
+        payload["prompt"] = "please delegate it".into();
+    }
+    if ours.ends_with("ToolUse") {
+        let shell = if matches!(client, "qwen" | "gemini") { "run_shell_command" } else { "Bash" };
+        payload["tool_name"] = shell.into();
+        payload["tool_input"] = json!({"command": "make it"});
+    }
+    call(client, event, test, &payload)
+}
+
+#[test]
+fn a_tool_is_denied_with_the_reason() {
+    let config = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'make*', action: block, message: NO}]}";
+    assert_snapshot!(all(|client| event(client, "PreToolUse", config)));
+}
+
+#[test]
+fn a_question_is_one_where_the_client_has_some() {
+    let config = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'make*', action: ask, message: SURE?}]}";
+    assert_snapshot!(all(|client| event(client, "PreToolUse", config)));
+}
+
+#[test]
+fn a_stop_is_blocked_with_the_reason() {
+    let config = "stop: {commands: [{run: 'echo BAD; false'}]}";
+    assert_snapshot!(all(|client| event(client, "Stop", config)));
+}
+
+#[test]
+fn the_result_of_a_tool_is_criticised() {
+    let config = "postToolUse: {commands: {Bash: [{run: 'echo BAD; false', onFailure: block}]}}";
+    assert_snapshot!(all(|client| event(client, "PostToolUse", config)));
+}
+
+#[test]
+fn a_prompt_gets_context() {
+    let config = "userPromptSubmit: {contextRules: [{pattern: delegate, prompt: CONTEXT}]}";
+    assert_snapshot!(all(|client| event(client, "UserPromptSubmit", config)));
+}
+
+#[test]
+fn a_message_is_shown_or_queued_for_the_model_to_tell() {
+    let config = "postToolUse: {commands: {Bash: [{run: 'echo BAD; false'}]}}\nstop: {commands: [{run: 'echo WARN; false', onFailure: warn}]}";
+    assert_snapshot!(all(|client| {
+        let done = event(client, "Stop", config);
+        if !done.stdout.is_empty() {
+            return done;
+        }
+        let prompt = event_name(client, "UserPromptSubmit");
+        let payload = capture(client, &format!("{prompt}.json"), &Test::event("Stop"));
+        let test = done.again();
+        let mut payload = payload;
+        payload["cwd"] = test.root().to_str().unwrap().into();
+        call(client, prompt, test, &payload)
+    }));
+}
+
+#[test]
+fn an_error_has_the_clients_form() {
+    assert_snapshot!(all(|client| event(client, "Stop", "stopp: {}\n")));
+}
+
+#[test]
+fn a_permission_is_answered_where_the_client_asks_for_one() {
+    let config = "permissionRequest: {default: ask, allow: ['Bash(make *)'], deny: ['Bash(rm*)']}";
+    let mut shown = Vec::new();
+    for client in ["codex", "copilot", "qwen"] {
+        for command in ["make it", "rm x", "ls"] {
+            let test = Test::event("PermissionRequest").config(config);
+            let mut payload = capture(client, "PermissionRequest.json", &test);
+            let field = if client == "copilot" { "toolInput" } else { "tool_input" };
+            payload[field] = json!({"command": command});
+            let done = call(client, "PermissionRequest", test, &payload);
+            shown.push(format!(
+                "{client}: {command}: exit {:?} {}{}",
+                done.code,
+                done.stdout.trim_end(),
+                done.stderr
+            ));
+        }
+    }
+    assert_snapshot!(shown.join("\n"));
+}
