@@ -103,7 +103,7 @@ fn cpu_time() -> Duration {
 #[cfg(debug_assertions)]
 fn chosen() -> Option<Duration> {
     let seconds = std::env::var("TEST_LIMIT_OF_CONCLAUDE").ok()?.parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 #[cfg(not(debug_assertions))]
