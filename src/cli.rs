@@ -96,6 +96,9 @@ enum Subcommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Make git ignore what the sandbox shows in place of missing files, without asking
+        #[arg(long)]
+        yes: bool,
     },
     /// Check a config and print every problem with its line and column
     ///
@@ -235,7 +238,7 @@ impl Subcommand {
             Subcommand::Demo { keep } => demo::run(keep),
             Subcommand::Init { request } => init::run(&request),
             Subcommand::Trust { request } => trust::run(&request),
-            Subcommand::Doctor { json } => doctor::run(json),
+            Subcommand::Doctor { json, yes } => doctor::run(json, yes),
             Subcommand::Install { request } => install::install(&request),
             Subcommand::Uninstall { request } => install::uninstall(&request),
             Subcommand::Validate { request } => validate::run(&request),

@@ -58,6 +58,9 @@ impl DesSubcommand {
             DesSubcommand::Run(_) => {}
             _ => project.warn_about_config(),
         }
+        if self.step().is_some() && !matches!(self, DesSubcommand::Prompt(_) | DesSubcommand::Check(_)) {
+            project.require_writable_state()?;
+        }
         let mut out = Out::stdout();
         let done = match self {
             DesSubcommand::Start(args) => step::start(&project, &args, &mut out),

@@ -23,9 +23,10 @@ mod health;
 mod probe;
 mod programs;
 mod rules;
+mod sandbox;
 mod settings;
 
-pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
+pub(super) fn run(json: bool, yes: bool) -> anyhow::Result<Exit> {
     let installation = Installation::here()?;
     // Before anything is called by ourselves.
     let arrivals = probe::arrivals(&installation);
@@ -44,6 +45,7 @@ pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     checks.extend(health::state(&installation));
     checks.extend(health::audit(&installation));
     checks.push(health::client(&installation));
+    checks.extend(sandbox::all(&installation, json, yes)?);
     let (answers, probed) = probe::all(&installation);
     checks.extend(probed);
     checks.extend(probe::check_arrivals(&installation, &arrivals));

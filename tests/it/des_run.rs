@@ -320,3 +320,17 @@ fn the_output_of_a_run_that_fails_is_in_the_trail_and_not_in_the_step() {
     assert_eq!(last(&test)["evidence"]["exit_code"], 3);
     assert_eq!(last(&test)["evidence"].get("output"), None);
 }
+
+#[test]
+fn with_a_sandbox_only_commands_of_the_config_are_run() {
+    let test = project().config("enforce: [sandbox]\ndes: {evidence: [PREPARE]}\n");
+    let said = refused(&test, &["run", STEP, "PREPARE", "--", "cat", ".env"]);
+    assert!(
+        said.contains("`des run` runs outside of the sandbox that the config asks for (enforce)"),
+        "{said}"
+    );
+    assert!(said.contains("add `PREPARE: COMMAND` to the map `des.evidence`"), "{said}");
+    let test = test.config("enforce: [sandbox]\ndes: {evidence: {PREPARE: 'true'}}\n");
+    assert_eq!(des(&test, &["run", STEP, "PREPARE"]).status.code(), Some(0));
+    assert_eq!(phase(&test, "PREPARE")["outcome"], "PASS");
+}

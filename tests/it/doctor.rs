@@ -2,6 +2,8 @@
 
 mod project;
 mod registration;
+#[cfg(target_os = "linux")]
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -118,6 +118,14 @@ fn the_rules_are_written_with_who_enforces_each() {
             "./.env.example"
           ]
         },
+        "excludedCommands": [
+          "conclaude des start *",
+          "conclaude des finish *",
+          "conclaude des skip *",
+          "conclaude des run *",
+          "conclaude des fail *",
+          "conclaude des done *"
+        ],
         "network": {
           "allowedDomains": [
             "*"

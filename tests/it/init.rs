@@ -104,6 +104,10 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
     # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles", "pack:cloud", "pack:containers", "pack:databases"]
 
+    ## Who else keeps rules for files: the operating system, for commands, and Claude Code, for its file tools.
+    ## `conclaude install` then registers what it needs, and `conclaude install --enforce` writes the rules into Claude Code's settings.
+    # enforce: [sandbox, permissions]
+
     ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:
     #   scope: block          # block | warn | off: files outside of the step's patterns
@@ -196,7 +200,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     exit 0
     --- [ROOT]/.conclaude.yaml
     +++ [ROOT]/.conclaude.yaml
-    @@ -0,0 +1,64 @@
+    @@ -0,0 +1,68 @@
     +# yaml-language-server: $schema=./.conclaude/schema.json
     +##
     +## What conclaude does in this project. Nothing runs until you uncomment it.
@@ -246,6 +250,10 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +
     +## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
     +# extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles", "pack:cloud", "pack:containers", "pack:databases"]
+    +
+    +## Who else keeps rules for files: the operating system, for commands, and Claude Code, for its file tools.
+    +## `conclaude install` then registers what it needs, and `conclaude install --enforce` writes the rules into Claude Code's settings.
+    +# enforce: [sandbox, permissions]
     +
     +## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     +# des:

@@ -77,6 +77,10 @@ mod replay;
 mod report;
 mod run;
 mod same_decisions;
+#[cfg(target_os = "linux")]
+mod sandbox_denials;
+#[cfg(target_os = "linux")]
+mod sandbox_questions;
 mod security;
 mod subagent_stop;
 mod switch;

@@ -86,6 +86,27 @@ impl Client {
         self.play_with(project, script, &arguments)
     }
 
+    /// The same as `play`, with settings on the command line.
+    pub(crate) fn play_with_settings(
+        &self,
+        project: &Project,
+        settings: &str,
+        script: Script,
+    ) -> SessionResult {
+        let arguments = ["--permission-mode", "acceptEdits", "--allowedTools", TOOLS, "--settings", settings];
+        self.play_with(project, script, &arguments)
+    }
+
+    /// What the client says when it ends with an error.
+    pub(crate) fn play_failing(&self, project: &Project, script: Script) -> String {
+        let mock = Mock::start(script);
+        let mut command = self.command(project, &mock.url);
+        command.args(["--permission-mode", "acceptEdits", "--allowedTools", TOOLS, "--", PROMPT]);
+        let output = command.output().expect("the client can be started");
+        assert!(!output.status.success(), "the client should not start");
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    }
+
     /// The same as `play`, with these prompts of the user, one after the other.
     pub(crate) fn play_prompts(&self, project: &Project, prompts: &[&str], script: Script) -> SessionResult {
         let line = |prompt: &&str| {

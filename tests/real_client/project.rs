@@ -117,6 +117,28 @@ impl Project {
         self.committed()
     }
 
+    /// The same, where Claude Code enforces the rules.
+    pub(crate) fn enforced(self) -> Project {
+        self.conclaude(&["install"]);
+        self.conclaude(&["install", "--enforce"]);
+        self.committed()
+    }
+
+    /// The same project on a machine without these programs.
+    pub(crate) fn without_programs(self, names: &[&str]) -> Project {
+        let path = self.environment().into_iter().find(|(name, _)| *name == "PATH").unwrap().1;
+        for folder in std::env::split_paths(&path) {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            for entry in
+                entries.filter(|entry| !names.contains(&entry.file_name().to_str().unwrap_or_default()))
+            {
+                let _ = std::os::unix::fs::symlink(entry.path(), self.at("bin").join(entry.file_name()));
+            }
+        }
+        let only = self.at("bin").to_str().unwrap().to_owned();
+        self.env("PATH", &only)
+    }
+
     /// The same project on the machine of a colleague, who does not have conclaude.
     pub(crate) fn without_conclaude(self) -> Project {
         std::fs::remove_file(self.at("bin/conclaude")).unwrap();

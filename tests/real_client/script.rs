@@ -119,6 +119,16 @@ pub(crate) fn bash(command: &str) -> Tool {
     Tool { name: "Bash", input: json!({"command": command, "description": "Run it"}) }
 }
 
+/// Reads a file.
+pub(crate) fn read(path: &str) -> Tool {
+    Tool { name: "Read", input: json!({"file_path": path}) }
+}
+
+/// Replaces text in a file.
+pub(crate) fn edit(path: &str, old: &str, new: &str) -> Tool {
+    Tool { name: "Edit", input: json!({"file_path": path, "old_string": old, "new_string": new}) }
+}
+
 /// A new file.
 pub(crate) fn write(path: &str, content: &str) -> Tool {
     Tool { name: "Write", input: json!({"file_path": path, "content": content}) }

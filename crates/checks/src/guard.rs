@@ -22,13 +22,14 @@ pub mod own_commands;
 mod resolve;
 mod rules;
 mod search;
+mod settled;
 mod sql;
 mod tool_checks;
 mod tool_rule;
 mod touch_pattern;
 mod unknown_arguments;
 
-pub use call::{Finding, OwnFiles, ToolCall};
+pub use call::{Finding, OwnFiles, ToolCall, UnknownPart};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::{Sources, rule_sources};
@@ -93,6 +94,7 @@ fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
         about: None,
         origin: Rule::built_in(OUT_OF_TIME),
         matched: matched.to_owned(),
+        unknown: None,
     }
 }
 
@@ -130,6 +132,7 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
             ),
             advice: Advice::both(finding.advice.claude, "Allow it if you know what it does."),
             about: None,
+            unknown: None,
             ..finding
         }));
     }

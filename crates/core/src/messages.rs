@@ -69,6 +69,7 @@ pub fn check(outcome: &Outcome) -> Option<String> {
         | Evidence::Skipped
         | Evidence::ConfigError(_)
         | Evidence::Unrecorded(_)
+        | Evidence::Explanation(_)
         | Evidence::Continue => None,
     }
 }

@@ -67,6 +67,8 @@ pub enum Evidence {
     Skipped,
     /// What Claude is given beside a prompt.
     Context(String, RuleMatch),
+    /// Why something was refused that had been allowed, for Claude. It has a record of its own.
+    Explanation(String),
     /// A rule allows what another might not.
     Allowed(RuleMatch),
     /// The user has permitted what this rule is against; with words about the permit.
@@ -253,7 +255,7 @@ impl Outcome {
                 Some(reply) => reply.context.as_deref(),
                 None => run.answer.as_deref(),
             },
-            Evidence::Context(text, _) => Some(text),
+            Evidence::Context(text, _) | Evidence::Explanation(text) => Some(text),
             _ => None,
         }
     }

@@ -5,3 +5,4 @@
 pub mod hooks;
 pub mod install;
 pub mod lint;
+pub mod sandbox;

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+pub mod ancestors;
 mod capture;
 #[cfg(target_os = "linux")]
 mod descendants;

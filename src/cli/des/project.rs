@@ -1,5 +1,6 @@
 //! The project that a subcommand of `conclaude des` works in: its phases, its steps, and its records.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -23,8 +24,8 @@ use conclaude_os::budget::Budget;
 use conclaude_store::audit::{self, Record, words};
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
-use conclaude_store::store::Session;
 use conclaude_store::store::running::{self, RunningCommand, RunningMarker};
+use conclaude_store::store::{self, Session};
 
 pub(super) struct DesProject {
     pub(super) root: Root,
@@ -48,6 +49,19 @@ impl DesProject {
             Some(error) => bail!("{error}"),
             None => Ok(()),
         }
+    }
+
+    /// In Claude Code's sandbox nothing can be recorded. Nothing is done halfway there.
+    pub(super) fn require_writable_state(&self) -> anyhow::Result<()> {
+        let folder = self.root.folder.join(store::FOLDER);
+        let tried = tempfile::NamedTempFile::new_in(&folder);
+        if tried.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem) {
+            bail!(
+                "{} cannot be written in Claude Code's sandbox: run `conclaude des …` as a command of its own, without `cd`, `&&`, pipes or redirections; then it runs outside (`enforce`)",
+                folder.display()
+            );
+        }
+        Ok(())
     }
 
     /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.

@@ -70,6 +70,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
         Some(owned) => configured(project, args, owned)?,
         // Otherwise a permission for `conclaude des` would allow any command, for a phase that the map leaves out.
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
+        None if project.config.enforcers().sandbox => return Err(not_sandboxed(project, args)?),
         None => typed(project, args)?,
     };
     if !before.is_started && !before.is_unproved && !before.is_proof_lost {
@@ -156,6 +157,14 @@ fn not_in_map(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Er
     let (phase, without) = (&args.phase, without_run(project, args)?);
     Ok(anyhow!(
         "the config has no command for {phase} (des.evidence), and with commands there it runs no others: add `{phase}: COMMAND` to that map, or {without}"
+    ))
+}
+
+/// Where the sandbox enforces rules, `des run` is one of the commands that run outside of it.
+fn not_sandboxed(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Error> {
+    let (phase, without) = (&args.phase, without_run(project, args)?);
+    Ok(anyhow!(
+        "`des run` runs outside of the sandbox that the config asks for (enforce), so it runs only commands of the config: add `{phase}: COMMAND` to the map `des.evidence`, or {without}"
     ))
 }
 

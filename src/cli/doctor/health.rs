@@ -148,7 +148,7 @@ pub(super) fn client(installation: &Installation) -> Check {
 }
 
 /// Whether a file came with the project, by its name or through a link.
-fn is_inside(path: &Path, project: &Path) -> bool {
+pub(super) fn is_inside(path: &Path, project: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     !path.is_absolute() || path.starts_with(project) || real(path).starts_with(real(project))
 }

@@ -102,7 +102,11 @@ fn guards(rehearsal: &Rehearsal, guarded: &GuardReport) -> Value {
             .map(|one| json!({"with": one.subject, "matches": one.is_match, "why": one.why}));
         json!({"rule": rule, "compared": compared.collect::<Vec<_>>()})
     });
-    json!({"rules": rules.collect::<Vec<_>>(), "findings": findings.collect::<Vec<_>>()})
+    json!({
+        "rules": rules.collect::<Vec<_>>(), "findings": findings.collect::<Vec<_>>(),
+        "left_to_sandbox": guarded.settled.iter().map(|one| &one.reason).collect::<Vec<_>>(),
+        "not_left_to_sandbox": guarded.why_asked.as_ref().map(ToString::to_string),
+    })
 }
 
 fn permissions(permitted: &PermissionExplanation) -> Value {

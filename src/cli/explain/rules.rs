@@ -58,8 +58,25 @@ pub(super) fn deciding_guards(
     let mut is_built_in = built_in(out, rehearsal, &denials)?;
     asking.into_iter().try_for_each(|line| deciding_guard(out, line, &others))?;
     is_built_in |= built_in(out, rehearsal, &others)?;
-    Ok(is_built_in || is_any)
+    let is_settled = unasked(out, guarded)?;
+    Ok(is_built_in || is_any || is_settled)
 }
+
+/// The questions that are left to the sandbox, or why they are asked all the same. Returns whether there are any.
+fn unasked(out: &mut Out<'_>, guarded: &GuardReport) -> io::Result<bool> {
+    for finding in &guarded.settled {
+        let what = format!("{} {SETTLED}", finding.reason);
+        marked(out, 2, Some((GOOD, "✓")), &what)?;
+    }
+    if let Some(why) = &guarded.why_asked {
+        let what = format!("The sandbox does not answer that: {why}.");
+        marked(out, 2, Some((WARNING, "?")), &what)?;
+    }
+    Ok(!guarded.settled.is_empty() || guarded.why_asked.is_some())
+}
+
+/// Why a question is not asked.
+const SETTLED: &str = "That is not asked about: the sandbox refuses protected files when the command runs (`enforce`). In a session that is started with `--settings` it is asked about.";
 
 /// A guard that matches, and what is said because of it.
 fn deciding_guard(out: &mut Out<'_>, line: RuleLine<'_>, findings: &[&Outcome]) -> io::Result<()> {

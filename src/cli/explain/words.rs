@@ -66,6 +66,9 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         Action::Report(Report::Enforcement) => {
             Some("adds new files to those that the sandbox protects; that is not looked at here".into())
         }
+        Action::Report(Report::Denials) => {
+            Some("tells Claude by which rule the sandbox refused something, if it did".into())
+        }
         Action::Note(text) | Action::Remark(text) => Some(text.clone()),
         Action::Wait(waiting) => Some(format!("waits for background agents: {}", waiting.agents.join(", "))),
         Action::Continue(_) => Some("`stop.infinite` asks Claude to go on".into()),

@@ -35,6 +35,8 @@ pub(super) struct Draft {
     is_live: bool,
     /// Some command runs.
     has_checks: bool,
+    /// The operating system is to keep the rules for files.
+    enforces: bool,
 }
 
 /// What a new config starts from.
@@ -109,6 +111,7 @@ impl Draft {
             after,
             config,
             cases: first_cases(choices.as_ref(), &starter::suggested(&kinds)),
+            enforces: choices.as_ref().is_some_and(|choices| choices.enforces),
             has_checks: choices.is_some_and(|choices| !choices.checks.is_empty()) || !imported.is_empty(),
             based_on: starter::based_on(&kinds),
             is_needed: true,
@@ -135,6 +138,7 @@ impl Draft {
             based_on: String::new(),
             cases: first_cases(None, &[]),
             has_checks: is_live,
+            enforces: false,
             is_needed,
             is_live,
             imported,
@@ -152,6 +156,9 @@ impl Draft {
     /// What the user does now.
     pub(super) fn next(&self) -> &'static str {
         match (self.is_live, self.has_checks) {
+            _ if self.enforces => {
+                "`conclaude install --enforce` writes the rules for files into Claude Code's settings; then `conclaude doctor` checks the installation"
+            }
             (true, true) => {
                 "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
             }

@@ -51,6 +51,14 @@ pub(super) fn ask(
         .collect();
     let chosen = dialogue.several("Which packs of guards?", &names, &usual)?;
     choices.packs = pick(&PACKS, &chosen);
+    if !choices.packs.is_empty() {
+        let names = [
+            "no: Claude Code asks conclaude before each call",
+            "yes: commands run in Claude Code's sandbox as well (on Linux it needs bubblewrap and socat)",
+        ];
+        let question = "Should the operating system keep the rules for files, too?";
+        choices.enforces = dialogue.one(question, &names)? == 1;
+    }
     Ok(choices)
 }
 

@@ -15,6 +15,7 @@ use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::{FILE_NAMES, Root};
+use conclaude_store::store;
 
 /// The programs without which Claude Code's sandbox does not start on Linux, and packages that have them.
 const PROGRAMS: [(&str, &str); 2] = [("bwrap", "bubblewrap"), ("socat", "socat")];
@@ -51,6 +52,8 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     } else if dry_run {
         diff::print(&mut out, settings.path(), change.before().unwrap_or_default(), &change.after)?;
     } else {
+        // What is denied and does not exist is a file for commands: a hook would find no folder there.
+        store::expect_arrivals(&root.folder);
         let copy = change.apply()?;
         writeln!(out, "the rules for files are in {}", settings.path().display())?;
         if let Some(copy) = copy {

@@ -270,6 +270,10 @@ notifications:
     ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
     # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles", "pack:cloud", "pack:containers", "pack:databases"]
 
+    ## Who else keeps rules for files: the operating system, for commands, and Claude Code, for its file tools.
+    ## `conclaude install` then registers what it needs, and `conclaude install --enforce` writes the rules into Claude Code's settings.
+    # enforce: [sandbox, permissions]
+
     ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:
     #   scope: block          # block | warn | off: files outside of the step's patterns

@@ -26,6 +26,8 @@ fn enter_takes_the_recommended_answers() {
     tmux.keys(&["Enter"]);
     tmux.shows("numbers, all or none [1,2,3] >");
     tmux.keys(&["Enter"]);
+    tmux.shows("Should the operating system keep the rules for files, too?");
+    tmux.keys(&["Enter"]);
     tmux.shows("exit 0");
     let asked = live(&test);
     let same = project();
@@ -78,6 +80,21 @@ fn answers_choose_checks_reaction_audience_and_packs() {
         let (code, out, err) = run_in(&test.root(), arguments);
         assert_eq!(code, Some(0), "{arguments:?}: {out}{err}");
     }
+}
+
+#[test]
+fn the_operating_system_may_be_chosen_to_keep_the_rules() {
+    let test = Test::stop();
+    let tmux = Tmux::start(&test.root(), "init");
+    tmux.shows("numbers, all or none [1,2,3] >");
+    tmux.keys(&["1", "Enter"]);
+    tmux.shows("Should the operating system keep the rules for files, too?");
+    tmux.keys(&["yes", "Enter"]);
+    let screen = tmux.shows("exit 0");
+    assert!(screen.contains("next: `conclaude install --enforce`"), "{screen}");
+    assert!(live(&test).contains("enforce: [sandbox, permissions]\n"), "{}", live(&test));
+    assert_eq!(run_in(&test.root(), &["install", "--enforce"]).0, Some(0));
+    assert!(test.root().join(".claude/settings.local.json").exists());
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod gates;
 mod main_thread;
 mod observed;
 mod prompts;
+mod sandbox;
 mod servers;
 mod setup;
 mod several;
@@ -189,5 +190,37 @@ pub(crate) const ALL: &[Scenario] = &[
         "out-of-sync",
         setup::out_of_sync,
         "a config that outgrew its registration is reported at the start",
+    ),
+    scenario(
+        "sandbox-reading",
+        sandbox::reading,
+        "code, scripts, make, eval and links cannot read a protected file, and Claude is told by which rule",
+    ),
+    scenario("sandbox-writing", sandbox::writing, "code cannot change, rename or delete a protected file"),
+    scenario(
+        "sandbox-escaping",
+        sandbox::escaping,
+        "neither in the background nor with `dangerouslyDisableSandbox`",
+    ),
+    scenario("sandbox-subagent", sandbox::subagent, "the same inside a subagent"),
+    scenario(
+        "sandbox-tools",
+        sandbox::tools,
+        "Read, Write and Edit are refused by permission rules, with the reason",
+    ),
+    scenario("sandbox-own-files", sandbox::own_files, "conclaude's own files are protected as well"),
+    scenario(
+        "sandbox-later",
+        sandbox::created_later,
+        "a file that is created later is protected from then on",
+    ),
+    scenario("sandbox-exception", sandbox::exception, "what an exception frees can be read"),
+    scenario("sandbox-users-own", sandbox::users_own, "the user's own sandbox settings are kept, and count"),
+    scenario("sandbox-overridden", sandbox::overridden, "with `--settings` the guards ask again"),
+    scenario("sandbox-missing", sandbox::missing, "without bwrap: what the user is told"),
+    scenario(
+        "sandbox-everyday",
+        sandbox::everyday,
+        "builds, git and the steps of a workflow go on in the sandbox",
     ),
 ];

@@ -96,6 +96,21 @@ pub struct Finding {
     pub origin: Rule,
     /// The path or the command that it matched.
     pub matched: String,
+    /// What is not known, where that is why the user is asked.
+    pub unknown: Option<UnknownPart>,
+}
+
+/// What a guard cannot know of a command, and what a sandbox decides when the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnknownPart {
+    /// Which files are read.
+    Read,
+    /// Which files are changed.
+    Written,
+    /// What is done to files.
+    Files,
+    /// Which commands run.
+    Commands,
 }
 
 /// What to do. A message of a rule says it itself.

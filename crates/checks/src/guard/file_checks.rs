@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Advice, Explanation, Finding, OwnFiles, ToolCall, doing, for_question, shown};
+use super::call::{
+    Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
+};
+use super::open_questions::UNDECIDED;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
 use super::search::first_below;
@@ -69,6 +72,7 @@ pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) ->
         about: None,
         origin: Rule::built_in(OWN_FILES),
         matched: matched.to_owned(),
+        unknown: None,
     }
 }
 
@@ -118,8 +122,9 @@ fn too_many(call: &ToolCall<'_>, touch: &Touch) -> Finding {
         reason: format!("{} has too many files to look for protected ones in time.", touch.shown()),
         advice: Advice::both("Name the files, or ask the user.", "Allow it if none of them is protected."),
         about: None,
-        origin: Rule::built_in("what cannot be decided is asked"),
+        origin: Rule::built_in(UNDECIDED),
         matched: touch.shown().to_owned(),
+        unknown: Some(UnknownPart::Written),
     }
 }
 
@@ -214,6 +219,7 @@ fn against(call: &ToolCall<'_>, touch: &Touch, origin: Rule, explained: Explanat
         advice,
         origin,
         matched: touch.shown().to_owned(),
+        unknown: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Advice, Finding, OwnFiles, ToolCall, doing, shown, start};
+use super::call::{Advice, Finding, OwnFiles, ToolCall, UnknownPart, doing, shown, start};
 use super::file_checks::against_own;
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
@@ -20,11 +20,16 @@ use shell_effects::{Access, Base, CodeAccess, Doubt, Extent, WORK_TREE};
 /// The rule by which the user is asked where others cannot be used.
 pub const UNUSABLE_RULES: &str = "rules that cannot be used are asked about";
 
+/// The rule by which the user is asked about what is not known.
+pub(super) const UNDECIDED: &str = "what cannot be decided is asked";
+
 /// A question to the user, with the reason, and what Claude could do instead.
 struct UserQuestion {
     reason: String,
     advice: Advice,
     matched: String,
+    /// What a sandbox would decide.
+    unknown: Option<UnknownPart>,
 }
 
 pub(super) fn open_question(
@@ -60,9 +65,9 @@ pub(super) fn open_question(
         // `check` compares it with the rules for files.
         Uncertainty::Named { .. } => None,
     };
-    let UserQuestion { reason, advice, matched } = question?;
-    let origin = Rule::built_in("what cannot be decided is asked");
-    Some(Finding { action: Action::Ask, reason, advice, about: None, origin, matched })
+    let UserQuestion { reason, advice, matched, unknown } = question?;
+    let origin = Rule::built_in(UNDECIDED);
+    Some(Finding { action: Action::Ask, reason, advice, about: None, origin, matched, unknown })
 }
 
 /// Whether none of the files that a path may be is protected.
@@ -111,6 +116,7 @@ fn unknown_directory(
             "Allow it if that is the agent's worktree.",
         ),
         matched: written.to_owned(),
+        unknown: None,
     })
 }
 
@@ -140,6 +146,14 @@ fn unknown_path(
         ),
         advice: Advice::both(claude, user),
         matched: written.to_owned(),
+        unknown: match access {
+            Access::Read => Some(UnknownPart::Read),
+            Access::Link => Some(UnknownPart::Files),
+            Access::Mount | Access::Checkout => None,
+            Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => {
+                Some(UnknownPart::Written)
+            }
+        },
     })
 }
 
@@ -175,6 +189,7 @@ fn malformed(
         ),
         advice: Advice::both("Give it as one text, without NUL.", "Allow it only if you know what it does."),
         matched: call.tool.to_owned(),
+        unknown: None,
     })
 }
 
@@ -219,6 +234,8 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         reason: format!("`{}` may change protected files of the work tree{such_as}.", shown(written)),
         advice: Advice::both("Name the files that it should change.", "Allow it if these files may change."),
         matched: written.to_owned(),
+        // Refused halfway, `git reset --hard` leaves a tree that is neither old nor new.
+        unknown: if is_listed { Some(UnknownPart::Written) } else { None },
     })
 }
 
@@ -259,6 +276,7 @@ fn doubtful(
                 ),
                 advice: protected_word(),
                 matched: word,
+                unknown: Some(UnknownPart::Files),
             })
         }
         Doubt::UnknownProgram { words, bases } => {
@@ -270,6 +288,7 @@ fn doubtful(
                 ),
                 advice: protected_word(),
                 matched: word,
+                unknown: Some(UnknownPart::Files),
             })
         }
         Doubt::UnknownScript { interpreter, command } => {
@@ -284,6 +303,7 @@ fn doubtful(
                 ),
                 advice: Advice::both("Write the commands themselves.", "Allow it if you know what they do."),
                 matched: start(call.command.unwrap_or_default()).to_owned(),
+                unknown: Some(UnknownPart::Commands),
             })
         }
         _ if !rules.has_guards(call.agent) => None,
@@ -294,6 +314,7 @@ fn doubtful(
                 "Allow it if you know what it does.",
             ),
             matched: start(call.command.unwrap_or_default()).to_owned(),
+            unknown: Some(UnknownPart::Commands),
         }),
     }
 }
@@ -391,6 +412,7 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
         about: None,
         origin: Rule::built_in(UNUSABLE_RULES),
         matched: matched.to_owned(),
+        unknown: None,
     })
 }
 

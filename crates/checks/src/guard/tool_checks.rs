@@ -191,7 +191,7 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
         (None, None) => None,
     };
     let origin = rule.origin.rule(&rule.written);
-    Some(Finding { action, reason, advice, about, origin, matched: subject.to_owned() })
+    Some(Finding { action, reason, advice, about, origin, matched: subject.to_owned(), unknown: None })
 }
 
 /// The text of a rule that would match if a part of the command had a certain value.

@@ -230,7 +230,7 @@ impl ToolRule {
         self.is_for_tool(call.tool) || call.other_names.iter().any(|name| self.is_for_tool(name))
     }
 
-    fn is_for_tool(&self, tool: &str) -> bool {
+    pub(super) fn is_for_tool(&self, tool: &str) -> bool {
         let is_allowing = self.action == Action::Allow;
         let matches = |tool: &str| self.tool.matches(tool).unwrap_or(!is_allowing);
         matches(tool) || tools::is_ruled_as_shell(tool, is_allowing) && matches(tools::SHELL)

@@ -194,6 +194,7 @@ impl fmt::Display for Action {
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Report(Report::Config) => f.write_str("the report on the config"),
+            Action::Report(Report::Denials) => f.write_str("the report on what the sandbox refused"),
             Action::Report(Report::Enforcement) => f.write_str("the files that the sandbox protects"),
             Action::Command(command) => write!(f, "`{}`", command.run.trim()),
             Action::Note(text) | Action::Remark(text) => f.write_str(text),
@@ -232,6 +233,8 @@ pub enum Report {
     Unfinished,
     /// A config with an error that concerns the event.
     Config,
+    /// What the sandbox or a permission rule refused, and by which rule of ours.
+    Denials,
     /// What Claude Code's sandbox did not protect yet.
     Enforcement,
 }
@@ -243,6 +246,10 @@ impl Report {
             EventKind::Stop | EventKind::SessionEnd => vec![Report::Unfinished],
             _ => Vec::new(),
         };
+        let is_of_command = matches!(event, EventKind::PostToolUse | EventKind::PostToolUseFailure);
+        if is_of_command && enforcers.sandbox || event == EventKind::PostToolBatch && enforcers.permissions {
+            reports.push(Report::Denials);
+        }
         let is_start = event == EventKind::SessionStart;
         if is_start && enforcers.is_any() || event == EventKind::PostToolUse && enforcers.sandbox {
             reports.push(Report::Enforcement);

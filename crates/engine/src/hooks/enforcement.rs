@@ -56,7 +56,7 @@ pub(super) fn update(context: &Context<'_>) -> Vec<Outcome> {
     messages.into_iter().map(Outcome::note).collect()
 }
 
-fn config<'a>(context: &'a Context<'_>) -> EnforcedConfig<'a> {
+pub(super) fn config<'a>(context: &'a Context<'_>) -> EnforcedConfig<'a> {
     EnforcedConfig {
         root: &context.root,
         project: &context.project,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::config::Config;
 use super::context::Context;
+use super::sandbox_questions::{self, GuardedCall, SettledQuestions};
 use conclaude_checks::des::protected::ProtectedPaths;
 use conclaude_checks::guard::{
     self, Action, ComparisonLog, Effects, EntryCount, Ground, GuardRules, OwnFiles, Sources, ToolCall, Touch,
@@ -37,10 +38,12 @@ use shell_effects::glob::GlobError;
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::default();
     match inspect(config, plan, context, ComparisonLog::Allowed(&allowed)) {
-        Some(Ok(GuardInspection { findings, .. })) => {
+        Some(Ok(GuardInspection { found: SettledQuestions { findings, settled, .. }, .. })) => {
             let allowed =
                 allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
-            findings.into_iter().map(outcome).chain(allowed).collect()
+            let rule = || context.config.rule(&["enforce"], &context.root);
+            let settled = settled.into_iter().map(|finding| Outcome::allowed(rule(), finding.matched));
+            findings.into_iter().map(outcome).chain(allowed).chain(settled).collect()
         }
         Some(Err(error)) => vec![broken(&error)],
         None => Vec::new(),
@@ -93,7 +96,7 @@ pub(super) fn why_unreadable(path: &Path, context: &Context<'_>) -> Option<Strin
 pub(super) struct GuardInspection {
     pub(super) rules: GuardRules,
     pub(super) effects: Effects,
-    pub(super) findings: Vec<guard::Finding>,
+    pub(super) found: SettledQuestions,
 }
 
 /// What the guards find. None where there is no tool.
@@ -125,7 +128,9 @@ pub(super) fn inspect(
         budget: &context.budget,
     };
     let (effects, findings) = site.compare(&rules, plan, watch);
-    Some(Ok(GuardInspection { rules, effects, findings }))
+    let call = GuardedCall { tool, rules: &rules, effects: &effects };
+    let found = sandbox_questions::settle(&call, findings, context);
+    Some(Ok(GuardInspection { rules, effects, found }))
 }
 
 /// A call, and where it happens, live or in the past.

@@ -5,7 +5,8 @@ use super::commands::CommandOutput;
 use super::context::Context;
 use super::run::{self, World};
 use super::{
-    commands, config, enforcement, gates, guards, panics, permissions, prompt_context, reports, state_changes,
+    commands, config, denials, enforcement, gates, guards, panics, permissions, prompt_context, reports,
+    state_changes,
 };
 use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
@@ -55,6 +56,7 @@ impl World for Live<'_> {
             Report::Installation => reports::installation(self.context),
             Report::Unfinished => reports::unfinished(self.context),
             Report::Config => config::report_error(self.context).into_iter().collect(),
+            Report::Denials => denials::run(self.context),
             Report::Enforcement => enforcement::update(self.context),
         }
     }

@@ -281,7 +281,7 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
 }
 
 /// The input of a tool, by what guards look at.
-fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
+pub(super) fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
     let (file, command) = match tools::what(name, input) {
         ToolUse::File { path, .. } => (Some(path.to_owned()), None),
         ToolUse::Patch(_) => (tools::first_file(input), None),

@@ -8,8 +8,10 @@ use std::time::Duration;
 use super::changed_input::ChangedCall;
 use super::context::Context;
 use super::run::{self, World};
+use super::sandbox_questions::SettledQuestions;
 use super::{Environment, commands, config, finish, gates, guards, permissions, prompt_context};
-use conclaude_checks::guard::{Comparison, ComparisonLog, Effects};
+use crate::sandbox::WhyAsked;
+use conclaude_checks::guard::{Comparison, ComparisonLog, Effects, Finding};
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{
@@ -102,6 +104,10 @@ pub struct GuardReport {
     /// Every rule once, in the order in which they are compared.
     pub rules: Vec<Rule>,
     pub compared: Vec<Comparison>,
+    /// Questions that are left to the sandbox.
+    pub settled: Vec<Finding>,
+    /// Why others are not.
+    pub why_asked: Option<WhyAsked>,
 }
 
 pub struct RehearsedAnswer {
@@ -146,8 +152,9 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
             };
             let (effects, rules) = (inspected.effects, distinct(inspected.rules.all()));
             let compared = seen.into_inner().into_iter().collect();
-            self.results.guarded.get_or_init(|| GuardReport { effects, rules, compared });
-            inspected.findings.into_iter().map(guards::outcome).collect()
+            let SettledQuestions { findings, settled, why_asked } = inspected.found;
+            self.results.guarded.get_or_init(|| GuardReport { effects, rules, compared, settled, why_asked });
+            findings.into_iter().map(guards::outcome).collect()
         };
         self.results.guards.get_or_init(look).clone()
     }
@@ -173,7 +180,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
     /// What reports look at is state of the session, or they write it.
     fn report(&mut self, report: Report) -> Vec<Outcome> {
         match report {
-            Report::Installation | Report::Unfinished | Report::Enforcement => Vec::new(),
+            Report::Installation | Report::Unfinished | Report::Denials | Report::Enforcement => Vec::new(),
             Report::Config => {
                 let look = || config::report_error(self.context).into_iter().collect();
                 self.results.config_error.get_or_init(look).clone()

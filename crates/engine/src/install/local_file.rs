@@ -5,6 +5,8 @@ use std::path::Path;
 
 use super::error::InstallError;
 use super::user_file::UserFile;
+use conclaude_core::dialect::claude::layout;
+use conclaude_core::dialect::claude::sandbox::effective as sandbox;
 use conclaude_os::budget::Budget;
 use conclaude_os::git::{self, Tracking};
 use conclaude_store::load::LOCAL;
@@ -61,10 +63,34 @@ impl Exclusion {
         if is_named(&path) || git::ignores(folder, &folder.join(LOCAL), &Budget::unlimited()) {
             return Ok(None);
         }
-        let list = UserFile { path };
+        Exclusion::adding(UserFile { path }, &format!("{LOCAL}\n")).map(Some)
+    }
+
+    /// The change that makes git ignore what Claude Code's sandbox shows in place of files that do not exist. None if nothing needs to
+    /// be done.
+    ///
+    /// # Errors
+    /// When the list is not ours to change.
+    pub fn of_placeholders(folder: &Path) -> Result<Option<Exclusion>, InstallError> {
+        let Some(path) = git::exclude_file(folder) else { return Ok(None) };
+        let budget = Budget::unlimited();
+        let names = sandbox::PLACEHOLDERS.into_iter().chain([LOCAL, layout::SETTINGS]);
+        let is_shown = |name: &&str| {
+            let file = folder.join(name);
+            file.symlink_metadata().is_err() && !git::ignores(folder, &file, &budget)
+        };
+        let lines: String = names.filter(is_shown).map(|name| format!("/{name}\n")).collect();
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let lines = format!("# Shown by Claude Code's sandbox where there is no such file.\n{lines}");
+        Exclusion::adding(UserFile { path }, &lines).map(Some)
+    }
+
+    fn adding(list: UserFile, lines: &str) -> Result<Exclusion, InstallError> {
         let before = list.read()?.unwrap_or_default();
         let line_end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        Ok(Some(Exclusion { after: format!("{before}{line_end}{LOCAL}\n"), list }))
+        Ok(Exclusion { after: format!("{before}{line_end}{lines}"), list })
     }
 
     pub fn path(&self) -> &Path {

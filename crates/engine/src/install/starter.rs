@@ -33,6 +33,11 @@ const START: &str = "\
 #       - run: \"git status --short\"
 ";
 
+const ENFORCE: &str = "\
+## Who else keeps rules for files: the operating system, for commands, and Claude Code, for its file tools.
+## `conclaude install` then registers what it needs, and `conclaude install --enforce` writes the rules into Claude Code's settings.
+";
+
 const DES: &str = "\
 ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
 # des:
@@ -79,13 +84,14 @@ impl Starter<'_> {
             text.push_str(&format!("\n{section}"));
         }
         let (agents, main) = (self.of_agents(), self.of_main());
-        let (edits, packs) = (self.edits(), self.packs());
+        let (edits, packs, enforce) = (self.edits(), self.packs(), self.enforce());
         let suggestions = [
             ("subagentStop", agents.as_str()),
             ("stop", &main),
             ("postToolUse", &edits),
             ("subagentStart", START),
             ("extends", &packs),
+            ("enforce", &enforce),
             ("des", DES),
             ("maxBlocks", MAX_BLOCKS),
             ("notifications", NOTIFICATIONS),
@@ -227,6 +233,12 @@ impl Starter<'_> {
         }
         let names: Vec<&str> = chosen.iter().map(|pack| pack.name).collect();
         format!("{about}\n{}", list(&names))
+    }
+
+    fn enforce(&self) -> String {
+        let is_live = self.choices.is_some_and(|choices| choices.enforces);
+        let mark = if is_live { "" } else { "# " };
+        format!("{ENFORCE}{mark}enforce: [sandbox, permissions]\n")
     }
 
     /// One pattern for all that can write. A name that is a pattern itself cannot be in it.

@@ -107,3 +107,60 @@ impl EntryWalk<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(work: &Path) -> Vec<String> {
+        let found = entries(work, &Budget::unlimited()).unwrap();
+        found
+            .into_iter()
+            .map(|entry| if entry.is_directory { format!("{}/", entry.path) } else { entry.path })
+            .collect()
+    }
+
+    #[test]
+    fn ignored_files_are_listed_and_what_is_in_ignored_directories_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for file in [
+            ".gitignore",
+            ".env",
+            "a.lock",
+            "node_modules/x/y.lock",
+            "web/dist/z.lock",
+            "web/b.lock",
+            ".git/index.lock",
+            ".conclaude/c.lock",
+            ".claude/worktrees/agent-1/d.lock",
+            ".claude/settings.json",
+        ] {
+            std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            std::fs::write(root.join(file), "").unwrap();
+        }
+        std::fs::write(root.join(".gitignore"), ".env\nnode_modules/\nweb/dist\n").unwrap();
+        let without_git = paths(root);
+        assert!(without_git.contains(&"node_modules/x/y.lock".to_owned()), "{without_git:?}");
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::create_dir_all(root.join(".git/objects")).unwrap();
+        std::fs::create_dir_all(root.join(".git/refs")).unwrap();
+        assert_eq!(
+            paths(root),
+            [
+                ".claude/",
+                ".claude/settings.json",
+                ".claude/worktrees/",
+                ".env",
+                ".gitignore",
+                "a.lock",
+                "node_modules/",
+                "web/",
+                "web/b.lock",
+                "web/dist/"
+            ]
+        );
+        // The rules of the folders above count below as well.
+        assert_eq!(paths(&root.join("web")), ["b.lock", "dist/"]);
+    }
+}

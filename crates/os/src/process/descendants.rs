@@ -49,13 +49,13 @@ fn process_tree() -> HashMap<i32, Vec<i32>> {
     children
 }
 
-struct ProcessStat {
+pub(super) struct ProcessStat {
     state: char,
-    parent: i32,
+    pub(super) parent: i32,
     group: i32,
 }
 
-fn process_stat(pid: i32) -> Option<ProcessStat> {
+pub(super) fn process_stat(pid: i32) -> Option<ProcessStat> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may itself contain parentheses and blanks.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();

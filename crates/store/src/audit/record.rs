@@ -138,6 +138,9 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub des: Option<Value>,
     pub decision: String,
+    /// Who decided, if not conclaude: `sandbox`, or `permissions` of Claude Code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'static str>,
     /// The given reason of a skip or of an admitted failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

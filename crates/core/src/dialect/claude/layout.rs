@@ -20,6 +20,14 @@ pub const WORKTREES: &str = ".claude/worktrees";
 pub const USER_SETTINGS: &str = "settings.json";
 pub const USER_AGENTS: &str = "agents";
 
+/// Settings of those who manage the machine, which count more than all others.
+pub const MANAGED_FOLDER: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
+pub const MANAGED_SETTINGS: &str = "managed-settings.json";
+pub const MANAGED_PARTS: &str = "managed-settings.d";
+/// The same from the organization's server, kept in the user's own folder.
+pub const SERVED_SETTINGS: &str = "remote-settings.json";
+
 const SUBAGENTS: &str = "subagents";
 const AGENT: &str = "agent-";
 const TRANSCRIPT: &str = ".jsonl";

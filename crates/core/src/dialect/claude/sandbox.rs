@@ -5,6 +5,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub mod effective;
+pub mod refusal;
+
 pub const SANDBOX: &str = "sandbox";
 pub const PERMISSIONS: &str = "permissions";
 

@@ -41,6 +41,14 @@ pub const SHELL: &str = "Bash";
 const MONITOR: &str = "Monitor";
 const POWER_SHELL: &str = "PowerShell";
 
+/// Asks to run a shell command outside of the sandbox.
+const UNSANDBOXED: &str = "dangerouslyDisableSandbox";
+
+/// Whether a shell command asks to run outside of the sandbox.
+pub fn runs_unsandboxed(input: &Map<String, Value>) -> bool {
+    !matches!(input.get(UNSANDBOXED), None | Some(Value::Null | Value::Bool(false)))
+}
+
 /// The field with the command of a tool that has one.
 pub const COMMAND: &str = "command";
 

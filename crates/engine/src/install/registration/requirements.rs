@@ -68,7 +68,8 @@ pub fn reasons(event: EventKind) -> String {
         EventKind::PermissionRequest => &["`allow`", "`deny`", "`default`"],
         EventKind::UserPromptSubmit => &["`contextRules`", "`slashCommands`", "commands of `stop`"],
         EventKind::Stop => &["`infinite`"],
-        EventKind::PostToolUse => &["`enforce: [sandbox]`"],
+        EventKind::PostToolUse | EventKind::PostToolUseFailure => &["`enforce: [sandbox]`"],
+        EventKind::PostToolBatch => &["`enforce: [permissions]`"],
         _ => &[],
     };
     let mut needs: Vec<&str> = vec!["commands"];
@@ -95,7 +96,8 @@ fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
         EventKind::PreToolUse => config.guards.has_any(),
         EventKind::PermissionRequest => config.permissions.has_rules(),
         EventKind::UserPromptSubmit => config.prompts.rules().next().is_some(),
-        EventKind::PostToolUse => config.enforcers().sandbox,
+        EventKind::PostToolUse | EventKind::PostToolUseFailure => config.enforcers().sandbox,
+        EventKind::PostToolBatch => config.enforcers().permissions,
         _ => false,
     }
 }
@@ -149,6 +151,8 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             }
             ours
         }
+        // The sandbox gives no reason.
+        EventKind::PostToolUseFailure if config.enforcers().sandbox => vec![tools::SHELL.to_owned()],
         EventKind::PermissionRequest => config.permissions.tools()?,
         _ => Vec::new(),
     };

@@ -133,6 +133,8 @@ pub struct Choices {
     pub reaction: Reaction,
     pub audience: Audience,
     pub packs: Vec<Pack>,
+    /// Whether Claude Code's sandbox is to keep the rules for files.
+    pub enforces: bool,
 }
 
 impl Choices {
@@ -143,6 +145,8 @@ impl Choices {
             reaction: Reaction::Block,
             audience: Audience::Agents,
             packs: PACKS.iter().filter(|pack| pack.is_recommended).copied().collect(),
+            // It needs packages, and commands are slower in it.
+            enforces: false,
         }
     }
 
