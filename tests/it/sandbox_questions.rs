@@ -125,6 +125,19 @@ fn called(test: Test, arguments: &[&str]) -> Outcome {
     test.run_as(command)
 }
 
+/// Another client may run inside of Claude Code's process, with a sandbox of its own or none.
+#[test]
+fn another_client_is_answered_as_before() {
+    let test = enforced(RULES).payload("tool_input", json!({"command": "cat \"$FILE\""}));
+    let outcome = called(test, &[]);
+    assert_eq!(outcome.stdout, "", "Claude Code");
+    let test = outcome.again().payload("turn_id", "turn-1");
+    let mut command = test.program(test.root().join(".home/claude"));
+    command.args(["-c", "\"$0\" PreToolUse; exit $?"]).arg(binary());
+    let outcome = test.run_as(command);
+    assert!(outcome.stdout.contains("cannot be known"), "Codex: {}", outcome.stdout);
+}
+
 fn decided(outcome: &Outcome) -> String {
     let answer: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
     answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("allow").to_owned()
