@@ -559,6 +559,51 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
     }
 }
 
+/// A later command went through the link, and the settings came with the folder that they were in.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_folder_leads_a_later_command_to_nothing_protected() {
+    let config = "preToolUse: {uneditableFiles: ['src/gen/**'], unreadableFiles: ['private/**']}\n";
+    let mut test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
+    for file in
+        ["src/gen/a.py", "src/b.py", "private/k.txt", "docs/a.md", "n/settings.json", ".claude/settings.json"]
+    {
+        test = test.file(file, "");
+    }
+    for command in [
+        "ln -s src d; rm -rf d/gen",
+        "ln -s src d && echo z > d/gen/a.py",
+        "ln -s private l; cat l/k.txt",
+        "ln -s private d; cd d; cat k.txt",
+        "ln -s .claude z; echo {} > z/settings.json",
+        "cp -rT n .claude",
+        "CDPATH=src; cd gen; echo z > a.py",
+        "export CDPATH=src; cd gen && rm a.py",
+        "jobs -x cat private/k.txt",
+        "jobs -x rm src/gen/a.py",
+    ] {
+        let answer = test.payload("tool_input", json!({"command": command})).run();
+        assert!(!answer.stdout.is_empty(), "{command}");
+        test = answer.again();
+    }
+    for command in [
+        "ln -s docs d; cat d/a.md",
+        "ln -s src d",
+        "jobs -l",
+        "jobs",
+        "cd docs && cat a.md",
+        "mkdir -p .claude/commands",
+    ] {
+        test = test.payload("tool_input", json!({"command": command})).run().silent().again();
+    }
+    std::fs::remove_dir_all(test.root().join(".claude")).unwrap();
+    for command in ["mv n .claude", "ln -s n .claude", "cp -r n .claude"] {
+        let answer = test.payload("tool_input", json!({"command": command})).run();
+        assert!(answer.tool("deny").contains("conclaude's own"), "{command}");
+        test = answer.again();
+    }
+}
+
 /// "Writing gen/a is not allowed: … Do it another way, or ask the user." was a question to the user.
 #[test]
 fn a_question_about_a_file_speaks_to_the_user() {

@@ -128,6 +128,13 @@ impl ProtectedPaths {
             || self.on_disk.iter().any(|path| is_inside(path) && path.symlink_metadata().is_ok())
     }
 
+    /// Whether a path is that of a folder with settings.
+    #[must_use]
+    pub fn is_folder(&self, real: &Path) -> bool {
+        let real = folded_path(real);
+        self.bases.iter().any(|base| real == base.real.join(FOLDER))
+    }
+
     /// Whether a path is protected, as it is named without `..`, and where it really leads.
     #[must_use]
     pub fn covers(&self, named: &Path, real: &Path) -> bool {

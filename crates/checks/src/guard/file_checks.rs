@@ -26,6 +26,10 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     if touch.access == Access::Checkout {
         return found;
     }
+    // A later command may go through a link to whatever is in the directory.
+    let is_last = touch.command.is_none_or(|index| index + 1 >= effects.commands.len());
+    let followed = Touch { with_contents: true, ..touch.clone() };
+    let touch = if touch.access == Access::Link && !is_last { &followed } else { touch };
     own_files(call, touch, &mut found);
     found.extend(files(rules, call, effects, touch));
     additions(rules, call, touch, &mut found);
@@ -45,7 +49,10 @@ fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
         return;
     }
     let Some(own) = call.own.map(OwnFiles::files) else { return };
-    let reason = if own.covers(Path::new(touch.named()), &touch.path) {
+    // Settings may be in what becomes that folder.
+    let replaces_folder =
+        matches!(touch.access, Access::Write | Access::Update | Access::Link) && own.is_folder(&touch.path);
+    let reason = if own.covers(Path::new(touch.named()), &touch.path) || replaces_folder {
         format!("{} belongs to conclaude's own config, state or registration.", touch.shown())
     } else if touch.with_contents && contains(own, call, touch) {
         format!("{} contains files of conclaude's own config, state or registration.", touch.shown())

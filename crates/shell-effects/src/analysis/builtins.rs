@@ -23,6 +23,9 @@ pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         _ => Field::unknown("cd"),
     };
+    let is_searched = !target.text.starts_with(['/', '.', '~', '-']);
+    let target =
+        if is_searched && analyzer.state.get("CDPATH").is_some() { Field::unknown("cd") } else { target };
     if call.name == "pushd" {
         analyzer.state.directories.push();
     }

@@ -46,14 +46,14 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["hash"], "-p=", builtins::hash),
     nothing(&["wait"], "").output(Output::Nothing).evaluates(),
     nothing(&[
-        "[[", "bg", "dirs", "disown", "fc", "fg", "help", "jobs", "kill",
+        "[[", "bg", "dirs", "disown", "fc", "fg", "help", "kill",
         "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];
 
 /// What is a program of its own, or a builtin that is listed with other wrappers.
 const PROGRAMS: [&str; 4] = ["cat", "gcat", "tee", "which"];
-const WRAPPING_BUILTINS: [&str; 4] = ["builtin", "command", "exec", "time"];
+const WRAPPING_BUILTINS: [&str; 5] = ["builtin", "command", "exec", "jobs", "time"];
 
 /// Whether a shell runs it without a program of that name.
 #[must_use]

@@ -23,7 +23,7 @@ const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= -
 #[rustfmt::skip]
 pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&[
-        "builtin", "busybox", "chronic", "eatmydata", "linux32", "linux64", "nohup", "numactl", "setsid", "toybox",
+        "builtin", "busybox", "chronic", "jobs", "eatmydata", "linux32", "linux64", "nohup", "numactl", "setsid", "toybox",
         "tsocks", "unbuffer", "valgrind",
     ], "", 0),
     wraps(&["caffeinate"], "-t= -w=", 0),
