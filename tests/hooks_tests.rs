@@ -69,6 +69,7 @@ fn environment_variables_are_set_correctly() {
     CONCLAUDE_AGENT_ID=tester
     CONCLAUDE_AGENT_NAME=tester
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/tmp/tester.json
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -245,6 +246,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_AGENT_ID=ae7af48d32583d25f
     CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/e057e862-e228-4872-b334-7b4e13120d96/subagents/agent-ae7af48d32583d25f.jsonl
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -258,6 +260,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_AGENT_ID=aa07916dbfab82b86
     CONCLAUDE_AGENT_NAME=general-purpose
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/e9e4c4af-e974-494c-80e5-950eafb50582/subagents/agent-aa07916dbfab82b86.jsonl
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -271,6 +274,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_AGENT_ID=aff8d827e9d96325c
     CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/331f3fc7-9bae-4639-8d13-2644e6ae3c11/subagents/agent-aff8d827e9d96325c.jsonl
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -284,6 +288,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_AGENT_ID=amate-d261481ec4ecb5e8
     CONCLAUDE_AGENT_NAME=mate
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/a48cd709-1d8a-4b79-ac80-27536e44f4d9/subagents/agent-amate-d261481ec4ecb5e8.jsonl
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -303,6 +308,7 @@ fn a_transcript_path_that_cannot_be_derived_is_left_out() {
     assert_snapshot!(variables(&done), @"
     CONCLAUDE_AGENT_ID=a1b2c3
     CONCLAUDE_AGENT_NAME=coder
+    CONCLAUDE_CLIENT=claude
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=[ROOT]
     CONCLAUDE_HOOK_EVENT=SubagentStart
