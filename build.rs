@@ -1,4 +1,4 @@
-//! Links the program at a fixed address on Linux. The tests start it thousands of times and a client at every event: moving it to
+//! How the program is linked on Linux. It is at a fixed address. The tests start it thousands of times and a client at every event: moving it to
 //! another address took half of the system's time for a start. The static program has its flags in .cargo/config.toml.
 
 use std::env;
@@ -6,7 +6,14 @@ use std::env;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+    if !is("CARGO_CFG_TARGET_OS", "linux") {
+        return;
+    }
+    if is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
+    // Cargo forgets `strip` of the profile where this package has an `opt-level` of its own.
+    if is("PROFILE", "release") {
+        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     }
 }

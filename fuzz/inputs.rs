@@ -1,4 +1,4 @@
-//! What is done with an input of each kind, by the fuzz targets and by `tests/it/corpus.rs` alike. None of it may panic,
+//! What is done with an input of each kind, by the fuzz targets and by `tests/thorough/corpus.rs` alike. None of it may panic,
 //! and what must always hold is asserted.
 
 #![allow(dead_code, reason = "each target uses one of them")]

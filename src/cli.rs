@@ -1,7 +1,9 @@
 //! The subcommands for users. Events come here only if something is wrong with their arguments.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use conclaude_core::config::{schema_text, test_schema_text};
@@ -16,6 +18,8 @@ use refuse::refuse;
 
 mod allow;
 mod audit;
+mod budget;
+mod clients;
 mod config;
 mod demo;
 mod des;
@@ -60,7 +64,7 @@ enum Subcommand {
         #[arg(long)]
         keep: bool,
     },
-    /// Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
+    /// Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code or other clients
     ///
     /// On a terminal it asks which of the checks that it found should run; --yes takes the recommended answers. Elsewhere, and with
     /// --import, they are commented out. What was there before is never lost: --import takes it over, --force keeps a copy.
@@ -68,7 +72,7 @@ enum Subcommand {
         #[command(flatten)]
         request: init::InitRequest,
     },
-    /// Register conclaude in Claude Code's settings
+    /// Register conclaude in the settings of Claude Code, or of other clients
     ///
     /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept in your state folder. Installing twice
     /// changes nothing.
@@ -76,7 +80,7 @@ enum Subcommand {
         #[command(flatten)]
         request: install::InstallRequest,
     },
-    /// Remove conclaude from Claude Code's settings, and say what stays
+    /// Remove conclaude from the settings of Claude Code, or of other clients, and say what stays
     Uninstall {
         #[command(flatten)]
         request: install::UninstallRequest,
@@ -161,6 +165,12 @@ enum Subcommand {
         #[command(flatten)]
         request: allow::AllowRequest,
     },
+    /// Show how far the budgets of this project's sessions are used, or raise one
+    #[command(after_help = budget::EXAMPLES, args_conflicts_with_subcommands = true)]
+    Budget {
+        #[command(flatten)]
+        request: budget::BudgetRequest,
+    },
     /// Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
     #[command(after_help = test::EXAMPLE)]
     Test {
@@ -199,6 +209,12 @@ enum Subcommand {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a folder: one for the program, one for each subcommand
+    #[command(hide = true)]
+    Man {
+        /// The folder; it is made if it does not exist
+        folder: PathBuf,
     },
 }
 
@@ -251,6 +267,7 @@ impl Subcommand {
             Subcommand::Explain { request } => explain::run(&request),
             Subcommand::Why { request } => why::run(&request),
             Subcommand::Allow { request } => allow::run(&request),
+            Subcommand::Budget { request } => budget::run(&request),
             Subcommand::Events { request } => events::run(&request),
             Subcommand::Test { request } => test::run(&request),
             Subcommand::Schema { test: true } => print(&test_schema_text()),
@@ -262,6 +279,7 @@ impl Subcommand {
                 clap_complete::generate(shell, &mut command(), "conclaude", &mut script);
                 print(&String::from_utf8_lossy(&script))
             }
+            Subcommand::Man { folder } => manual(&folder),
         };
         match done {
             Ok(exit) => exit,
@@ -281,6 +299,12 @@ fn print(text: &str) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     out.document(text)?;
     out.flush()?;
+    Ok(Exit::Success)
+}
+
+fn manual(folder: &Path) -> anyhow::Result<Exit> {
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command(), folder));
+    written.map_err(|error| anyhow!("{} cannot be written: {error}", folder.display()))?;
     Ok(Exit::Success)
 }
 
@@ -332,6 +356,7 @@ mod tests {
         &["replay"],
         &["schema"],
         &["completions"],
+        &["man"],
     ];
 
     /// Every subcommand without subcommands of its own, as it is typed.

@@ -7,7 +7,7 @@ use conclaude::cli;
 use conclaude_core::dialect::HookCall;
 use conclaude_core::event::EventKind;
 use conclaude_engine::hooks::call;
-use conclaude_engine::install::settings::IF_TRUSTED;
+use conclaude_engine::install::settings::{Caller, IF_TRUSTED, PLUGIN};
 use conclaude_os::process;
 
 #[cfg(target_env = "musl")]
@@ -18,14 +18,15 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     process::set_signal_actions();
     match hook_call(&arguments) {
-        Some((call, false)) => call::call(&call).into(),
-        Some((call, true)) => call::call_if_trusted(&call).into(),
+        Some((call, Caller::Project)) => call::call(&call).into(),
+        Some((call, Caller::User)) => call::call_if_trusted(&call).into(),
+        Some((call, Caller::Plugin)) => call::call_of_plugin(&call).into(),
         None => cli::run().into(),
     }
 }
 
-/// `[--client NAME] EVENT [--if-trusted]`, and whether the last is there. An event of a newer client is handled like any other.
-fn hook_call(arguments: &[OsString]) -> Option<(HookCall, bool)> {
+/// `[--client NAME] EVENT [--if-trusted | --plugin]`, and who calls so. An event of a newer client is handled like any other.
+fn hook_call(arguments: &[OsString]) -> Option<(HookCall, Caller)> {
     let words: Option<Vec<&str>> = arguments.iter().take(5).map(|word| word.to_str()).collect();
     let (client, rest) = match words?.as_slice() {
         [CLIENT, name, rest @ ..] => (Some((*name).to_owned()), rest.to_vec()),
@@ -34,13 +35,14 @@ fn hook_call(arguments: &[OsString]) -> Option<(HookCall, bool)> {
         }
         rest => (None, rest.to_vec()),
     };
-    let (name, is_if_trusted) = match rest.as_slice() {
-        [name] => (*name, false),
-        [name, IF_TRUSTED] => (*name, true),
+    let (name, caller) = match rest.as_slice() {
+        [name] => (*name, Caller::Project),
+        [name, IF_TRUSTED] => (*name, Caller::User),
+        [name, PLUGIN] => (*name, Caller::Plugin),
         _ => return None,
     };
     let event = EventKind::named_or_future(name)?;
-    Some((call::of(client.as_deref(), event), is_if_trusted))
+    Some((call::of(client.as_deref(), event), caller))
 }
 
 const CLIENT: &str = "--client";

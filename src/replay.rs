@@ -36,10 +36,17 @@ use totals::ReplayTotals;
 ///
 /// # Errors
 /// When there is nothing of that name.
-pub(crate) fn find(named: &[String], root: &Root) -> anyhow::Result<(Vec<SessionFiles>, SkippedFiles)> {
+pub(crate) fn find(
+    named: &[String],
+    root: &Root,
+    all_projects: bool,
+) -> anyhow::Result<(Vec<SessionFiles>, SkippedFiles)> {
     let claude = claude_folder();
-    let of_project =
-        || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
+    let of_project = || match claude.as_deref() {
+        Some(claude) if all_projects => sessions::of_all_projects(claude),
+        Some(claude) => sessions::of_project(claude, &root.folder),
+        None => Default::default(),
+    };
     let (mut found, mut left_out) = (Vec::new(), SkippedFiles::default());
     for source in named {
         found.extend(of_source(source, claude.as_deref(), of_project, &mut left_out)?);
@@ -50,9 +57,9 @@ pub(crate) fn find(named: &[String], root: &Root) -> anyhow::Result<(Vec<Session
     if found.is_empty() {
         let looked_in = claude
             .map_or_else(|| "a home folder".into(), |claude| claude.join("projects").display().to_string());
+        let whose = if all_projects { "any project".into() } else { root.folder.display().to_string() };
         bail!(
-            "there is no transcript of {} in {looked_in}; name a session, a file or a folder{}",
-            root.folder.display(),
+            "there is no transcript of {whose} in {looked_in}, and only those of Claude Code are read; name a session, a file or a folder{}",
             besides(&left_out)
         );
     }
@@ -82,7 +89,9 @@ fn of_source(
         let (session, not_read) = sessions::of_file(path);
         // A file that was copied has another name than its session.
         let id = session.start().session_id.unwrap_or(session.id.clone());
-        (vec![SessionFiles { id, ..session }], not_read)
+        let mut session = SessionFiles { id, ..session };
+        session.agents.extend(sessions::agents_beside(&session));
+        (vec![session], not_read)
     } else {
         let is_meant = |session: &SessionFiles| session.id.starts_with(source);
         let of = |found: Vec<SessionFiles>| found.into_iter().filter(is_meant).collect::<Vec<_>>();
@@ -112,6 +121,7 @@ pub(crate) fn notes_of(left_out: &SkippedFiles) -> impl Iterator<Item = String> 
     let counts = [
         (left_out.links, "link", "to a folder or to nothing not followed"),
         (left_out.empty, "empty transcript", "not read"),
+        (left_out.elsewhere, "session", "of another project not read: --all-projects reads all"),
     ];
     let found = counts.into_iter().filter(|(n, ..)| *n > 0);
     found.map(|(n, noun, what)| format!("{} {what}", text::count(n, noun)))

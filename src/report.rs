@@ -2,26 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use jiff::Timestamp;
 
 use conclaude_checks::des::step;
 use conclaude_core::config::PriceTable;
+use conclaude_core::text::count;
 use conclaude_store::audit::{Trail, Verdict, verify};
 use conclaude_store::transcript::sessions::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 
+mod active;
+mod called_agents;
 mod html;
 mod lanes;
 mod markdown;
 mod model;
 mod records;
+mod tables;
 mod threads;
 mod usage;
 
-pub(crate) use html::page;
+pub(crate) use html::{write_json, write_page};
 pub(crate) use markdown::markdown;
 pub(crate) use model::Report;
 use model::{Phase, Step};
@@ -45,17 +49,22 @@ pub(crate) fn gather(scope: &Scope<'_>) -> anyhow::Result<Report> {
 }
 
 fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
-    let mut report = Report::new(scope.root, scope.session, scope.since);
-    let mut lanes = lanes::Lanes::new(scope.root);
+    let mut report = Report::new(scope);
     let (files, left_out) = transcripts(scope);
-    let summaries = threads::read(&files, scope.since);
-    for (session, summary) in summaries {
+    let mut lanes = lanes::Lanes::new(scope.root, &files);
+    threads::read(&files, scope.since, |session, summary| {
         lanes.add_transcript(&mut report, session, summary, scope.prices);
-    }
+    });
     let named = records::read(&mut report, &mut lanes, trail, scope)?;
     report.steps = read_steps(scope.root, &named);
     lanes.finish(&mut report);
     report.transcripts.problems.extend(left_out.unreadable);
+    if left_out.elsewhere > 0 {
+        let sessions = count(left_out.elsewhere, "session");
+        let problem =
+            "in this project's folder of transcripts, started in folders of other projects, not shown";
+        report.left_out.push(format!("{sessions} {problem}: --all-projects shows them"));
+    }
     Ok(report)
 }
 
@@ -67,10 +76,21 @@ fn transcripts(scope: &Scope<'_>) -> (Vec<SessionFiles>, SkippedFiles) {
         let newest = changed.max().and_then(|time| Timestamp::try_from(time).ok());
         scope.since.is_none_or(|since| newest.is_none_or(|newest| newest >= since))
     };
-    let (mut found, left_out) = sessions::of_project(claude, scope.root);
+    let (mut found, left_out) = if scope.all_projects {
+        sessions::of_all_projects(claude)
+    } else {
+        sessions::of_project(claude, scope.root)
+    };
     found.retain(|session| scope.session.is_none_or(|wanted| session.id.starts_with(wanted)));
     found.retain(is_recent);
     (found, left_out)
+}
+
+/// How many sessions belong to other projects, and the folder of one of them.
+pub(crate) fn elsewhere(claude: &Path, root: &Path) -> (u64, Option<PathBuf>) {
+    let (mut sessions, _) = sessions::of_all_projects(claude);
+    sessions.retain(|session| !session.is_of(root));
+    (sessions.len() as u64, sessions.iter().find_map(|session| session.start().cwd))
 }
 
 fn of_verdict(verdict: Verdict) -> model::Chain {
@@ -85,6 +105,8 @@ pub(crate) struct Scope<'a> {
     /// The session, or the start of its id.
     pub(crate) session: Option<&'a str>,
     pub(crate) since: Option<Timestamp>,
+    /// The transcripts of all projects; the trail is that of this one.
+    pub(crate) all_projects: bool,
     pub(crate) prices: &'a PriceTable,
 }
 

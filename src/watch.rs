@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use conclaude_core::config::PriceTable;
 use conclaude_core::text::{clean_line, count};
 use conclaude_store::audit::Trail;
 
@@ -24,6 +25,7 @@ mod source;
 mod terminal;
 mod thread;
 mod transcript_entry;
+mod usage;
 mod view;
 mod words;
 
@@ -37,11 +39,20 @@ use words::Clock;
 /// Between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// A project and its trail.
+pub(crate) struct WatchedProject {
+    pub(crate) root: PathBuf,
+    pub(crate) trail: Trail,
+}
+
 pub(crate) struct Watch<'a> {
-    pub(crate) root: &'a Path,
+    /// The first is that of this folder.
+    pub(crate) projects: &'a [WatchedProject],
+    /// Sessions of all folders are shown.
+    pub(crate) all_projects: bool,
+    pub(crate) prices: PriceTable,
     /// Where Claude Code keeps its transcripts.
     pub(crate) claude: Option<PathBuf>,
-    pub(crate) trail: &'a Trail,
     pub(crate) limits: Limits,
     /// Shows only the session whose id starts with this.
     pub(crate) only: Option<String>,
@@ -58,8 +69,7 @@ pub(crate) enum EndReason {
 
 impl<'a> Watch<'a> {
     fn start(&self) -> (Model, Source<'a>) {
-        let model = Model::new(self.limits, self.only.clone());
-        (model, Source::new(self.root, self.claude.clone(), self.trail, self.limits.sessions))
+        (Model::new(self.limits, self.only.clone(), self.prices.clone()), Source::new(self))
     }
 
     /// The current rows as plain lines.
@@ -69,15 +79,24 @@ impl<'a> Watch<'a> {
         // Details of sessions are read once all sessions are known.
         source.scan_again();
         source.poll(&mut model);
-        let mut lines: Vec<String> = model.rows(&clock(), "").iter().map(rows::plain).collect();
+        let clock = clock();
+        let mut lines: Vec<String> = model.rows(&clock, "").iter().map(rows::plain).collect();
+        let totals = model.totals(&clock);
+        if totals.sessions < totals.all_sessions {
+            lines.push(format!("{}: `--all` shows the others", totals.sessions_in_words()));
+        }
         lines.extend(self.notice(&model, &source));
         lines
     }
 
     /// Advice for an empty screen.
     pub(crate) fn nothing(&self) -> Vec<String> {
-        let trail = clean_line(&self.trail.folder().display().to_string());
+        let folder = self.projects.first().map(|project| project.trail.folder().display().to_string());
+        let trail = clean_line(&folder.unwrap_or_default());
         let what = match &self.only {
+            None if self.all_projects => {
+                "Nothing to watch yet: Claude Code has no transcript of any project.".into()
+            }
             Some(start) => format!(
                 "No session of this project has an id that starts with \"{}\": `conclaude watch --once --all` lists them.",
                 clean_line(start)
@@ -149,7 +168,11 @@ impl<'a> Watch<'a> {
     }
 
     fn project(&self) -> String {
-        clean_line(&self.root.file_name().unwrap_or_default().to_string_lossy())
+        if self.all_projects {
+            return "all projects".into();
+        }
+        let root = self.projects.first().map(|project| project.root.as_path()).unwrap_or(Path::new(""));
+        clean_line(&root.file_name().unwrap_or_default().to_string_lossy())
     }
 }
 

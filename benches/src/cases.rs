@@ -20,7 +20,9 @@ pub fn all(scratch: &Scratch, with_many_files: bool) -> Vec<Case> {
         patterns(scratch),
         shell(scratch),
         prompts(scratch),
+        budgets(scratch),
         gates(scratch),
+        enforced(scratch),
         if with_many_files { many_files(scratch) } else { Vec::new() },
         evidence(scratch),
         transcripts(scratch),
@@ -113,7 +115,14 @@ fn shell(scratch: &Scratch) -> Vec<Case> {
         git diff --stat HEAD~1 -- src > /tmp/diff.txt && cat /tmp/diff.txt | wc -l; echo \"$(git rev-parse HEAD)\"\n";
     let long = line.repeat((64 << 10) / line.len());
     let bash = |command: &str| json!({"tool_name": "Bash", "tool_use_id": "toolu_9", "tool_input": {"command": command}});
+    let mut of_gemini = bash(line);
+    of_gemini["tool_name"] = "run_shell_command".into();
+    of_gemini["timestamp"] = "2026-11-16T07:40:09.008Z".into();
+    let patch = "*** Begin Patch\n*** Add File: src/a.rs\n+fn a() {}\n*** Update File: src/b.rs\n@@\n-x\n+y\n*** End Patch\n";
+    let patch = json!({"tool_name": "apply_patch", "tool_use_id": "call_9", "turn_id": "t", "tool_input": {"command": patch}});
     vec![
+        project.event_of("gemini", "a shell command of Gemini CLI", "BeforeTool", &of_gemini),
+        project.event_of("codex", "a patch of Codex", "PreToolUse", &patch),
         project.event("PreToolUse, a shell command", "PreToolUse", &bash(line)).counted(),
         packs.event("PreToolUse, a shell command, four packs", "PreToolUse", &bash(line)).counted(),
         project.event("PreToolUse, 64 KiB of shell", "PreToolUse", &bash(&long)),
@@ -134,6 +143,20 @@ fn prompts(scratch: &Scratch) -> Vec<Case> {
             scratch.project(&format!("prompts-{count}"), &config).event(name, "UserPromptSubmit", &prompt)
         })
         .into()
+}
+
+/// A tool of the main thread, whose transcript has no new line.
+fn budgets(scratch: &Scratch) -> Vec<Case> {
+    let write = json!({"tool_name": "Write", "tool_use_id": "toolu_9",
+        "tool_input": {"file_path": "src/a.rs", "content": "x"}});
+    let budget =
+        "budget: {session: {tokens: 500M, cost: 1000}, day: {tokens: 500M}, agent: {toolCalls: 200}}\n";
+    let of = |name, folder, config: &str| {
+        let project = scratch.project(folder, config);
+        project.transcript(4 << 10, MARKERS);
+        project.event(name, "PreToolUse", &write)
+    };
+    vec![of("PreToolUse, no budget", "no-budget", "{}\n"), of("PreToolUse, a budget", "budget", budget)]
 }
 
 fn patterns(scratch: &Scratch) -> Vec<Case> {
@@ -169,6 +192,23 @@ fn gates(scratch: &Scratch) -> Vec<Case> {
         cases.push(stop);
     }
     cases
+}
+
+/// A command whose writes are not known, where the sandbox protects the files that patterns match: the project is walked for new ones.
+fn enforced(scratch: &Scratch) -> Vec<Case> {
+    let rules = "enforce: [sandbox, permissions]\npreToolUse:\n  uneditableFiles: ['*.lock', 'file-1?.rs', gen/]\n  \
+        unreadableFiles: ['.env*', '!.env.example', '~/.ssh/']\n";
+    let project = repository(scratch, "enforced", rules);
+    project.conclaude(&["install", "--enforce"]);
+    let call = |command: &str| {
+        json!({"tool_name": "Bash", "tool_use_id": "toolu_9", "tool_input": {"command": command},
+            "tool_response": {"stdout": "", "stderr": ""}})
+    };
+    let walk = project.event("PostToolUse, enforced, 500 files", "PostToolUse", &call("make"));
+    project.expect_success(&walk);
+    let known =
+        project.event("PostToolUse, enforced, a command that reads", "PostToolUse", &call("cat src/a.rs"));
+    vec![walk, known]
 }
 
 /// One repository for both: git changes nothing in it.

@@ -10,7 +10,7 @@ benches/run [options]
   --instructions        count instructions with valgrind instead of measuring time
   --check FILE          with --instructions: fail if a count is more than 5 % above the committed one
   --update FILE         with --instructions: write the counts there
-  --limits              fail where a figure misses a limit of docs/performance.md
+  --limits              fail where a figure misses a limit of docs/explanation/performance.md
   --installed FILE      measure some cases with this program too, as `cargo install` builds it
 ";
 

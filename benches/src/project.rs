@@ -116,6 +116,11 @@ impl Project {
         self.case(name, &self.binary, &[event], &self.payload(event, fields))
     }
 
+    /// The same of another client, as it registers us.
+    pub fn event_of(&self, client: &str, name: &'static str, event: &str, fields: &Value) -> Case {
+        self.case(name, &self.binary, &["--client", client, event], &self.payload(event, fields))
+    }
+
     /// The Agent call that Gate 1 looks at.
     pub fn agent_call(&self, name: &'static str) -> Case {
         let input = json!({"description": "d", "prompt": MARKERS, "subagent_type": "coder"});

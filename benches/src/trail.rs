@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 /// The size at which conclaude starts a new file, unless the config sets another.
 const MAX_FILE_BYTES: usize = 16 << 20;
 
-/// Writes records of earlier sessions in the format of docs/audit.md.
+/// Writes records of earlier sessions in the format of docs/explanation/audit.md.
 pub fn write(root: &Path, records: usize) {
     let folder = root.join(".conclaude/audit");
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -17,6 +17,7 @@ use conclaude_core::permit;
 use conclaude_core::rule;
 use conclaude_core::text::printable_line;
 use conclaude_os::budget::Budget;
+use conclaude_os::process::ancestors;
 use conclaude_store::audit::fields::{list, text};
 use conclaude_store::audit::{self, Filter, Reader, Record, ToolRecord, Trail, TrailEntry, reasons, words};
 use conclaude_store::load;
@@ -44,7 +45,7 @@ pub(super) struct AllowRequest {
 }
 
 pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
-    refuse_agents()?;
+    refuse_agents("permit its own calls")?;
     let root = super::root()?;
     let trail = Trail::of(&root.folder, None);
     let entry = match request.number {
@@ -55,7 +56,7 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     let scope = if request.session { PermitScope::Session } else { PermitScope::Once };
     let mut out = Out::stdout();
     denied.print(&mut out)?;
-    if !agrees(&mut out, scope)? {
+    if !agrees(&mut out, &format!("Permit it {}?", scope.in_words()))? {
         writeln!(out, "not permitted")?;
         return Ok(Exit::Failure);
     }
@@ -68,10 +69,13 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Only a user at a terminal decides: an agent could otherwise permit its own calls.
-fn refuse_agents() -> anyhow::Result<()> {
+/// Only a user at a terminal decides: an agent could otherwise do this for itself.
+pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     if let Some(name) = variables::OF_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
-        bail!("an agent cannot permit its own calls ({name} is set): run this in a terminal of your own");
+        bail!("an agent cannot {what} ({name} is set): run this in a terminal of your own");
+    }
+    if let Some(process) = ancestors::given(&variables::OF_AGENTS) {
+        bail!("an agent cannot {what} (process {process} is an agent's): run this in a terminal of your own");
     }
     if !io::stdin().is_terminal() || !Out::is_terminal() {
         bail!("this is for a user at a terminal to decide: run it in a terminal of your own");
@@ -79,8 +83,9 @@ fn refuse_agents() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn agrees(out: &mut Out<'_>, scope: PermitScope) -> anyhow::Result<bool> {
-    write!(out, "Permit it {}? [y/N] ", scope.in_words())?;
+/// Asks, and reads the answer.
+pub(super) fn agrees(out: &mut Out<'_>, question: &str) -> anyhow::Result<bool> {
+    write!(out, "{question} [y/N] ")?;
     out.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

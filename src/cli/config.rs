@@ -79,7 +79,7 @@ impl ConfigSubcommand {
 /// Who enforces the rules, where these are shown.
 struct EnforcedRules {
     rules: Vec<RuleEnforcement>,
-    not_installed: Option<&'static str>,
+    not_written: Option<String>,
 }
 
 fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Result<Option<EnforcedRules>> {
@@ -90,14 +90,16 @@ fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Re
     }
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let Some(compiled) = enforced::compiled(root, &project, loaded) else { return Ok(None) };
-    Ok(Some(EnforcedRules { rules: compiled?.rules, not_installed: enforced::not_installed(&project) }))
+    let compiled = compiled?;
+    let not_written = enforced::not_written(&project, &compiled);
+    Ok(Some(EnforcedRules { rules: compiled.rules, not_written }))
 }
 
 /// As comments: what is printed is YAML.
 fn print_enforced(out: &mut Out<'_>, enforced: Option<&EnforcedRules>) -> io::Result<()> {
-    let Some(EnforcedRules { rules, not_installed }) = enforced else { return Ok(()) };
+    let Some(EnforcedRules { rules, not_written }) = enforced else { return Ok(()) };
     writeln!(out, "# who enforces each rule:")?;
-    for line in not_installed.iter().map(|line| (*line).to_owned()).chain(enforced::lines(rules)) {
+    for line in not_written.iter().cloned().chain(enforced::lines(rules)) {
         writeln!(out, "#   {}", visible(&line))?;
     }
     Ok(())
@@ -239,6 +241,7 @@ fn as_json(
         report.insert("origins".into(), Value::Object(found));
         if let Some(enforced) = enforced {
             report.insert("enforcement".into(), enforced::as_json(&enforced.rules));
+            report.insert("enforcementWritten".into(), enforced.not_written.is_none().into());
         }
     }
     report

@@ -41,7 +41,7 @@ pub(super) enum DesSubcommand {
     /// prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
     ///
     /// With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent
-    /// must not stop (at most maxBlocks times for each agent), with 0 where it may, and with 1 for input that cannot be used.
+    /// must not stop (at most maxBlocks times for each agent). It exits with 0 where it may, and with 1 for input that cannot be used.
     Check(check::CheckArgs),
     /// List all steps with their state
     Status(status::StatusArgs),
@@ -59,6 +59,7 @@ impl DesSubcommand {
             _ => project.warn_about_config(),
         }
         if self.step().is_some() && !matches!(self, DesSubcommand::Prompt(_) | DesSubcommand::Check(_)) {
+            project.require_config_of_session()?;
             project.require_writable_state()?;
         }
         let mut out = Out::stdout();

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::out::{Out, Paint};
 use conclaude_core::config::{ConclaudeConfig, Patterns};
+use conclaude_core::dialect::{Dialect, claude};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_engine::hooks::Environment;
@@ -18,6 +19,7 @@ use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use probe::{Arrival, ProbeAnswer};
 
+mod clients;
 mod enforcement;
 mod health;
 mod probe;
@@ -29,7 +31,7 @@ mod settings;
 pub(super) fn run(json: bool, yes: bool) -> anyhow::Result<Exit> {
     let installation = Installation::here()?;
     // Before anything is called by ourselves.
-    let arrivals = probe::arrivals(&installation);
+    let mut arrivals = probe::arrivals(&installation);
     let mut checks = settings::registrations(&installation);
     checks.extend(settings::programs(&installation));
     checks.extend(health::switched_off());
@@ -44,11 +46,16 @@ pub(super) fn run(json: bool, yes: bool) -> anyhow::Result<Exit> {
     checks.extend(rules::telemetry(&installation));
     checks.extend(health::state(&installation));
     checks.extend(health::audit(&installation));
-    checks.push(health::client(&installation));
+    if installation.concerns_claude() {
+        checks.push(health::client(&installation));
+    }
     checks.extend(sandbox::all(&installation, json, yes)?);
     let (answers, probed) = probe::all(&installation);
     checks.extend(probed);
     checks.extend(probe::check_arrivals(&installation, &arrivals));
+    let clients = clients::all(&installation)?;
+    checks.extend(clients.checks);
+    arrivals.extend(clients.arrivals);
     let healthy = !checks.iter().any(|check| check.status == Status::Problem);
     let version = env!("CARGO_PKG_VERSION");
     let report =
@@ -62,7 +69,7 @@ pub(super) fn run(json: bool, yes: bool) -> anyhow::Result<Exit> {
     Ok(if healthy { Exit::Success } else { Exit::Failure })
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
     Good,
@@ -125,6 +132,16 @@ impl Installation {
     /// The settings files in which conclaude is registered.
     fn locations(&self) -> Vec<&ScopeSettings> {
         locations(&self.settings_files)
+    }
+
+    /// Whether Claude Code is to call us here, or does.
+    fn concerns_claude(&self) -> bool {
+        self.is_named(&claude::DIALECT) || !self.locations().is_empty()
+    }
+
+    /// Whether a client is one of those that the config names.
+    fn is_named(&self, client: &Dialect) -> bool {
+        self.loaded.config.clients().contains(&client)
     }
 
     /// The command that registers again where conclaude is registered.
@@ -194,7 +211,8 @@ fn show(out: &mut Out<'_>, report: &DoctorReport) -> io::Result<()> {
         writeln!(out, "\nWhen events last really arrived here:")?;
     }
     for arrival in &report.arrivals {
-        writeln!(out, "  {:<17} {}", arrival.event, arrival.words)?;
+        let client = arrival.client.map(|client| format!("{client:<9}")).unwrap_or_default();
+        writeln!(out, "  {client}{:<17} {}", arrival.event, arrival.words)?;
     }
     let number = |status| report.checks.iter().filter(|check| check.status == status).count() as u64;
     let (problems, warnings) = (number(Status::Problem), number(Status::Warning));

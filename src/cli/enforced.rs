@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use conclaude_checks::enforce::{Compiled, EnforcementClass, RuleEnforcement};
 use conclaude_core::rule::Rule;
 use conclaude_engine::install::enforcement::{EnforcedConfig, EnforcedSettings};
+use conclaude_engine::sandbox;
 use conclaude_os::budget::Budget;
 use conclaude_store::load::LoadedConfig;
 use conclaude_store::root::Root;
@@ -25,13 +26,21 @@ pub(super) fn compiled(
     Some(enforced.compile(&Budget::unlimited()).map_err(anyhow::Error::from))
 }
 
-/// What must be done before any of it counts.
-pub(super) fn not_installed(project: &Path) -> Option<&'static str> {
-    if EnforcedSettings::is_installed(project) {
-        None
-    } else {
-        Some("not in Claude Code's settings yet: `conclaude install --enforce` writes it")
+/// What must be done before all of it counts.
+pub(super) fn not_written(project: &Path, compiled: &Compiled) -> Option<String> {
+    let fix = "`conclaude install --enforce` writes it";
+    if !EnforcedSettings::is_installed(project) {
+        return Some(format!("not in Claude Code's settings yet: {fix}"));
     }
+    let effective = match sandbox::effective(project) {
+        Ok(effective) => effective,
+        Err(gap) => return Some(format!("perhaps not in Claude Code's settings: {gap}")),
+    };
+    let missing: Vec<String> =
+        compiled.entries.iter().filter(|entry| !effective.has(entry)).map(ToString::to_string).collect();
+    let first = missing.first()?;
+    let more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
+    Some(format!("not all in Claude Code's settings: {first}{more}; {fix}"))
 }
 
 /// One line for each rule. Neighbours that no one but the hook enforces, for the same reason, share one.
@@ -78,4 +87,13 @@ fn short(text: &str) -> &str {
 pub(super) fn as_json(rules: &[RuleEnforcement]) -> Value {
     let one = |one: &RuleEnforcement| json!({"rule": one.rule, "class": one.class.as_str(), "why": one.why});
     rules.iter().map(one).collect()
+}
+
+/// The files that match a rule and cannot be listed, as the start of a sentence.
+pub(super) fn unlisted_files(one: &RuleEnforcement) -> String {
+    let name = name(&one.rule);
+    match one.unlisted {
+        1 => format!("1 file that matches {name} is"),
+        many => format!("{many} files that match {name} are"),
+    }
 }

@@ -1,5 +1,7 @@
 //! `conclaude events`: what can be configured at each event, and what its commands get.
 
+mod possible;
+
 use std::io;
 
 use anstyle::Style;
@@ -7,10 +9,12 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use conclaude_core::event::{ALL, BlockCounter, Blocking, EventKind, Subject};
+use conclaude_core::dialect;
+use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
 use conclaude_core::plan::environment;
 use conclaude_engine::install::registration;
+use possible::PossibleEvents;
 
 const BOLD: Paint = Paint(Style::new().bold());
 
@@ -18,6 +22,9 @@ const BOLD: Paint = Paint(Style::new().bold());
 pub(super) struct EventsRequest {
     /// One event, with the variables of its commands
     event: Option<String>,
+    /// What is possible in this client: claude, codex, copilot, qwen or gemini
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -25,6 +32,16 @@ pub(super) struct EventsRequest {
 
 pub(super) fn run(request: &EventsRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
+    if let Some(name) = &request.client {
+        let client = dialect::find(name)?;
+        let possible = PossibleEvents::of(client, request.event.as_deref())?;
+        if request.json {
+            out.json(&possible.as_json())?;
+        } else {
+            possible.show(&mut out)?;
+        }
+        return Ok(Exit::Success);
+    }
     let Some(name) = &request.event else {
         let exit = if request.json { json_of_all(&mut out)? } else { list(&mut out)? };
         return Ok(exit);
@@ -61,8 +78,8 @@ fn as_json(event: EventKind) -> Value {
     json!({
         "event": event.name(),
         "section": event.row().section,
-        "compares": compares(event),
-        "block": block(event),
+        "compares": event.row().compares(),
+        "block": event.row().block_effect(),
         "context": event.takes_context(),
         "registered": registration::reasons(event),
         "variables": variables,
@@ -72,8 +89,9 @@ fn as_json(event: EventKind) -> Value {
 fn list(out: &mut Out<'_>) -> io::Result<Exit> {
     let heading = ["EVENT", "SECTION", "PATTERNS COMPARE", "ONFAILURE: BLOCK"].map(str::to_owned);
     let rows = ALL.iter().map(|event| {
-        let compared = compares(*event).unwrap_or("-");
-        [event.name(), event.row().section, compared, block(*event).unwrap_or("-")].map(str::to_owned)
+        let compared = event.row().compares().unwrap_or("-");
+        [event.name(), event.row().section, compared, event.row().block_effect().unwrap_or("-")]
+            .map(str::to_owned)
     });
     let rows: Vec<[String; 4]> = std::iter::once(heading).chain(rows).collect();
     table(out, &rows, BOLD)?;
@@ -86,8 +104,8 @@ fn show(out: &mut Out<'_>, event: EventKind) -> io::Result<()> {
     let registered = registration::reasons(event);
     let about = [
         ("section", event.row().section),
-        ("patterns compare", compares(event).unwrap_or("nothing: use a plain list, or `*`")),
-        ("onFailure: block", block(event).unwrap_or("not possible")),
+        ("patterns compare", event.row().compares().unwrap_or("nothing: use a plain list, or `*`")),
+        ("onFailure: block", event.row().block_effect().unwrap_or("not possible")),
         ("context: true", context),
         ("registered", registered.as_str()),
     ];
@@ -100,31 +118,4 @@ fn show(out: &mut Out<'_>, event: EventKind) -> io::Result<()> {
         writeln!(out, "    {name}")?;
     }
     writeln!(out, "    {} (with `files`)", environment::FILES)
-}
-
-/// What the patterns of the event's section are compared with.
-fn compares(event: EventKind) -> Option<&'static str> {
-    match event.row().subject {
-        Subject::Agent => Some("the agent's name"),
-        Subject::Field(field) => Some(field),
-        Subject::File(field) => Some(match field {
-            "file_path" => "file_path, by gitignore's rules",
-            other => other,
-        }),
-        Subject::Nothing => None,
-    }
-}
-
-/// What a failure that blocks does.
-fn block(event: EventKind) -> Option<&'static str> {
-    Some(match event.blocking() {
-        Blocking::Never => return None,
-        Blocking::Stop(BlockCounter::Task(_)) => "the task stays open, up to maxBlocks",
-        Blocking::Stop(_) => "the agent goes on, up to maxBlocks",
-        Blocking::Tool => "the tool is denied",
-        Blocking::Permission => "the permission is denied",
-        Blocking::Action { effect, .. } => effect,
-        Blocking::Feedback | Blocking::Context => "Claude reads why",
-        Blocking::Worktree => "the worktree is not created",
-    })
 }

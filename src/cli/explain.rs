@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use serde_json::Value;
 
 use super::enforced;
 use super::out::Out;
@@ -90,13 +89,17 @@ pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
         explains: true,
         ..Environment::default()
     };
-    let payload = Value::Object(asked.payload.clone()).to_string();
+    let event = asked.parsed()?;
     let mut notes = asked.notes.clone();
-    notes.extend(unknown_names(&asked, &project));
-    notes.extend(not_called(asked.event, &found));
-    let rehearsal =
-        rehearse(asked.event, payload.as_bytes(), &environment).map_err(|error| anyhow!("{error}"))?;
-    let enforced = if asked.event == EventKind::PreToolUse {
+    if asked.client.is_translated() {
+        notes.push(format!("as in {}, which calls the event {}", asked.client.title, event.client_event));
+        notes.extend(switched_off());
+    } else {
+        notes.extend(unknown_names(&asked, &project));
+        notes.extend(not_called(asked.event, &found));
+    }
+    let rehearsal = rehearse(event, &environment).map_err(|error| anyhow!("{error}"))?;
+    let enforced = if asked.event == EventKind::PreToolUse && !asked.client.is_translated() {
         enforced_rules(&asked, &environment, &mut notes)?
     } else {
         Vec::new()
@@ -113,14 +116,19 @@ fn enforced_rules(
     let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
     let loaded = load::all(&root, Patterns::All);
     let Some(compiled) = enforced::compiled(&root, &project, &loaded) else { return Ok(Vec::new()) };
-    notes.extend(enforced::not_installed(&project).map(|why| format!("`enforce` is {why}")));
-    Ok(compiled?.rules)
+    let compiled = compiled?;
+    notes.extend(enforced::not_written(&project, &compiled).map(|why| format!("`enforce` is {why}")));
+    Ok(compiled.rules)
+}
+
+fn switched_off() -> Option<String> {
+    switch::off().map(|value| format!("CONCLAUDE={value} switches every event off"))
 }
 
 /// Why Claude Code would not call conclaude at all.
 fn not_called(event: EventKind, found: &[registration::ScopeSettings]) -> Option<String> {
-    if let Some(value) = switch::off() {
-        return Some(format!("CONCLAUDE={value} switches every event off"));
+    if let Some(off) = switched_off() {
+        return Some(off);
     }
     let is_registered =
         found.iter().flat_map(registration::ScopeSettings::registered).any(|one| one.event == event);

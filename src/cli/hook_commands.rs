@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::{events, fail};
 use conclaude_core::event::{self, EventKind};
 use conclaude_core::exit::Exit;
+use conclaude_core::variables;
 use conclaude_engine::hooks::call as hook;
 use conclaude_engine::install::settings::{AGENT, ORIGINAL};
 
@@ -20,6 +21,7 @@ pub(super) fn add(command: clap::Command) -> clap::Command {
             .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
             .hide(true)
             .arg(if_trusted())
+            .arg(of_plugin())
             .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.");
         command = command.subcommand(event);
     }
@@ -28,7 +30,11 @@ pub(super) fn add(command: clap::Command) -> clap::Command {
 
 pub(super) fn call(event: EventKind, arguments: &clap::ArgMatches) -> Exit {
     let call = hook::of(None, event);
-    if arguments.get_flag("if-trusted") { hook::call_if_trusted(&call) } else { hook::call(&call) }
+    match arguments {
+        _ if arguments.get_flag("if-trusted") => hook::call_if_trusted(&call),
+        _ if arguments.get_flag("plugin") => hook::call_of_plugin(&call),
+        _ => hook::call(&call),
+    }
 }
 
 /// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.
@@ -66,14 +72,28 @@ fn if_trusted() -> clap::Arg {
         .help("Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user")
 }
 
+fn of_plugin() -> clap::Arg {
+    clap::Arg::new("plugin")
+        .long("plugin")
+        .action(clap::ArgAction::SetTrue)
+        .conflicts_with("if-trusted")
+        .help("The same for Claude Code's plugin: do nothing where settings register the event as well")
+}
+
 fn about_events() -> String {
+    let rows = |rows: Vec<(String, &str)>| {
+        let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        let lines = rows.iter().map(|(name, meaning)| format!("\n  {name:width$}  {meaning}"));
+        lines.collect::<String>()
+    };
+    let codes = Exit::MEANINGS.map(|(exit, meaning)| (exit.code().to_string(), meaning));
+    let variables = variables::OWN.map(|(name, meaning)| (name.to_owned(), meaning));
     format!(
         "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. Each runs the commands\n  \
          of its section; {LITERAL}conclaude events{LITERAL:#} lists them.\n\n\
-         {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
-         {HEADING}Environment:{HEADING:#}\n  CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so\n  \
-         CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
-         CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
-         CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code",
+         {HEADING}Exit codes:{HEADING:#}{}\n\n\
+         {HEADING}Environment:{HEADING:#}{}",
+        rows(codes.into()),
+        rows(variables.into()),
     )
 }

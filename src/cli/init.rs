@@ -6,21 +6,23 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::Args;
 
+use super::clients::ClientArgs;
 use super::{diff, install};
 use crate::cli::install::ScopeArgs;
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
+use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_core::text::count;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::Change;
-use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::ORIGINAL;
 use conclaude_engine::install::templates::{STEP_COMMAND, STEP_COMMAND_PATH};
 use conclaude_engine::install::user_file::UserFile;
-use conclaude_engine::install::{agents, duplicates, schema_file};
+use conclaude_engine::install::{InstallError, agents, duplicates, schema_file};
 use conclaude_engine::lint;
 use conclaude_os::files;
 use conclaude_store::load::LOCAL;
@@ -35,6 +37,8 @@ mod questions;
 pub(super) struct InitRequest {
     #[command(flatten)]
     which: ScopeArgs,
+    #[command(flatten)]
+    clients: ClientArgs,
     /// Take the recommended answers instead of asking: the checks that were found block, and packs of guards are on
     #[arg(long, short = 'y')]
     yes: bool,
@@ -60,6 +64,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
     let packs = draft::packs(&request.packs)?;
+    let named = request.clients.named()?;
     let mut out = Out::stdout();
     if exists && !request.force && !request.import {
         if request.steps {
@@ -76,31 +81,36 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
             target.path.display()
         );
     }
-    let draft = Draft::new(request, packs, &folder, &target)?;
+    let mut draft = Draft::new(request, packs, &folder, &target)?;
+    draft.name_clients(named.as_deref().unwrap_or_default(), &target);
     // Problems of the settings are found before anything is written.
     let scope = request.which.scope();
     let config = effective(scope, &folder, &target.path, &draft.after)?;
-    let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
+    let clients = named.unwrap_or_else(|| config.clients());
+    let changes = changes(&draft, &clients, scope, &folder, &config)?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
         write_cases(request, &folder, &draft.cases, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
-        install::show(&mut out, &change)?;
+        changes.iter().try_for_each(|change| install::show(&mut out, change))?;
         install::exclude(&mut out, scope, &folder, true)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
         write_cases(request, &folder, &draft.cases, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
-        install::apply(&mut out, &change)?;
+        changes.iter().try_for_each(|change| install::apply(&mut out, change))?;
         install::exclude(&mut out, scope, &folder, false)?;
-        install::beyond(&mut out, scope, &Root::find(None, &folder), &folder)?;
+        if clients.iter().any(|client| !client.is_translated()) {
+            install::beyond(&mut out, scope, &Root::find(None, &folder), &folder)?;
+        }
     }
     if request.steps {
         write_step_command(request, &folder, &mut out)?;
     }
     if !request.dry_run {
-        let next = if change.is_ignored() {
+        install::name_to_do(&mut out, &changes)?;
+        let next = if changes.iter().any(Change::is_ignored) {
             "fix the settings as the warning says, then `conclaude doctor` checks the installation"
         } else {
             draft.next()
@@ -108,6 +118,21 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
         writeln!(out, "next: {next}")?;
     }
     Ok(Exit::Success)
+}
+
+/// What becomes of the settings of each client. Hooks of Claude Code alone are taken over.
+fn changes(
+    draft: &Draft,
+    clients: &[&'static Dialect],
+    scope: Scope,
+    folder: &Path,
+    config: &ConclaudeConfig,
+) -> Result<Vec<Change>, InstallError> {
+    let change = |client: &&'static Dialect| {
+        let taken = if client.is_translated() { Vec::new() } else { draft.imported.removed() };
+        Change::without(SettingsTarget { client, scope }, folder, config, &taken)
+    };
+    clients.iter().map(change).collect()
 }
 
 /// The config to register for, by the scope of the settings. Commented suggestions register nothing.

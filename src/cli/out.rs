@@ -158,6 +158,14 @@ impl<'a> Out<'a> {
         self.to.write_all(text.as_bytes())
     }
 
+    /// The same of a document that is too large for memory, and is escaped while it is written.
+    pub(super) fn document_of(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        write(&mut self.to)
+    }
+
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

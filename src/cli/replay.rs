@@ -19,12 +19,15 @@ use conclaude_store::root::Root;
 use conclaude_store::transcript::sessions::SkippedFiles;
 
 mod json;
+mod left_out;
 mod print;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude replay                                   all sessions of this project
   conclaude replay --since 30d --config strict.yaml  a stricter config on the last month's work
   conclaude replay 3f2a session.jsonl ~/.claude/projects
+
+Only transcripts of Claude Code are read: sessions of other clients are in `conclaude audit show` and `conclaude report`.
 
 Commands are never run, and nothing is written. An untrusted config can be replayed for that reason. What is compared with the disk (links,
 which files exist, what git ignores) is compared with today's.";
@@ -34,6 +37,9 @@ pub(super) struct ReplayRequest {
     /// Sessions by the start of their id, transcripts, or folders of them [default: all sessions of this project]
     #[arg(value_name = "SESSION|FILE|DIR")]
     sources: Vec<String>,
+    /// The sessions of all projects, not only of this one
+    #[arg(long, conflicts_with = "sources")]
+    all_projects: bool,
     /// Compare with this file and what it extends, instead of the project's config with all its layers
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -64,7 +70,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         return Ok(super::fail(&error.to_string()));
     }
     let replayer = Replayer::new(loaded, &root.folder)?;
-    let (sessions, not_listed) = replay::find(&request.sources, &root)?;
+    let (sessions, not_listed) = replay::find(&request.sources, &root, request.all_projects)?;
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();

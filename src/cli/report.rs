@@ -1,5 +1,6 @@
 //! `conclaude report`: what happened in this project's sessions, as a page, as Markdown or as JSON.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -10,6 +11,7 @@ use super::out::Out;
 use crate::report::{self, Report, Scope};
 use conclaude_core::config::Patterns;
 use conclaude_core::exit::Exit;
+use conclaude_core::text::count;
 use conclaude_os::files;
 use conclaude_store::{load, root, store};
 
@@ -24,9 +26,15 @@ pub(super) struct ReportRequest {
     /// The file to write. Without it the report goes to stdout; a page, on a terminal, to .conclaude/report.html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The sessions of all projects, not only of this one; the records are those of this project
+    #[arg(long)]
+    all_projects: bool,
     /// The format; without it, what the name of the file says (.html, .md, .json)
     #[arg(long, value_enum)]
     format: Option<ReportFormat>,
+    /// All the data as JSON: the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -42,6 +50,9 @@ enum ReportFormat {
 impl ReportRequest {
     /// What is asked for, or what the name of the file says.
     fn format(&self) -> anyhow::Result<ReportFormat> {
+        if self.json {
+            return Ok(ReportFormat::Json);
+        }
         if let Some(format) = self.format {
             return Ok(format);
         }
@@ -74,18 +85,22 @@ pub(super) fn run(request: &ReportRequest) -> anyhow::Result<Exit> {
         claude: claude.as_deref(),
         session: request.session.as_deref(),
         since: request.since,
+        all_projects: request.all_projects,
         prices: &prices,
     };
     let report = report::gather(&scope)?;
     if report.is_empty() {
         return Ok(super::fail(&nothing(&scope)));
     }
-    let text = match format {
-        ReportFormat::Html => report::page(&report)?,
-        ReportFormat::Md => report::markdown(&report),
-        ReportFormat::Json => serde_json::to_string(&report)? + "\n",
-    };
-    write(request, format, &root.folder, &RenderedReport { report: &report, text: &text })
+    write(request, format, &root.folder, &report)
+}
+
+fn render(report: &Report, format: ReportFormat, to: &mut dyn Write) -> io::Result<()> {
+    match format {
+        ReportFormat::Html => report::write_page(report, to),
+        ReportFormat::Md => to.write_all(report::markdown(report).as_bytes()),
+        ReportFormat::Json => report::write_json(report, to),
+    }
 }
 
 fn nothing(scope: &Scope<'_>) -> String {
@@ -103,24 +118,30 @@ fn nothing(scope: &Scope<'_>) -> String {
         _ => "there is no transcript of it",
     };
     format!(
-        "nothing to report: the audit trail of {} has no record{of}, and {transcripts} in {looked_in}; `conclaude doctor` checks whether events arrive",
-        scope.root.display()
+        "nothing to report: the audit trail of {} has no record{of}, and {transcripts} in {looked_in}{}; `conclaude doctor` checks whether events arrive",
+        scope.root.display(),
+        elsewhere(scope)
     )
 }
 
-/// A report, and its text in the format that is asked for.
-struct RenderedReport<'a> {
-    report: &'a Report,
-    text: &'a str,
+/// What other projects have, where this one has nothing.
+fn elsewhere(scope: &Scope<'_>) -> String {
+    let Some(claude) = scope.claude.filter(|_| !scope.all_projects) else { return String::new() };
+    let (sessions, example) = report::elsewhere(claude, scope.root);
+    if sessions == 0 {
+        return String::new();
+    }
+    let example = example.map_or_else(String::new, |cwd| format!(" (such as {})", cwd.display()));
+    let (counted, belong) = (count(sessions, "session"), if sessions == 1 { "belongs" } else { "belong" });
+    format!("; {counted} there {belong} to other folders{example}: --all-projects shows them")
 }
 
 fn write(
     request: &ReportRequest,
     format: ReportFormat,
     root: &Path,
-    rendered: &RenderedReport<'_>,
+    report: &Report,
 ) -> anyhow::Result<Exit> {
-    let RenderedReport { report, text } = *rendered;
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),
@@ -130,11 +151,7 @@ fn write(
             root.join(store::FOLDER).join("report.html")
         }
         None => {
-            if format == ReportFormat::Json {
-                out.json_text(text.trim_end())?
-            } else {
-                out.document(text)?
-            }
+            out.document_of(|to| render(report, format, to))?;
             out.flush()?;
             return Ok(Exit::Success);
         }
@@ -145,10 +162,10 @@ fn write(
         return Err(anyhow::Error::msg(problem));
     }
     let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
-    files::write_atomically(&folder.join(name), text.as_bytes())
+    files::write_atomically_with(&folder.join(name), |file| render(report, format, file))
         .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
-    let records = conclaude_core::text::count(report.records.len() as u64, "record");
-    let transcripts = conclaude_core::text::count(report.transcripts.files, "transcript");
+    let records = count(report.record_count(), "record");
+    let transcripts = count(report.transcripts.files, "transcript");
     writeln!(out, "wrote {}: {records}, {transcripts}", path.display())?;
     Ok(Exit::Success)
 }

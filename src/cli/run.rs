@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use crate::cli::out::{ColouredText, Out};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
+use conclaude_core::dialect::{self, claude};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
 use conclaude_core::file_pattern::{FilePattern, Location};
@@ -34,6 +35,9 @@ pub(super) struct RunRequest {
     /// Run what would run for this subagent only; without EVENT, at its stop. `main` is the main thread
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// The client whose event it is, for `CONCLAUDE_CLIENT`: claude, codex, copilot, qwen or gemini [default: claude]
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
     /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
     #[arg(long, value_name = "GLOB", num_args = 1.., conflicts_with = "all_files")]
     files: Vec<String>,
@@ -72,6 +76,10 @@ impl RunRequest {
 }
 
 pub(super) fn run(request: &RunRequest) -> anyhow::Result<Exit> {
+    let client = match &request.client {
+        Some(name) => dialect::find(name)?,
+        None => &claude::DIALECT,
+    };
     let root = super::root()?;
     let request = &request.resolved(&root.work)?;
     let loaded = load::all(&root, Patterns::All);
@@ -86,7 +94,7 @@ pub(super) fn run(request: &RunRequest) -> anyhow::Result<Exit> {
     }
     let events = events(request, &loaded)?;
     let origins = checked_origins(&root, &loaded.origins)?;
-    let project = ProjectConfig { root: &root, config: &loaded.config, origins: &origins };
+    let project = ProjectConfig { client, root: &root, config: &loaded.config, origins: &origins };
     let planned = plan::plan(request, &events, project)?;
     if let Some(why) = planned.iter().find_map(|one| one.untrusted.as_deref()) {
         bail!("{why}, so nothing is run. {TRUST_IT}");

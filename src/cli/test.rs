@@ -9,6 +9,7 @@ use anyhow::anyhow;
 
 use super::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
+use conclaude_core::dialect::{self, Dialect, claude};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
 use conclaude_core::yaml::Located;
@@ -41,6 +42,9 @@ pub(super) struct TestRequest {
     /// Files with cases [default: .conclaude.test.yaml of the project]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The client whose events the cases are that name none: claude, codex, copilot, qwen or gemini [default: claude]
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
     /// Write the results as JUnit XML as well
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -63,11 +67,15 @@ struct Suite {
 
 pub(super) fn run(request: &TestRequest) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
+    let client = match &request.client {
+        Some(name) => dialect::find(name)?,
+        None => &claude::DIALECT,
+    };
     let paths = if request.files.is_empty() { vec![default_file()?] } else { request.files.clone() };
     let mut suites = Vec::new();
     let mut broken: Vec<(PathBuf, String)> = Vec::new();
     for path in paths {
-        match suite(&path)? {
+        match suite(&path, client)? {
             Ok(suite) => {
                 print(&mut out, &suite)?;
                 suites.push(suite);
@@ -110,7 +118,7 @@ fn default_file() -> anyhow::Result<PathBuf> {
     })
 }
 
-fn suite(path: &Path) -> anyhow::Result<Result<Suite, ConfigError>> {
+fn suite(path: &Path, client: &'static Dialect) -> anyhow::Result<Result<Suite, ConfigError>> {
     let text = files::read_text(path, MAX_BYTES)
         .map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
     let file = match TestFile::parse(&text, path) {
@@ -127,7 +135,7 @@ fn suite(path: &Path) -> anyhow::Result<Result<Suite, ConfigError>> {
     let play = |case: &Located<Case>| {
         let started = Instant::now();
         let impossible = play::impossible(&case.value);
-        let difference = match play::play(&case.value, &folder) {
+        let difference = match play::play(&case.value, &folder, client) {
             _ if !impossible.is_empty() => impossible,
             Ok(actual) => play::difference(&case.value, &actual),
             Err(why) => vec![format!("it could not be played: {why}")],

@@ -190,6 +190,9 @@ fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
         let with = if names.is_empty() { String::new() } else { format!(", with your {}", names.join(", ")) };
         lines.push(format!("    in the header {}{with}", visible(name)));
     }
+    for (name, value) in telemetry.resource.iter().flat_map(Headers::iter) {
+        lines.push(format!("    with the attribute {}: {}", visible(name), visible(value)));
+    }
     lines
 }
 

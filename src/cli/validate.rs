@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 
 use crate::cli::out::{ColouredText, Out, Paint};
-use conclaude_core::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
+use conclaude_core::config::{self, BudgetConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
+use conclaude_core::spending;
 use conclaude_core::text::count;
 use conclaude_engine::install::{local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
@@ -198,6 +199,7 @@ pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
     if let Some(des) = &config.des {
         lines.push(des_line(des));
     }
+    lines.extend(config.budget.as_ref().and_then(budget_line));
     if lines.is_empty() {
         lines.push(NO_RULES.into());
     }
@@ -224,6 +226,24 @@ fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfi
     }
     let parts: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
     format!("{}: {}", event.row().section, parts.join(", "))
+}
+
+/// The amounts of the budget. None if it has none.
+fn budget_line(budget: &BudgetConfig) -> Option<String> {
+    let amounts = budget.limits().map(|limit| {
+        let [_, scope, _] = limit.keys();
+        format!("{scope} {}", spending::in_words(limit.measure, limit.amount))
+    });
+    let amounts: Vec<String> = amounts.collect();
+    if amounts.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "budget: {}; told at {} %, then {}",
+        amounts.join(", "),
+        budget.at(),
+        budget.then().as_str()
+    ))
 }
 
 fn des_line(des: &DesConfig) -> String {

@@ -1,15 +1,20 @@
 //! `watch`: a live view of the project's sessions.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::panic::PanicHookInfo;
+use std::path::Path;
 
 use anyhow::bail;
 
 use super::out::Out;
-use crate::watch::{EndReason, Limits, Watch};
+use crate::watch::{EndReason, Limits, Watch, WatchedProject};
+use conclaude_core::config::Patterns;
 use conclaude_core::exit::Exit;
 use conclaude_store::audit::Trail;
-use conclaude_store::root::claude_folder;
+use conclaude_store::load;
+use conclaude_store::root::{Root, claude_folder};
+use conclaude_store::transcript::sessions::{self, SessionFiles};
 
 #[derive(clap::Args)]
 pub(super) struct WatchRequest {
@@ -19,6 +24,9 @@ pub(super) struct WatchRequest {
     /// All sessions, with fewer lines of each, instead of the last ten
     #[arg(long, conflicts_with = "session")]
     all: bool,
+    /// Sessions of all projects of Claude Code, each with the name of its project
+    #[arg(long)]
+    all_projects: bool,
     /// Print what there is to see now as plain text, and exit
     #[arg(long)]
     once: bool,
@@ -26,16 +34,19 @@ pub(super) struct WatchRequest {
 
 pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
-    let trail = Trail::of(&root.folder, None);
+    let claude = claude_folder();
+    let projects = projects(&root, claude.as_deref().filter(|_| request.all_projects));
+    let loaded = load::all(&root, Patterns::All);
     let limits = match (&request.session, request.all) {
         (Some(_), _) => Limits::ONE,
         (None, true) => Limits::ALL,
         (None, false) => Limits::RECENT,
     };
     let watch = Watch {
-        root: &root.folder,
-        claude: claude_folder(),
-        trail: &trail,
+        projects: &projects,
+        all_projects: request.all_projects,
+        prices: loaded.config.report.and_then(|report| report.prices).unwrap_or_default(),
+        claude,
         limits,
         only: request.session,
         has_colours: Out::shows_colours(),
@@ -51,6 +62,28 @@ pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
         EndReason::BySignal("SIGINT") => Exit::Of(130),
         EndReason::BySignal(_) => Exit::Of(143),
     })
+}
+
+/// This project, and those in which Claude Code was started, if all are shown.
+fn projects(root: &Root, claude: Option<&Path>) -> Vec<WatchedProject> {
+    let mut roots = vec![root.folder.clone()];
+    let folders = claude.map(|claude| std::fs::read_dir(claude.join("projects"))).into_iter().flatten();
+    for folder in folders.flatten().flatten() {
+        let sessions = sessions::in_folder(&folder.path()).0;
+        let changed = |session: &&SessionFiles| {
+            session
+                .main
+                .as_ref()
+                .and_then(|path| path.metadata().and_then(|metadata| metadata.modified()).ok())
+        };
+        // The sessions of a folder were started in one project.
+        let newest = sessions.iter().max_by_key(changed);
+        let started_in = newest.and_then(|session| session.start().cwd).filter(|cwd| cwd.is_dir());
+        roots.extend(started_in.map(|cwd| Root::find(Some(&cwd), &cwd).folder));
+    }
+    let mut known = BTreeSet::new();
+    roots.retain(|root| known.insert(root.canonicalize().unwrap_or_else(|_| root.clone())));
+    roots.into_iter().map(|root| WatchedProject { trail: Trail::of(&root, None), root }).collect()
 }
 
 fn once(watch: &Watch<'_>) -> io::Result<Exit> {

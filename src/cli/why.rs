@@ -118,7 +118,9 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
     let event = text(record, "event").unwrap_or_default();
     let title = format!("{seq}: {event} {}", decision(record));
     writeln!(out, "{BOLD}{title}{BOLD:#}")?;
-    for name in ["time", "session", "agent", "agent_id", "permission_mode", "step", "phase", "reason"] {
+    for name in
+        ["time", "client", "session", "agent", "agent_id", "permission_mode", "step", "phase", "reason"]
+    {
         if let Some(value) = text(record, name) {
             paragraph(out, 2, &format!("{name}: {value}"))?;
         }

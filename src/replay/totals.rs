@@ -187,12 +187,18 @@ impl ReplayTotals {
         }
     }
 
+    /// What went wrong with a file or an event, in sentences.
+    pub(crate) fn named_problems(&self) -> Vec<String> {
+        let mut named = self.problems.clone();
+        if self.more_problems > 0 {
+            named.push(format!("and {} more problems", self.more_problems));
+        }
+        named
+    }
+
     /// All that went wrong, in sentences.
     pub(crate) fn all_problems(&self) -> Vec<String> {
-        let mut all = self.problems.clone();
-        if self.more_problems > 0 {
-            all.push(format!("and {} more problems", self.more_problems));
-        }
+        let mut all = self.named_problems();
         if self.unjudged > 0 {
             all.push(format!("{} could not be judged", count(self.unjudged, "event")));
         }

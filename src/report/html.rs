@@ -1,6 +1,7 @@
 //! The report as one page: its script and its style are ours and known by their hash, everything else is data.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
 
 use sha2::{Digest, Sha256};
 
@@ -15,36 +16,74 @@ const SCRIPT: &str = concat!(
     include_str!("page/records.js"),
     include_str!("page/timeline.js"),
     include_str!("page/sections.js"),
+    include_str!("page/usage.js"),
     include_str!("page/controls.js"),
 );
 
+/// Writes the page. It may be large, so that it is never in memory as a whole.
+///
 /// # Errors
-/// When the report cannot be written as JSON.
-pub(crate) fn page(report: &Report) -> serde_json::Result<String> {
-    let data = in_script(&serde_json::to_string(report)?);
+/// When it cannot be written.
+pub(crate) fn write_page(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     // The page loads nothing, and runs only the script with this hash.
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(SCRIPT),
         hash(STYLE)
     );
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len() + 500);
     let mut rest = PAGE;
     // In one pass, so that placeholders in the data are not replaced.
     while let Some((before, (name, after))) =
         rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?)))
     {
-        page.push_str(before);
-        page.push_str(match name {
-            "CSP" => &policy,
-            "STYLE" => STYLE,
-            "DATA" => &data,
-            _ => SCRIPT,
-        });
+        to.write_all(before.as_bytes())?;
+        match name {
+            "CSP" => to.write_all(policy.as_bytes())?,
+            "STYLE" => to.write_all(STYLE.as_bytes())?,
+            "DATA" => write_escaped(report, to, in_script)?,
+            _ => to.write_all(SCRIPT.as_bytes())?,
+        }
         rest = after;
     }
-    page.push_str(rest);
-    Ok(page)
+    to.write_all(rest.as_bytes())
+}
+
+/// Writes all the data on one line.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write_json(report: &Report, to: &mut dyn Write) -> io::Result<()> {
+    write_escaped(report, to, escaped_json)?;
+    to.write_all(b"\n")
+}
+
+fn write_escaped(report: &Report, to: &mut dyn Write, escape: fn(&str) -> String) -> io::Result<()> {
+    let mut to = BufWriter::with_capacity(64 << 10, to);
+    serde_json::to_writer(EscapingWriter { to: &mut to, escape }, report)?;
+    to.flush()
+}
+
+/// Escapes JSON while it is written. The serializer gives whole characters.
+struct EscapingWriter<W> {
+    to: W,
+    escape: fn(&str) -> String,
+}
+
+impl<W: Write> Write for EscapingWriter<W> {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'<' | b'>' | b'&');
+        if json.iter().all(is_plain) {
+            self.to.write_all(json)?;
+        } else {
+            let text = std::str::from_utf8(json).map_err(|_| io::ErrorKind::InvalidData)?;
+            self.to.write_all((self.escape)(text).as_bytes())?;
+        }
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// JSON in which nothing can end the element that it is in, or start another.
@@ -106,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_template_is_small_and_has_no_script_of_others() {
-        assert!(PAGE.len() + STYLE.len() + SCRIPT.len() < 80_000);
+        assert!(PAGE.len() + STYLE.len() + SCRIPT.len() < 96_000);
         for (name, text) in [("script", SCRIPT), ("page", PAGE)] {
             for forbidden in [
                 "innerHTML",

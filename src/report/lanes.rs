@@ -1,21 +1,27 @@
 //! Lanes: the main thread of every session, and its subagents.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-
-use super::model::{Call, Hook, Lane, Report, SessionReport, State, Tokens};
-use super::threads::Summary;
-use super::usage::cost;
+use super::active::ActiveTime;
+use super::model::{Call, Hook, Lane, RecordDetails, Report, SessionReport, State};
+use super::tables;
+use super::threads::{Summary, ToolCall, is_recent};
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::PriceTable;
-use conclaude_store::store;
 use conclaude_store::transcript::fate::{self, Fate, Sign};
+use conclaude_store::transcript::identity::Meta;
+use conclaude_store::transcript::sessions::SessionFiles;
 use conclaude_store::transcript::stream::Counts;
+use conclaude_store::{root, store};
 
-/// More calls than these are only counted: a page shows them as bars.
-const MAX_CALLS: usize = 200_000;
+/// Older calls are only counted: a page shows them as bars.
+const MAX_CALLS: usize = 12_000;
+
+/// The same of failed hooks, and of files that were written.
+const MAX_HOOKS: usize = 1_000;
+const MAX_FILES: usize = 10_000;
 
 /// The lanes and sessions of a report while it is made.
 #[derive(Default)]
@@ -26,19 +32,26 @@ pub(super) struct Lanes {
     lanes: HashMap<Option<usize>, HashMap<String, usize>>,
     /// What a main thread was notified of, by session and agent.
     notified: HashMap<(usize, String), (i64, Sign)>,
+    /// What main threads say of agents whose files do not say it.
+    names: HashMap<(usize, String), Meta>,
+    /// Agents that have a transcript of their own.
+    with_files: HashSet<String>,
     answers: HashSet<u64>,
     unpriced: BTreeSet<String>,
     counts: Counts,
     errors: Vec<String>,
     left_out: u64,
+    hooks_left_out: u64,
     /// The newest sign of each agent's lane, and the agents with a recent one.
     signs: HashMap<usize, (i64, Sign)>,
     recent: HashSet<usize>,
 }
 
 impl Lanes {
-    pub(super) fn new(root: &Path) -> Lanes {
-        Lanes { root: root.to_owned(), ..Lanes::default() }
+    pub(super) fn new(root: &Path, files: &[SessionFiles]) -> Lanes {
+        let agents = files.iter().flat_map(|session| &session.agents);
+        let with_files = agents.map(|agent| agent.id.clone()).collect();
+        Lanes { root: root.to_owned(), with_files, ..Lanes::default() }
     }
 
     pub(super) fn session(&mut self, report: &mut Report, id: &str) -> usize {
@@ -69,43 +82,46 @@ impl Lanes {
         &mut self,
         report: &mut Report,
         session: &str,
-        summary: Summary,
+        mut summary: Summary,
         prices: &PriceTable,
     ) {
         report.transcripts.files += 1;
         self.counts.add(&summary.counts);
         self.errors.extend(summary.error.clone());
+        let agents = summary.take_agents(&self.with_files);
+        self.add(report, session, summary, prices);
+        for agent in agents {
+            self.add(report, session, agent, prices);
+        }
+    }
+
+    fn add(&mut self, report: &mut Report, session: &str, mut summary: Summary, prices: &PriceTable) {
         // It has nothing since `--since`.
         if summary.started.is_none() {
             return;
         }
         let session = self.session(report, session);
         let index = self.lane(report, Some(session), summary.agent.as_ref().map(|(id, _)| id.as_str()));
-        let notified = summary.notified.iter();
-        self.notified
-            .extend(notified.map(|(time, agent, sign)| ((session, agent.clone()), (*time, sign.clone()))));
-        if let Some(session) = report.sessions.get_mut(session) {
-            session.prompts += if summary.agent.is_none() { summary.prompts } else { 0 };
-            session.cost_of_client = summary.cost_of_client.or(session.cost_of_client);
-        }
+        let notified = std::mem::take(&mut summary.notified).into_iter();
+        self.notified.extend(notified.map(|(time, agent, sign)| ((session, agent), (time, sign))));
+        let names = std::mem::take(&mut summary.names).into_iter();
+        self.names.extend(names.map(|(agent, meta)| ((session, agent), meta)));
+        self.describe_session(report, session, &mut summary);
         self.left_out += summary.left_out();
-        let room = MAX_CALLS.saturating_sub(report.calls.len());
-        self.left_out += summary.calls.len().saturating_sub(room) as u64;
         if let Some(lane) = report.lanes.get_mut(index) {
-            self.describe(lane, &summary, prices);
+            self.describe(lane, &mut summary, prices);
             let (time, sign) = summary.sign();
             self.take(index, time, sign);
-            if summary.is_recent {
+            if summary.is_recent() {
                 self.recent.insert(index);
             }
         }
-        report.calls.extend(
-            summary
-                .calls
-                .into_iter()
-                .take(room)
-                .map(|call| Call(index, call.start, call.duration, call.tool, call.detail, call.problem)),
-        );
+        let call =
+            |call: ToolCall| Call(index, call.start, call.duration, call.tool, call.detail, call.problem);
+        report.calls.extend(summary.calls.into_iter().map(call));
+        if report.calls.len() > 2 * MAX_CALLS {
+            self.left_out += keep_newest(&mut report.calls, MAX_CALLS, |call| call.1);
+        }
         report.hooks.extend(summary.hooks.into_iter().map(|hook| Hook {
             time: hook.time,
             lane: index,
@@ -115,29 +131,46 @@ impl Lanes {
             duration_ms: hook.duration_ms,
             stderr: hook.stderr,
         }));
+        if report.hooks.len() > 2 * MAX_HOOKS {
+            self.hooks_left_out += keep_newest(&mut report.hooks, MAX_HOOKS, |hook| hook.time);
+        }
     }
 
-    fn describe(&mut self, lane: &mut Lane, summary: &Summary, prices: &PriceTable) {
+    fn describe_session(&self, report: &mut Report, session: usize, summary: &mut Summary) {
+        let Some(session) = report.sessions.get_mut(session) else { return };
+        session.cost_of_client = summary.cost_of_client.or(session.cost_of_client);
+        if let Some(cwd) = &summary.cwd
+            && (session.project.is_none() || summary.agent.is_none())
+        {
+            let cwd = root::project_of(cwd);
+            let project = if cwd.starts_with(&self.root) { &self.root } else { cwd };
+            session.project = Some(project.display().to_string());
+        }
+        if summary.agent.is_none() {
+            session.prompts += summary.prompts;
+            session.name = summary.take_title().or(session.name.take());
+        }
+    }
+
+    fn describe(&mut self, lane: &mut Lane, summary: &mut Summary, prices: &PriceTable) {
         (lane.started, lane.ended) = (summary.started, summary.ended);
+        lane.active_time.merge(&summary.active);
         if let Some((id, meta)) = &summary.agent {
             let kind = meta.agent_type.clone().filter(|kind| !kind.trim().is_empty());
             lane.name = kind.unwrap_or_else(|| id.clone());
             lane.description.clone_from(&meta.description);
         }
-        for (model, answers) in &summary.answers.by_model {
-            let mut tokens = Tokens::default();
-            for (id, of_answer) in answers {
-                if self.answers.insert(*id) {
-                    tokens.add(*of_answer);
-                    lane.messages += 1;
-                }
-            }
-            match cost(prices, model, tokens) {
+        for cell in std::mem::take(&mut summary.answers).sums(&mut self.answers, prices) {
+            match cell.cost {
                 Some(cost) => lane.cost = Some(lane.cost.unwrap_or(0.0) + cost),
-                None => drop(self.unpriced.insert(model.clone())),
+                None => drop(self.unpriced.insert(cell.model.clone())),
             }
-            lane.models.push(model.clone());
-            lane.tokens.add(tokens);
+            if !lane.models.contains(&cell.model) {
+                lane.models.push(cell.model.clone());
+            }
+            lane.messages += cell.answers;
+            lane.tokens.add(cell.tokens);
+            lane.usage.push(cell);
         }
         lane.tools = summary.tools;
         lane.files = summary.files.iter().map(|(path, writes)| (path.clone(), *writes)).collect();
@@ -152,6 +185,17 @@ impl Lanes {
         if let Some(lane) = report.lanes.get_mut(lane) {
             lane.started = Some(lane.started.map_or(time, |known| known.min(time)));
             lane.ended = Some(lane.ended.map_or(time, |known| known.max(time)));
+            lane.active_time.add(time);
+        }
+    }
+
+    /// What a record says of its thread.
+    pub(super) fn take_record(&mut self, lane: usize, record: &RecordDetails) {
+        if let Some(sign) = Sign::of_record(&record.event, &record.decision, record.reason.as_deref()) {
+            self.take(lane, record.time, sign);
+        }
+        if is_recent(record.time) {
+            self.recent.insert(lane);
         }
     }
 
@@ -164,18 +208,38 @@ impl Lanes {
             session.started = [session.started, lane.started].into_iter().flatten().min();
             session.ended = [session.ended, lane.ended].into_iter().flatten().max();
         }
+        active_times(report);
+        self.limit(report);
         sort(report);
+        report.usage = tables::tables(report);
         report.hooks.sort_by_key(|hook| hook.time);
         report.unpriced = std::mem::take(&mut self.unpriced).into_iter().collect();
         report.transcripts.bytes = self.counts.bytes;
         report.transcripts.lines = self.counts.lines;
         report.transcripts.versions = self.counts.versions.keys().cloned().collect();
         report.transcripts.problems = self.errors.into_iter().chain(self.counts.problems()).collect();
-        if self.left_out > 0 {
-            report.left_out.push(format!(
-                "{} of tools are not in the timeline",
-                conclaude_core::text::count(self.left_out, "call")
-            ));
+        let left_out = [(self.left_out, "call"), (self.hooks_left_out, "failed hook")];
+        for (n, noun) in left_out.into_iter().filter(|(n, _)| *n > 0) {
+            let counted = conclaude_core::text::count(n, noun);
+            report.left_out.push(format!("{counted} are not shown: --session or --since shows them"));
+        }
+    }
+
+    /// A page is to be small. What is left out is counted.
+    fn limit(&mut self, report: &mut Report) {
+        self.left_out += keep_newest(&mut report.calls, MAX_CALLS, |call| call.1);
+        self.hooks_left_out += keep_newest(&mut report.hooks, MAX_HOOKS, |hook| hook.time);
+        let (mut room, mut left_out) = (MAX_FILES, 0);
+        let mut lanes: Vec<&mut Lane> = report.lanes.iter_mut().collect();
+        lanes.sort_by_key(|lane| Reverse(lane.started));
+        for lane in lanes {
+            left_out += lane.files.len().saturating_sub(room) as u64;
+            lane.files.truncate(room);
+            room -= lane.files.len();
+        }
+        if left_out > 0 {
+            let files = conclaude_core::text::count(left_out, "file");
+            report.left_out.push(format!("{files} written are not shown: --session or --since shows them"));
         }
     }
 
@@ -187,15 +251,13 @@ impl Lanes {
                 self.take(lane, time, sign);
             }
         }
-        let recent = Timestamp::now().as_millisecond()
-            - i64::try_from(fate::STILL_RUNNING.as_millis()).unwrap_or_default();
-        for record in &report.records {
-            if let Some(sign) = Sign::of_record(&record.event, &record.decision, record.reason.as_deref()) {
-                self.take(record.lane, record.time, sign);
+        for ((session, agent), meta) in std::mem::take(&mut self.names) {
+            let lane = self.lanes.get(&Some(session)).and_then(|agents| agents.get(&agent));
+            let Some(lane) = lane.and_then(|lane| report.lanes.get_mut(*lane)) else { continue };
+            if lane.name == agent {
+                lane.name = meta.agent_type.unwrap_or(agent);
             }
-            if record.time > recent {
-                self.recent.insert(record.lane);
-            }
+            lane.description = lane.description.take().or(meta.description);
         }
         let has_ended: Vec<bool> = report.sessions.iter().map(|session| session.has_ended).collect();
         for (index, lane) in report.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.id.is_some()) {
@@ -217,23 +279,54 @@ fn state(fate: Fate) -> (State, Option<String>) {
     }
 }
 
-/// Sessions by their start; in each the main thread first, then the agents by their start.
+/// How long lanes and sessions were at work. What a session's agents do at the same time counts once.
+fn active_times(report: &mut Report) {
+    let mut sessions = vec![ActiveTime::default(); report.sessions.len()];
+    for lane in &mut report.lanes {
+        lane.active = lane.active_time.milliseconds();
+        if let Some(session) = lane.session.and_then(|at| sessions.get_mut(at)) {
+            session.merge(&lane.active_time);
+        }
+    }
+    for (session, mut active) in report.sessions.iter_mut().zip(sessions) {
+        session.active = active.milliseconds();
+    }
+}
+
+/// Keeps this many with the highest time. Returns how many are gone.
+fn keep_newest<T>(list: &mut Vec<T>, most: usize, time: impl Fn(&T) -> i64) -> u64 {
+    let left_out = list.len().saturating_sub(most);
+    if left_out > 0 {
+        list.sort_by_key(|one| Reverse(time(one)));
+        list.truncate(most);
+    }
+    left_out as u64
+}
+
+/// The newest session first; in each the main thread first, then the agents by their start.
 fn sort(report: &mut Report) {
-    let started = |lane: &Lane| {
-        let session = lane.session.and_then(|at| report.sessions.get(at)?.started);
-        (lane.session.is_none(), session, lane.session, lane.id.is_some(), lane.started)
-    };
-    let mut lanes: Vec<(usize, Lane)> = std::mem::take(&mut report.lanes).into_iter().enumerate().collect();
-    lanes.sort_by_key(|(_, lane)| started(lane));
-    let mut moved = vec![0; lanes.len()];
-    for (new, (old, _)) in lanes.iter().enumerate() {
+    let new_sessions = sorted(&mut report.sessions, |session| Reverse(session.ended));
+    for lane in &mut report.lanes {
+        lane.session = lane.session.and_then(|old| new_sessions.get(old).copied());
+    }
+    let key = |lane: &Lane| (lane.session.is_none(), lane.session, lane.id.is_some(), lane.started);
+    let new_lanes = sorted(&mut report.lanes, key);
+    let new = |lane: usize| new_lanes.get(lane).copied().unwrap_or(lane);
+    report.records.iter_mut().for_each(|record| record.lane = new(record.lane));
+    report.calls.iter_mut().for_each(|call| call.0 = new(call.0));
+    report.hooks.iter_mut().for_each(|hook| hook.lane = new(hook.lane));
+}
+
+/// Sorts a list. Returns where each of it is now.
+fn sorted<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) -> Vec<usize> {
+    let mut numbered: Vec<(usize, T)> = std::mem::take(list).into_iter().enumerate().collect();
+    numbered.sort_by_key(|(_, one)| key(one));
+    let mut moved = vec![0; numbered.len()];
+    for (new, (old, _)) in numbered.iter().enumerate() {
         if let Some(place) = moved.get_mut(*old) {
             *place = new;
         }
     }
-    let new = |lane: usize| moved.get(lane).copied().unwrap_or(lane);
-    report.lanes = lanes.into_iter().map(|(_, lane)| lane).collect();
-    report.records.iter_mut().for_each(|record| record.lane = new(record.lane));
-    report.calls.iter_mut().for_each(|call| call.0 = new(call.0));
-    report.hooks.iter_mut().for_each(|hook| hook.lane = new(hook.lane));
+    *list = numbered.into_iter().map(|(_, one)| one).collect();
+    moved
 }

@@ -1,18 +1,18 @@
 //! The report as Markdown, for a pull request. Foreign text is always in a code span, where it is neither a link, nor a tag, nor a mention.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::Value;
-
-use super::model::{Lane, Record, Report, State};
+use super::model::{Lane, Report, SessionReport, State};
+use super::tables::{UsageRow, UsageTables};
 use conclaude_core::decide::Word;
-use conclaude_core::finding::Code;
+use conclaude_core::prices::Tokens;
 use conclaude_core::text::{count, printable_line};
-use conclaude_store::audit::fields::text_or_empty as text;
-use conclaude_store::audit::{reasons, words};
+use conclaude_store::audit::reasons;
+
+mod record_tables;
+
+use record_tables::RecordTables;
 
 /// Longer tables are cut, and say so.
 const MAX_ROWS: usize = 50;
@@ -20,21 +20,13 @@ const MAX_ROWS: usize = 50;
 /// Longer texts in a table are cut.
 const MAX_CHARS: usize = 160;
 
-/// The most important texts have more room.
-const MAX_REASON: usize = 600;
-
-/// The last lines of an output, which say what failed.
-const MAX_OUTPUT: usize = 10;
-
 pub(crate) fn markdown(report: &Report) -> String {
     let mut out = String::from("## conclaude report\n\n");
     summary(&mut out, report);
+    usage(&mut out, report);
+    sessions(&mut out, report);
     agents(&mut out, report);
-    changed(&mut out, report);
-    decisions(&mut out, report);
-    outputs(&mut out, report);
-    findings(&mut out, report);
-    commands(&mut out, report);
+    RecordTables::of(report).write(&mut out);
     steps(&mut out, report);
     hooks(&mut out, report);
     unfinished(&mut out, report);
@@ -88,9 +80,13 @@ fn time(ms: i64) -> String {
     time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
+/// How long it was at work, and from its start to its end where that differs.
 fn took(lane: &Lane) -> String {
-    let ms = lane.started.zip(lane.ended).map(|(start, end)| end.saturating_sub(start));
-    ms.and_then(|ms| u64::try_from(ms).ok()).map_or_else(|| "–".into(), duration)
+    let Some(span) = lane.started.zip(lane.ended).map(|(start, end)| end.saturating_sub(start)) else {
+        return "–".into();
+    };
+    let (active, span) = (milliseconds(lane.active), milliseconds(span));
+    if active == span { active } else { format!("{active} (in {span})") }
 }
 
 fn name_of(lane: Option<&Lane>) -> String {
@@ -102,10 +98,7 @@ fn name_of(lane: Option<&Lane>) -> String {
 
 fn summary(out: &mut String, report: &Report) {
     let agents = report.lanes.iter().filter(|lane| lane.id.is_some()).count();
-    let of =
-        |word: Word| report.records.iter().filter(|record| record.decision == word.as_str()).count() as u64;
-    let cost: Vec<f64> = report.lanes.iter().filter_map(|lane| lane.cost).collect();
-    let cost = if cost.is_empty() { String::new() } else { format!(", ${:.2}", cost.iter().sum::<f64>()) };
+    let cost = report.usage.total.cost.map_or_else(String::new, |cost| format!(", ${cost:.2}"));
     let chain = match &report.chain.problem {
         None => format!("✓ audit trail in order ({})", count(report.chain.records, "record")),
         Some(problem) => format!("✗ **audit trail broken**: {}", code_within(problem, usize::MAX)),
@@ -116,11 +109,72 @@ fn summary(out: &mut String, report: &Report) {
         code(&report.range),
         count(report.sessions.len() as u64, "session"),
         count(agents as u64, "subagent"),
-        count(report.records.len() as u64, "record"),
-        of(Word::Blocked),
-        of(Word::Denied),
-        of(Word::Asked),
+        count(report.record_count(), "record"),
+        report.decided(Word::Blocked),
+        report.decided(Word::Denied),
+        report.decided(Word::Asked),
     );
+}
+
+/// Tokens and cost, by what more than one row has.
+fn usage(out: &mut String, report: &Report) {
+    let UsageTables { days, models, projects, branches, agent_types, .. } = &report.usage;
+    if days.is_empty() {
+        return;
+    }
+    let days: Vec<UsageRow> = days.iter().rev().map(|day| day.total.clone()).collect();
+    usage_table(out, "By model", "model", models);
+    let has_sessions = report.sessions.len() > 1;
+    for (title, column, rows) in [
+        ("By day", "day", &days),
+        ("By project", "project", projects),
+        ("By branch", "branch", branches),
+        // The agents of one session have a table of their own.
+        ("By agent type", "agent", agent_types),
+    ] {
+        if rows.len() > 1 && (has_sessions || column != "agent") {
+            usage_table(out, title, column, rows);
+        }
+    }
+}
+
+fn usage_table(out: &mut String, title: &str, column: &str, items: &[UsageRow]) {
+    let columns = [column, "sessions", "answers", "tokens in", "out", "cache read", "cache write", "cost"];
+    heading(out, title, &columns);
+    rows(out, items, |row| {
+        let Tokens { input, output, cache_read, cache_write, .. } = row.tokens;
+        let numbers = [row.sessions, row.answers, input, output, cache_read, cache_write];
+        let cost = row.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.2}"));
+        let cost = if row.unpriced > 0 && row.cost.is_some() { format!("{cost} + ?") } else { cost };
+        let numbers = numbers.iter().map(u64::to_string);
+        [code(&row.name)].into_iter().chain(numbers).chain([cost]).collect()
+    });
+}
+
+/// The sessions, if there is more than one: the newest first.
+fn sessions(out: &mut String, report: &Report) {
+    if report.sessions.len() < 2 {
+        return;
+    }
+    heading(out, "Sessions", &["last active", "session", "id", "active", "span", "cost"]);
+    let all: Vec<(usize, &SessionReport)> = report.sessions.iter().enumerate().collect();
+    rows(out, &all, |(index, session)| {
+        let lanes = report.lanes.iter().filter(|lane| lane.session == Some(*index));
+        let costs: Vec<f64> = lanes.filter_map(|lane| lane.cost).collect();
+        let cost = if costs.is_empty() { "–".into() } else { format!("${:.2}", costs.iter().sum::<f64>()) };
+        vec![
+            session.ended.map_or_else(|| "–".into(), time),
+            code(session.name.as_deref().unwrap_or_default()),
+            code(&session.id.chars().take(8).collect::<String>()),
+            milliseconds(session.active),
+            milliseconds(session.ended.unwrap_or_default() - session.started.unwrap_or_default()),
+            cost,
+        ]
+    });
+}
+
+fn milliseconds(ms: i64) -> String {
+    u64::try_from(ms).map_or_else(|_| "–".into(), duration)
 }
 
 fn agents(out: &mut String, report: &Report) {
@@ -128,7 +182,7 @@ fn agents(out: &mut String, report: &Report) {
     if lanes.is_empty() {
         return;
     }
-    let has_sessions = report.sessions.len() > 1;
+    let has_sessions = report.sessions.len() > 1 || !report.clients().is_empty();
     let columns = [
         "session",
         "agent",
@@ -162,7 +216,10 @@ fn agents(out: &mut String, report: &Report) {
         let session = lane.session.and_then(|at| report.sessions.get(at));
         let id: String = session.map(|session| session.id.chars().take(8).collect()).unwrap_or_default();
         let cells = vec![
-            code(&id),
+            [code(&id), code(session.and_then(|session| session.client.as_deref()).unwrap_or_default())]
+                .join(" ")
+                .trim_end()
+                .to_owned(),
             name_of(Some(lane)),
             code(lane.description.as_deref().unwrap_or_default()),
             code(lane.outcome.as_deref().unwrap_or_default()),
@@ -195,130 +252,6 @@ fn files(lane: &Lane, project: &str) -> String {
         named.push(format!("and {more} more"));
     }
     named.join(", ")
-}
-
-fn decisions(out: &mut String, report: &Report) {
-    let bad = |record: &&Record| match Word::of(&record.decision) {
-        Some(word) => {
-            matches!(word, Word::Blocked | Word::Denied | Word::Asked | Word::AllowedDespiteFailure)
-        }
-        None => record.decision == words::UNFINISHED,
-    };
-    let records: Vec<&Record> = report.records.iter().filter(bad).collect();
-    if records.is_empty() {
-        return;
-    }
-    heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
-    // The newest of them.
-    let older = records.len().saturating_sub(MAX_ROWS);
-    rows(out, records.get(older..).unwrap_or_default(), |record| {
-        let counting = reasons::counting(record.findings().iter(), record.commands().iter());
-        let applied = record.applied();
-        let applied = applied.iter().map(reasons::of_applied);
-        let why: Vec<String> = record.reason.iter().cloned().chain(counting).chain(applied).collect();
-        vec![
-            record.seq.to_string(),
-            time(record.time),
-            code(&record.event),
-            code(reasons::decision_in_words(&record.decision)),
-            name_of(report.lanes.get(record.lane)),
-            code_within(&why.join("; "), MAX_REASON),
-        ]
-    });
-    if older > 0 {
-        let _ = writeln!(out, "\n… and {older} before these");
-    }
-}
-
-/// What commands printed that failed, the newest of them.
-fn outputs(out: &mut String, report: &Report) {
-    let mut printed: Vec<(u64, Value)> = Vec::new();
-    for record in &report.records {
-        let commands = record.commands().into_iter();
-        printed.extend(
-            commands.filter(|one| !reasons::shown_output(one).is_empty()).map(|one| (record.seq, one)),
-        );
-    }
-    if printed.is_empty() {
-        return;
-    }
-    heading(out, "Output of failed commands", &["record", "command", "output"]);
-    let older = printed.len().saturating_sub(MAX_ROWS);
-    rows(out, printed.get(older..).unwrap_or_default(), |(seq, command)| {
-        let lines: Vec<&str> = reasons::shown_output(command).lines().collect();
-        let end = lines.get(lines.len().saturating_sub(MAX_OUTPUT)..).unwrap_or_default();
-        let end: Vec<String> = end.iter().map(|line| code(line)).filter(|line| !line.is_empty()).collect();
-        vec![seq.to_string(), code(text(command, "run")), end.join("<br>")]
-    });
-    if older > 0 {
-        let _ = writeln!(out, "\n… and {older} before these");
-    }
-}
-
-/// Records that were tampered with.
-fn changed(out: &mut String, report: &Report) {
-    let records: Vec<(&Record, &String)> =
-        report.records.iter().filter_map(|record| Some((record, record.doubt.as_ref()?))).collect();
-    if records.is_empty() {
-        return;
-    }
-    heading(
-        out,
-        "Records that were tampered with",
-        &["record", "time", "event", "decision", "agent", "what"],
-    );
-    rows(out, &records, |(record, doubt)| {
-        vec![
-            record.seq.to_string(),
-            time(record.time),
-            code(&record.event),
-            code(reasons::decision_in_words(&record.decision)),
-            name_of(report.lanes.get(record.lane)),
-            code_within(doubt, MAX_REASON),
-        ]
-    });
-}
-
-fn findings(out: &mut String, report: &Report) {
-    let mut kinds: BTreeMap<String, (u64, BTreeSet<String>)> = BTreeMap::new();
-    // A permission is not a finding.
-    let is_against = |finding: &Value| text(finding, "code") != Code::PermissionAllowed.as_str();
-    for finding in report.records.iter().flat_map(Record::findings).filter(is_against) {
-        let kind = reasons::kind_in_words(text(&finding, "code"));
-        let (count, phases) = kinds.entry(kind.to_owned()).or_default();
-        *count += 1;
-        phases.extend(finding.get("phase").and_then(Value::as_str).map(str::to_owned));
-    }
-    if kinds.is_empty() {
-        return;
-    }
-    let mut kinds: Vec<_> = kinds.into_iter().collect();
-    kinds.sort_by_key(|(_, (count, _))| Reverse(*count));
-    heading(out, "Findings by kind", &["kind", "count", "phases"]);
-    rows(out, &kinds, |(kind, (count, phases))| {
-        let phases: Vec<String> = phases.iter().map(|phase| code(phase)).collect();
-        vec![code(kind), count.to_string(), phases.join(", ")]
-    });
-}
-
-fn commands(out: &mut String, report: &Report) {
-    let mut all: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
-    for command in report.records.iter().flat_map(Record::commands) {
-        let (runs, failures, longest) = all.entry(text(&command, "run").to_owned()).or_default();
-        *runs += 1;
-        *failures += u64::from(!reasons::has_passed(&command));
-        let took = command.get("duration_ms").and_then(Value::as_u64).unwrap_or_default();
-        *longest = took.max(*longest);
-    }
-    if all.is_empty() {
-        return;
-    }
-    let mut all: Vec<_> = all.into_iter().collect();
-    all.sort_by_key(|(_, (.., longest))| Reverse(*longest));
-    heading(out, "Slowest commands", &["command", "runs", "failures", "longest"]);
-    rows(out, &all, |(run, (runs, failures, longest))| {
-        vec![code(run), runs.to_string(), failures.to_string(), duration(*longest)]
-    });
 }
 
 fn steps(out: &mut String, report: &Report) {
@@ -381,13 +314,14 @@ fn footer(out: &mut String, report: &Report) {
     }
     if !report.unpriced.is_empty() {
         let models: Vec<String> = report.unpriced.iter().map(|model| code(model)).collect();
-        let _ = writeln!(out, "\nNo price in the config, and not in the cost: {}.", models.join(", "));
+        let _ = writeln!(out, "\nWithout a known price, and not in the cost: {}.", models.join(", "));
     }
     let _ = writeln!(
         out,
-        "\nFrom {} with {}, by conclaude {}.",
+        "\nFrom {} with {}, by conclaude {}. List prices of {}, unless `report.prices` has others.",
         count(report.transcripts.files, "transcript"),
         count(report.transcripts.lines, "line"),
-        report.version
+        report.version,
+        report.prices_of
     );
 }

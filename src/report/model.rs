@@ -1,14 +1,18 @@
 //! The report as data: what `--format json` prints and the page embeds. Times are milliseconds since 1970, lanes are indexes.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::ser::Error;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::Scope;
+use super::active::ActiveTime;
+use super::tables::UsageTables;
 use conclaude_core::decide::Word;
+use conclaude_core::prices::{self, Tokens};
 use conclaude_store::audit::reasons;
 
 #[derive(Debug, Serialize)]
@@ -16,36 +20,44 @@ pub(crate) struct Report {
     pub(crate) version: &'static str,
     pub(crate) generated: i64,
     pub(crate) project: String,
+    pub(crate) all_projects: bool,
     /// What the report is about, in words.
     pub(crate) range: String,
     pub(crate) sessions: Vec<SessionReport>,
     pub(crate) lanes: Vec<Lane>,
+    pub(crate) usage: UsageTables,
+    /// The day of the list prices.
+    pub(crate) prices_of: &'static str,
     pub(crate) records: Vec<Record>,
     pub(crate) calls: Vec<Call>,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) steps: Vec<Step>,
     pub(crate) chain: Chain,
     pub(crate) transcripts: Transcripts,
-    /// Models that have no price in the config.
+    /// Models without a price, in the config or built in.
     pub(crate) unpriced: Vec<String>,
     /// What was left out.
     pub(crate) left_out: Vec<String>,
 }
 
 impl Report {
-    pub(super) fn new(root: &Path, session: Option<&str>, since: Option<Timestamp>) -> Report {
-        let range = match (session, since) {
+    pub(super) fn new(scope: &Scope<'_>) -> Report {
+        let range = match (scope.session, scope.since) {
             (Some(session), _) => format!("session {session}"),
             (None, Some(since)) => format!("since {since}"),
             (None, None) => "everything".into(),
         };
+        let range = if scope.all_projects { format!("all projects, {range}") } else { range };
         Report {
             version: env!("CARGO_PKG_VERSION"),
             generated: Timestamp::now().as_millisecond(),
-            project: root.display().to_string(),
+            project: scope.root.display().to_string(),
+            all_projects: scope.all_projects,
             range,
             sessions: Vec::new(),
             lanes: Vec::new(),
+            usage: UsageTables::default(),
+            prices_of: prices::LIST_DATE,
             records: Vec::new(),
             calls: Vec::new(),
             hooks: Vec::new(),
@@ -57,6 +69,20 @@ impl Report {
         }
     }
 
+    /// The clients other than Claude Code.
+    pub(super) fn clients(&self) -> BTreeSet<&str> {
+        self.sessions.iter().filter_map(|session| session.client.as_deref()).collect()
+    }
+
+    /// How many records are about this, also those that are left out.
+    pub(super) fn decided(&self, word: Word) -> u64 {
+        self.lanes.iter().filter_map(|lane| lane.decisions.get(word.as_str())).sum()
+    }
+
+    pub(crate) fn record_count(&self) -> u64 {
+        self.lanes.iter().flat_map(|lane| lane.decisions.values()).sum()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.lanes.is_empty()
     }
@@ -65,10 +91,21 @@ impl Report {
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(crate) struct SessionReport {
     pub(crate) id: String,
+    /// The client, where it is not Claude Code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<String>,
+    /// The start of what was asked first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// The folder in which it was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<i64>,
+    /// The milliseconds at which something was at work, without gaps over five minutes.
+    pub(crate) active: i64,
     pub(crate) prompts: u64,
     #[serde(skip)]
     pub(crate) has_ended: bool,
@@ -93,12 +130,18 @@ pub(crate) struct Lane {
     pub(crate) started: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<i64>,
+    /// As of a session.
+    pub(crate) active: i64,
+    #[serde(skip)]
+    pub(super) active_time: ActiveTime,
     pub(crate) state: State,
     /// Why it never stopped, as far as that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
     pub(crate) messages: u64,
     pub(crate) models: Vec<String>,
+    /// The tokens by day, model and branch.
+    pub(crate) usage: Vec<UsageCell>,
     pub(crate) tokens: Tokens,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
@@ -147,6 +190,21 @@ impl Lane {
     }
 }
 
+/// The answers of one lane on one day, by one model, on one branch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct UsageCell {
+    /// In the time zone of this machine.
+    pub(crate) day: String,
+    pub(crate) model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<String>,
+    pub(crate) answers: u64,
+    pub(crate) tokens: Tokens,
+    /// None for a model without a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<f64>,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
@@ -159,32 +217,43 @@ pub(crate) enum State {
     Unknown,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Tokens {
-    pub(crate) input: u64,
-    pub(crate) output: u64,
-    pub(crate) cache_read: u64,
-    pub(crate) cache_write: u64,
-    /// What of it was written to be kept for an hour.
-    #[serde(skip)]
-    pub(crate) cache_write_1h: u64,
+/// A record of the trail. There may be a hundred thousand, so its fields stay text until they are needed.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) lane: usize,
+    /// What is in the braces of its JSON.
+    fields: Box<str>,
 }
 
-impl Tokens {
-    pub(super) fn add(&mut self, other: Tokens) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.cache_write_1h += other.cache_write_1h;
+impl Record {
+    pub(super) fn new(lane: usize, details: &RecordDetails) -> serde_json::Result<Record> {
+        let json = serde_json::to_string(details)?;
+        let fields = json.strip_prefix('{').and_then(|json| json.strip_suffix('}')).unwrap_or_default();
+        Ok(Record { lane, fields: fields.into() })
+    }
+
+    pub(super) fn details(&self) -> RecordDetails {
+        serde_json::from_str(&format!("{{{}}}", self.fields)).unwrap_or_default()
+    }
+
+    /// About how much it takes on a page.
+    pub(super) fn size(&self) -> usize {
+        self.fields.len() + 12
     }
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Record {
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = format!("{{\"lane\":{},{}}}", self.lane, self.fields);
+        RawValue::from_string(json).map_err(Error::custom)?.serialize(serializer)
+    }
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct RecordDetails {
     pub(crate) seq: u64,
     pub(crate) time: i64,
-    pub(crate) lane: usize,
     pub(crate) event: String,
     pub(crate) decision: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +277,7 @@ pub(crate) struct Record {
     pub(crate) more: Option<Box<RawValue>>,
 }
 
-impl Record {
+impl RecordDetails {
     /// What was found; empty if it is not a list.
     pub(super) fn findings(&self) -> Vec<Value> {
         values(self.findings.as_deref())

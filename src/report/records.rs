@@ -13,13 +13,14 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::lanes::Lanes;
-use super::model::{Record, Report, values};
+use super::model::{Record, RecordDetails, Report, values};
 use super::threads::start_of;
 use super::{Scope, StepNames};
 use conclaude_store::audit::{MAX_OUTPUT_BYTES, Reader, Trail, reasons};
 
 /// Older records are only counted: a larger page is slow to open.
 const MAX_RECORDS: usize = 200_000;
+const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// Longer texts are cut, in characters.
 const MAX_TEXT: usize = 2_000;
@@ -33,6 +34,7 @@ pub(super) fn read(
 ) -> io::Result<StepNames> {
     let mut steps = StepNames::new();
     let (mut records, mut left_out, mut not_records) = (VecDeque::new(), 0, 0);
+    let mut bytes = 0;
     Reader::new(trail).each_line(|_, line, doubt| {
         let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) else {
             not_records += 1;
@@ -41,15 +43,18 @@ pub(super) fn read(
         if !fields.is_wanted(scope) {
             return Ok(ControlFlow::Continue(()));
         }
-        if records.len() == MAX_RECORDS {
-            records.pop_front();
+        let (record, step) = record(report, lanes, &fields, doubt)?;
+        if let Some(step) = step.filter(|step| !steps.contains(step)) {
+            steps.insert(step);
+        }
+        bytes += record.size();
+        records.push_back(record);
+        while (records.len() > MAX_RECORDS || bytes > MAX_RECORD_BYTES)
+            && let Some(oldest) = records.pop_front()
+        {
+            bytes -= oldest.size();
             left_out += 1;
         }
-        let record = record(report, lanes, &fields, doubt);
-        if let Some(step) = record.step.as_ref().filter(|step| !steps.contains(*step)) {
-            steps.insert(step.clone());
-        }
-        records.push_back(record);
         Ok(ControlFlow::Continue(()))
     })?;
     report.records = records.into();
@@ -59,6 +64,12 @@ pub(super) fn read(
         report
             .left_out
             .push(format!("the {records} before these are left out: --since or --session shows them"));
+    }
+    let clients = Vec::from_iter(report.clients()).join(", ");
+    if !clients.is_empty() {
+        report.left_out.push(format!(
+            "tokens, files and calls come from Claude Code's transcripts alone: of {clients} there are only records"
+        ));
     }
     if not_records > 0 {
         report
@@ -74,6 +85,7 @@ struct Fields<'a> {
     seq: u64,
     time: Option<Timestamp>,
     session: Option<Cow<'a, str>>,
+    client: Option<Cow<'a, str>>,
     agent_id: Option<Cow<'a, str>>,
     agent: Option<Cow<'a, str>>,
     event: Option<Cow<'a, str>>,
@@ -119,6 +131,10 @@ impl<'a> Fields<'a> {
             "seq" => self.seq = value.get().parse().unwrap_or_default(),
             "time" => self.time = text(value).and_then(|time| time.parse().ok()),
             "session" => self.session = text(value),
+            "client" => {
+                self.client = text(value);
+                self.others.push((name, value));
+            }
             "agent_id" => self.agent_id = text(value),
             "agent" => self.agent = text(value),
             "event" => self.event = text(value),
@@ -174,12 +190,23 @@ fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     Some(Cow::Borrowed(inner))
 }
 
-fn record(report: &mut Report, lanes: &mut Lanes, fields: &Fields<'_>, doubt: Option<String>) -> Record {
+/// A record, and the step that it names.
+fn record(
+    report: &mut Report,
+    lanes: &mut Lanes,
+    fields: &Fields<'_>,
+    doubt: Option<String>,
+) -> io::Result<(Record, Option<String>)> {
     let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(|text| start_of(text, MAX_TEXT));
     let kept = |value: &RawValue| RawValue::from_string(shortened(value.get()).into_owned()).ok();
     let is_list = |value: &&RawValue| value.get().starts_with('[');
     let time = fields.time.map(Timestamp::as_millisecond).unwrap_or_default();
     let session = fields.session.as_deref().map(|id| lanes.session(report, id));
+    if let Some(client) = &fields.client
+        && let Some(session) = session.and_then(|at| report.sessions.get_mut(at))
+    {
+        session.client.get_or_insert_with(|| start_of(client, MAX_TEXT));
+    }
     let agent_id = fields.agent_id.as_deref().filter(|id| session.is_some() && !id.is_empty());
     let lane = lanes.lane(report, session, agent_id);
     Lanes::touch(report, lane, time);
@@ -193,10 +220,9 @@ fn record(report: &mut Report, lanes: &mut Lanes, fields: &Fields<'_>, doubt: Op
             lane.name = start_of(name, MAX_TEXT);
         }
     }
-    Record {
+    let details = RecordDetails {
         seq: fields.seq,
         time,
-        lane,
         event: owned(&fields.event).unwrap_or_default(),
         decision: owned(&fields.decision).unwrap_or_default(),
         reason: owned(&fields.reason),
@@ -207,7 +233,9 @@ fn record(report: &mut Report, lanes: &mut Lanes, fields: &Fields<'_>, doubt: Op
         evidence: fields.evidence.and_then(kept),
         doubt,
         more: fields.more(),
-    }
+    };
+    lanes.take_record(lane, &details);
+    Ok((Record::new(lane, &details)?, details.step))
 }
 
 /// A value whose texts are cut.

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::Path;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
-use super::usage::Answers;
+use super::active::ActiveTime;
+use super::called_agents::CalledAgent;
+use super::usage::{self, AnswerContext, Answers};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::dialect::claude::transcript::{Attachment, BlockCall, MessageBlock, TranscriptEntry};
 use conclaude_store::transcript::fate::{self, Sign};
@@ -26,8 +29,11 @@ const MAX_DETAIL: usize = 160;
 const MAX_STDERR: usize = 1_000;
 
 /// Calls and files of one thread beyond these are only counted.
-const MAX_CALLS: usize = 50_000;
+const MAX_CALLS: usize = 20_000;
 const MAX_FILES: usize = 2_000;
+
+/// A longer first prompt is cut, in characters.
+const MAX_PROMPT: usize = 100;
 
 /// What cannot be shown on a timeline.
 const WITHOUT_TIME: &str = "without a time that can be read";
@@ -36,10 +42,21 @@ const WITHOUT_TIME: &str = "without a time that can be read";
 pub(super) struct Summary {
     /// None for the main thread.
     pub(super) agent: Option<(String, Meta)>,
+    /// The folder in which it was started.
+    pub(super) cwd: Option<PathBuf>,
+    /// The first prompt that is not a slash command, else the first.
+    pub(super) prompt: Option<String>,
+    /// What Claude Code called the session.
+    summary: Option<String>,
     pub(super) started: Option<i64>,
     pub(super) ended: Option<i64>,
+    pub(super) active: ActiveTime,
     pub(super) prompts: u64,
     pub(super) answers: Answers,
+    /// Its file was written to a moment ago.
+    pub(super) is_new: bool,
+    /// The hash of its file's name.
+    pub(super) file: u64,
     pub(super) tools: u64,
     pub(super) files: BTreeMap<String, u64>,
     pub(super) calls: Vec<ToolCall>,
@@ -48,8 +65,11 @@ pub(super) struct Summary {
     last_message: Option<i64>,
     /// What Claude Code said of agents in the background, and when.
     pub(super) notified: Vec<(i64, String, Sign)>,
-    /// It was written to a moment ago.
-    pub(super) is_recent: bool,
+    /// Agents that it called, and agents whose messages are in this transcript.
+    pub(super) called: Vec<CalledAgent>,
+    pub(super) progress: BTreeMap<String, Summary>,
+    /// What it says of agents that have a transcript of their own.
+    pub(super) names: Vec<(String, Meta)>,
     pub(super) cost_of_client: Option<f64>,
     pub(super) counts: Counts,
     /// Why it could not be read.
@@ -61,6 +81,8 @@ pub(super) struct Summary {
 struct PendingCall {
     call: Option<usize>,
     file: Option<String>,
+    /// The agent that it starts.
+    agent: Option<usize>,
 }
 
 pub(super) struct ToolCall {
@@ -114,40 +136,57 @@ fn jobs(session: &SessionFiles) -> impl Iterator<Item = TranscriptJob<'_>> {
     main.chain(agents.map(move |agent| job(&agent.path, Some((agent.id.clone(), agent.meta.clone())))))
 }
 
-/// Reads all transcripts, on all cores, in the order of their sessions.
-pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(&str, Summary)> {
+/// Reads all transcripts, on all cores. Gives them in the order of their sessions, each as soon as those before it are read.
+pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>, mut take: impl FnMut(&str, Summary)) {
     let jobs: Vec<TranscriptJob<'_>> = sessions.iter().flat_map(jobs).collect();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (jobs, next) = (&jobs, &AtomicUsize::new(0));
+    let (done, summaries) = mpsc::channel();
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
     std::thread::scope(|threads| {
         for _ in 0..cores {
-            threads.spawn(|| {
+            let done = done.clone();
+            threads.spawn(move || {
                 while let Some((at, job)) = {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     jobs.get(at).map(|job| (at, job))
                 } {
                     let summary = Summary::of(job.path, job.agent.clone(), since);
-                    if let Ok(mut done) = done.lock() {
-                        done.push((at, job.session, summary));
+                    if done.send((at, job.session, summary)).is_err() {
+                        return;
                     }
                 }
             });
         }
+        drop(done);
+        let (mut waiting, mut due) = (BTreeMap::new(), 0);
+        for (at, session, summary) in summaries {
+            waiting.insert(at, (session, summary));
+            while let Some((session, summary)) = waiting.remove(&due) {
+                take(session, summary);
+                due += 1;
+            }
+        }
     });
-    let mut found = done.into_inner().unwrap_or_default();
-    found.sort_by_key(|(number, ..)| *number);
-    found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
 }
 
 /// Whether an agent with a sign of this time may still be running.
-pub(super) fn is_recent(time: SystemTime) -> bool {
-    SystemTime::now().duration_since(time).is_ok_and(|ago| ago < fate::STILL_RUNNING)
+pub(super) fn is_recent(time: i64) -> bool {
+    let ago = Timestamp::now().as_millisecond().saturating_sub(time);
+    u128::try_from(ago).unwrap_or_default() < fate::STILL_RUNNING.as_millis()
+}
+
+/// Whether a file was written to a moment ago.
+fn is_new(path: &Path) -> bool {
+    let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let ago = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
+    ago.is_some_and(|ago| ago < fate::STILL_RUNNING)
 }
 
 impl Summary {
     fn of(path: &Path, agent: Option<(String, Meta)>, since: Option<Timestamp>) -> Summary {
-        let mut summary = Summary { agent, ..Summary::default() };
         let (since, name) = (since.map(Timestamp::as_millisecond), path.display().to_string());
+        let mut summary =
+            Summary { agent, file: usage::hash(&name), is_new: is_new(path), ..Summary::default() };
         let read = Stream::open(path).and_then(|mut stream| {
             let read = stream.each(|entry| {
                 if let Some(unread) = summary.take(entry, since) {
@@ -164,17 +203,28 @@ impl Summary {
             }
             read
         });
+        // Only needed while it was read.
+        summary.open = HashMap::new();
         summary.answers.finish();
-        summary.error = read.err().map(|error| format!("{}: {error}", path.display()));
-        let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
-        summary.is_recent = changed.is_some_and(is_recent);
-        summary
+        match read {
+            Ok(()) => summary,
+            // Half of it would be in the sums, and nobody would know which half.
+            Err(error) => {
+                let megabytes = path.metadata().map_or(0, |metadata| metadata.len()) / 100_000;
+                let size = format!("{}.{} MB", megabytes / 10, megabytes % 10);
+                let error = Some(format!("{name}: {error}; {size} are not in the report"));
+                Summary { agent: summary.agent, counts: summary.counts, error, ..Summary::default() }
+            }
+        }
     }
 
     /// Takes a line. Returns the part that could not be read.
-    fn take(&mut self, entry: &TranscriptEntry<'_>, since: Option<i64>) -> Option<&'static str> {
-        if let Some(cost) = entry.total_cost.number() {
-            self.cost_of_client = Some(cost);
+    pub(super) fn take(&mut self, entry: &TranscriptEntry<'_>, since: Option<i64>) -> Option<&'static str> {
+        if let Some(progress) = &entry.progress {
+            return self.agent_says(progress, since);
+        }
+        self.name(entry);
+        if self.take_session_fact(entry) {
             return None;
         }
         let time = entry.timestamp.text().and_then(|time| time.parse::<Timestamp>().ok());
@@ -182,8 +232,7 @@ impl Summary {
         if since.is_some_and(|since| time < since) {
             return None;
         }
-        self.started = Some(self.started.map_or(time, |known| known.min(time)));
-        self.ended = Some(self.ended.map_or(time, |known| known.max(time)));
+        self.widen(time);
         if let Some(attachment) = &entry.attachment {
             if fate::is_blocked_stop(attachment) {
                 self.says(LastMessage::BlockedStop, time);
@@ -191,7 +240,7 @@ impl Summary {
             self.hooks.extend(failed_hook(attachment, time));
         }
         if let Some(prompt) = entry.prompt() {
-            self.prompts += u64::from(entry.asks());
+            self.prompts += u64::from(entry.asks() && !self.is_of_agent(entry));
             self.says(
                 if entry.is_interruption() { LastMessage::Interruption } else { LastMessage::Prompt },
                 time,
@@ -200,12 +249,20 @@ impl Summary {
         }
         let mut unread = None;
         if entry.is("assistant") {
-            unread = self.answers.take(entry);
+            let day =
+                Timestamp::from_millisecond(time).unwrap_or_default().to_zoned(TimeZone::system()).date();
+            let place = self.file.wrapping_add(entry.line.unwrap_or_default());
+            let context = AnswerContext {
+                day,
+                branch: entry.git_branch.text().filter(|branch| !branch.is_empty()),
+                place,
+            };
+            unread = self.answers.take(entry, &context);
             let last = if entry.is_api_error_message.is_true() {
                 LastMessage::ApiError
             } else if entry.may_call() {
                 LastMessage::Unread
-            } else if Sign::of_answer(entry) == Sign::Stopped {
+            } else if matches!(Sign::of_answer(entry), Sign::Stopped | Sign::Answered) {
                 LastMessage::Answer
             } else {
                 LastMessage::Announcement
@@ -218,9 +275,59 @@ impl Summary {
         }
         for result in entry.results() {
             self.says(LastMessage::Result, time);
-            self.result(time, result);
+            self.result(time, result, entry);
         }
         unread
+    }
+
+    /// Lines that say something of the whole session, and need no time.
+    fn take_session_fact(&mut self, entry: &TranscriptEntry<'_>) -> bool {
+        if entry.is("summary") {
+            let summary = entry.summary.text().and_then(first_line);
+            self.summary = summary.or(self.summary.take());
+            return true;
+        }
+        self.cost_of_client = entry.total_cost.number().or(self.cost_of_client);
+        entry.total_cost.number().is_some()
+    }
+
+    /// What the session is called: by what was asked first, whenever that was.
+    fn name(&mut self, entry: &TranscriptEntry<'_>) {
+        if self.cwd.is_none() {
+            self.cwd = entry.cwd.text().map(PathBuf::from);
+        }
+        if self.prompt.as_deref().is_some_and(|known| !is_command(known))
+            || !entry.asks()
+            || self.is_of_agent(entry)
+        {
+            return;
+        }
+        let Some(prompt) = entry.submitted() else { return };
+        if (self.prompt.is_none() || !is_command(&prompt))
+            && let Some(line) = first_line(&prompt)
+        {
+            self.prompt = Some(line);
+        }
+    }
+
+    /// The first prompt. The summary comes before a prompt that is only a command.
+    pub(super) fn take_title(&mut self) -> Option<String> {
+        match self.prompt.take() {
+            Some(prompt) if !is_command(&prompt) => Some(prompt),
+            prompt => self.summary.take().or(prompt),
+        }
+    }
+
+    /// Whether a line of a main thread is of a subagent, as versions before 2.0 wrote them.
+    fn is_of_agent(&self, entry: &TranscriptEntry<'_>) -> bool {
+        self.agent.is_none() && entry.is_sidechain.is_true()
+    }
+
+    /// It was at work at this time.
+    pub(super) fn widen(&mut self, time: i64) {
+        self.started = Some(self.started.map_or(time, |known| known.min(time)));
+        self.ended = Some(self.ended.map_or(time, |known| known.max(time)));
+        self.active.add(time);
     }
 
     fn says(&mut self, last: LastMessage, time: i64) {
@@ -230,6 +337,7 @@ impl Summary {
     fn call(&mut self, time: i64, id: &str, name: &str, input: &str) {
         self.tools += 1;
         let input = serde_json::from_str(input).unwrap_or_default();
+        let agent = if tools::starts_agent(name) { self.starts_agent(time, id, &input) } else { None };
         let (detail, file) = match tools::what(name, &input) {
             ToolUse::File { access: Access::Write, path } => (Some(path), Some(path.to_owned())),
             ToolUse::File { path, .. } => (Some(path), None),
@@ -247,11 +355,14 @@ impl Summary {
                 problem: None,
             });
         }
-        self.open.insert(id.to_owned(), PendingCall { call, file });
+        self.open.insert(id.to_owned(), PendingCall { call, file, agent });
     }
 
-    fn result(&mut self, time: i64, result: &MessageBlock<'_>) {
+    fn result(&mut self, time: i64, result: &MessageBlock<'_>, entry: &TranscriptEntry<'_>) {
         let Some(open) = result.tool_use_id.text().and_then(|id| self.open.remove(id)) else { return };
+        if let Some(agent) = open.agent {
+            self.agent_ended(agent, time, result, entry);
+        }
         let failed = result.is_error.is_true();
         // A call that failed or was denied has not written the file.
         if !failed
@@ -275,6 +386,11 @@ impl Summary {
     /// Calls that are not kept.
     pub(super) fn left_out(&self) -> u64 {
         self.tools.saturating_sub(self.calls.len() as u64)
+    }
+
+    /// Whether it may still be at work. A copied file is new, and its lines are not.
+    pub(super) fn is_recent(&self) -> bool {
+        self.is_new && self.ended.is_some_and(is_recent)
     }
 
     /// What its last message says, and when.
@@ -327,9 +443,35 @@ fn failed_hook(attachment: &Attachment<'_>, time: i64) -> Option<FailedHook> {
     })
 }
 
+fn is_command(prompt: &str) -> bool {
+    prompt.starts_with('/')
+}
+
+/// The first line that is not empty.
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(start_of(line, MAX_PROMPT))
+}
+
 pub(super) fn start_of(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder is opened and not read: an error of every user, also of root.
+    #[test]
+    fn a_transcript_that_cannot_be_read_is_named_with_its_size_and_not_in_the_sums() {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = Summary::of(folder.path(), None, None);
+        let error = summary.error.unwrap();
+        assert!(error.starts_with(&folder.path().display().to_string()), "{error}");
+        assert!(error.ends_with(" MB are not in the report"), "{error}");
+        assert_eq!((summary.started, summary.prompts), (None, 0));
     }
 }

@@ -1,76 +1,133 @@
 //! Tokens of a thread's answers, and what they cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::model::Tokens;
-use conclaude_core::config::{Price, PriceConfig, PriceTable};
-use conclaude_core::dialect::claude::transcript::TranscriptEntry;
+use jiff::civil::Date;
 
-/// The tokens of all answers. The lines of one answer repeat its usage, and the last of them counts.
+use super::model::UsageCell;
+use conclaude_core::config::PriceTable;
+use conclaude_core::dialect::claude::transcript::{AdvisorUsage, AnswerUsage, TranscriptEntry};
+use conclaude_core::prices::{self, Tokens};
+
+/// The tokens of all answers of a thread. The lines of one answer repeat its usage, which grows while the answer is written:
+/// the largest counts.
 #[derive(Default)]
 pub(super) struct Answers {
-    /// By model: the hash of the answer's id, since a resumed session repeats the answers of the one before it.
-    pub(super) by_model: BTreeMap<String, Vec<(u64, Tokens)>>,
-    /// The answer whose lines are being read: its id, model and usage.
-    current: Option<(String, String, Tokens)>,
+    cells: BTreeMap<CellKey, u32>,
+    answers: Vec<Answer>,
+    /// Where the answer of an id is, since its lines need not follow each other.
+    known: HashMap<u64, usize>,
+}
+
+/// Answers that are summed together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CellKey {
+    day: Date,
+    model: String,
+    branch: Option<String>,
+}
+
+/// Small, since a long transcript has many.
+struct Answer {
+    /// The hash of the answer's id: a resumed session repeats the answers of the one before it.
+    id: u64,
+    cell: u32,
+    tokens: [u32; 5],
+    is_advice: bool,
+}
+
+/// When and where an answer was given.
+pub(super) struct AnswerContext<'e> {
+    pub(super) day: Date,
+    pub(super) branch: Option<&'e str>,
+    /// The line's place in its file, for answers without an id.
+    pub(super) place: u64,
 }
 
 impl Answers {
     /// Returns the part that could not be read.
-    pub(super) fn take(&mut self, entry: &TranscriptEntry<'_>) -> Option<&'static str> {
-        let message = entry.message.as_ref()?;
-        let Ok(usage) = message.usage() else {
+    pub(super) fn take(
+        &mut self,
+        entry: &TranscriptEntry<'_>,
+        context: &AnswerContext<'_>,
+    ) -> Option<&'static str> {
+        let Ok(usage) = entry.usage() else {
             return Some("with a `usage` that this version does not know");
         };
-        let (id, usage) = message.id.text().zip(usage)?;
-        let model = message.model.text().unwrap_or("unknown");
-        // Synthetic messages of Claude Code cost nothing.
-        if model == "<synthetic>" {
-            return None;
-        }
-        let tokens = Tokens {
-            input: usage.input_tokens,
-            output: usage.output_tokens,
-            cache_read: usage.cache_read_input_tokens,
-            cache_write: usage.cache_creation_input_tokens,
-            cache_write_1h: usage.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens,
-        };
-        match &mut self.current {
-            Some((current, _, known)) if current == id => *known = tokens,
-            _ => {
-                self.finish();
-                self.current = Some((id.to_owned(), model.to_owned(), tokens));
+        let AnswerUsage { answer, model, tokens, advisors, .. } = usage?;
+        let id = answer.map_or(context.place, hash);
+        self.put(id, model, tokens, context);
+        for (advice, AdvisorUsage { model, tokens }) in (1..).zip(&advisors) {
+            let at = self.put(id.wrapping_add(advice), model, *tokens, context);
+            if let Some(answer) = self.answers.get_mut(at) {
+                answer.is_advice = true;
             }
         }
         None
     }
 
-    /// Counts the answer whose lines were read.
+    fn put(&mut self, id: u64, model: &str, tokens: Tokens, context: &AnswerContext<'_>) -> usize {
+        let tokens = packed(tokens);
+        if let Some(at) = self.known.get(&id).copied() {
+            if let Some(answer) = self.answers.get_mut(at)
+                && sum(tokens) >= sum(answer.tokens)
+            {
+                answer.tokens = tokens;
+            }
+            return at;
+        }
+        let key =
+            CellKey { day: context.day, model: model.to_owned(), branch: context.branch.map(str::to_owned) };
+        let next = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
+        let cell = *self.cells.entry(key).or_insert(next);
+        self.known.insert(id, self.answers.len());
+        self.answers.push(Answer { id, cell, tokens, is_advice: false });
+        self.answers.len() - 1
+    }
+
+    /// Nothing else will be taken.
     pub(super) fn finish(&mut self) {
-        let Some((id, model, tokens)) = self.current.take() else { return };
-        self.by_model.entry(model).or_default().push((hash(&id), tokens));
+        self.known = HashMap::new();
+        self.answers.shrink_to_fit();
+    }
+
+    /// The sums of the answers that are not among those that are known, by day, model and branch.
+    pub(super) fn sums(self, known: &mut HashSet<u64>, own: &PriceTable) -> Vec<UsageCell> {
+        let mut sums = vec![(0, Tokens::default()); self.cells.len()];
+        for Answer { id, cell, tokens, is_advice } in self.answers {
+            let sum = usize::try_from(cell).ok().and_then(|cell| sums.get_mut(cell));
+            if let Some((answers, sum)) = sum.filter(|_| known.insert(id)) {
+                *answers += u64::from(!is_advice);
+                sum.add(unpacked(tokens));
+            }
+        }
+        let cells = self.cells.into_iter().filter_map(|(CellKey { day, model, branch }, at)| {
+            let (answers, tokens) = *sums.get(usize::try_from(at).ok()?)?;
+            let cost = prices::cost(&model, tokens, own);
+            Some(UsageCell { day: day.to_string(), model, branch, answers, tokens, cost })
+        });
+        cells.filter(|cell| cell.answers > 0 || cell.tokens != Tokens::default()).collect()
     }
 }
 
+fn sum(tokens: [u32; 5]) -> u64 {
+    tokens.into_iter().map(u64::from).sum()
+}
+
+fn packed(tokens: Tokens) -> [u32; 5] {
+    let Tokens { input, output, cache_read, cache_write, cache_write_1h } = tokens;
+    [input, output, cache_read, cache_write, cache_write_1h]
+        .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
+}
+
+fn unpacked(tokens: [u32; 5]) -> Tokens {
+    let [input, output, cache_read, cache_write, cache_write_1h] = tokens.map(u64::from);
+    Tokens { input, output, cache_read, cache_write, cache_write_1h }
+}
+
 /// FNV-1a, which is good enough to tell ids apart.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-/// The cost of tokens of a model. None without a price.
-pub(super) fn cost(prices: &PriceTable, model: &str, tokens: Tokens) -> Option<f64> {
-    let PriceConfig { input, output, cache_read, cache_write, cache_write_1h } = *prices.of(model)?;
-    let write = cache_write.unwrap_or(input);
-    #[expect(clippy::cast_precision_loss, reason = "no session has 2^53 tokens")]
-    let part = |tokens: u64, price: Price| tokens as f64 * price.get() / 1e6;
-    let short_lived = tokens.cache_write.saturating_sub(tokens.cache_write_1h);
-    Some(
-        part(tokens.input, input)
-            + part(tokens.output, output)
-            + part(tokens.cache_read, cache_read.unwrap_or(input))
-            + part(short_lived, write)
-            + part(tokens.cache_write_1h, cache_write_1h.unwrap_or(write)),
-    )
 }

@@ -171,6 +171,7 @@ mod tests {
             mark: Mark::None,
             time: None,
             text: number.to_string(),
+            figures: Vec::new(),
             right: String::new(),
             came: Some(Timestamp::from_second(i64::try_from(*number).unwrap()).unwrap()),
         };

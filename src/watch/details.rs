@@ -3,9 +3,11 @@
 use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;
 use super::rows::{RowId, ThreadState};
-use super::thread::AgentThread;
-use super::thread::WatchedSession;
-use super::words::{Clock, elapsed, took};
+use super::thread::{AgentThread, PastCall, WatchedSession};
+use super::usage::{ThreadUsage, UsageTotals, short_number};
+use super::words::{Clock, elapsed, named, took};
+use conclaude_core::config::PriceTable;
+use conclaude_core::prices::Tokens;
 use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
 
@@ -13,12 +15,11 @@ impl Model {
     pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {
         match id {
             RowId::Session(id) | RowId::Unread(id) => {
-                self.sessions.iter().find(|one| one.id == *id).map(|one| session_details(one, clock))
+                self.sessions.get(id).map(|one| session_details(one, &self.prices, clock))
             }
             RowId::Thread(session, agent) | RowId::LeftOut(session, agent) => self
                 .sessions
-                .iter()
-                .find(|one| one.id == *session)
+                .get(session)
                 .and_then(|one| Some((one, one.threads.iter().find(|thread| thread.id == *agent)?)))
                 .map(|(session, thread)| self.thread_details(session, thread, clock)),
             RowId::Line(number) => self.line(*number).map(|line| {
@@ -40,7 +41,7 @@ impl Model {
     }
 
     fn line(&self, number: u64) -> Option<&ActivityLine> {
-        let threads = self.sessions.iter().flat_map(|session| &session.threads);
+        let threads = self.sessions.values().flat_map(|session| &session.threads);
         threads.flat_map(|thread| &thread.lines).find(|line| line.number == number)
     }
 
@@ -52,6 +53,8 @@ impl Model {
         push("agent id", thread.id.as_deref().map(|id| cut(id, MAX_TEXT)));
         push("started", Some(clock.exact(thread.started)));
         push("last sign", Some(clock.exact(thread.last())));
+        details.extend(usage_details(&thread.usage, &self.prices));
+        let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
         push("tool calls", Some(thread.tools.to_string()));
         push("blocks", Some(thread.blocks.to_string()));
         push("denials", Some(thread.denials.to_string()));
@@ -64,11 +67,46 @@ impl Model {
             }
         }
         push("prompt", thread.prompt.clone());
+        details.extend(thread.past.iter().rev().map(|past| ("call", call_in_words(past, clock))));
         details
     }
 }
 
-fn session_details(session: &WatchedSession, clock: &Clock) -> Vec<Detail> {
+/// A past call, with how long it took.
+fn call_in_words(past: &PastCall, clock: &Clock) -> String {
+    let PastCall { call, took: ms, problem } = past;
+    let problem = problem.map(|problem| format!(", {problem}")).unwrap_or_default();
+    format!("{} {} ({}{problem})", clock.time(call.since), named(&call.tool, &call.detail), took(*ms))
+}
+
+fn usage_details(usage: &ThreadUsage, prices: &PriceTable) -> Vec<Detail> {
+    let mut details: Vec<Detail> = usage.model.iter().map(|model| ("model", cut(model, MAX_TEXT))).collect();
+    if let Some((used, max)) = usage.context() {
+        let full = if usage.is_nearly_full() { ": nearly full" } else { "" };
+        let (percent, used, max) = (usage.fill().unwrap_or(0), short_number(used), short_number(max));
+        details.push(("context", format!("{used} of {max} tokens, {percent} %{full}")));
+    }
+    details.extend(totals_details(&UsageTotals::of([usage], prices)));
+    details
+}
+
+fn totals_details(totals: &UsageTotals) -> Vec<Detail> {
+    let mut details = Vec::new();
+    let Tokens { input, output, cache_read, cache_write, .. } = totals.tokens;
+    if totals.tokens.all() > 0 {
+        let parts =
+            [(input, "input"), (output, "output"), (cache_read, "cache read"), (cache_write, "cache write")];
+        let parts = parts.map(|(tokens, what)| format!("{} {what}", short_number(tokens)));
+        details.push(("tokens", parts.join(", ")));
+    }
+    details.extend(totals.cost_in_words().map(|cost| ("cost", cost)));
+    if !totals.unpriced.is_empty() {
+        details.push(("without price", cut(&totals.unpriced.join(", "), MAX_TEXT)));
+    }
+    details
+}
+
+fn session_details(session: &WatchedSession, prices: &PriceTable, clock: &Clock) -> Vec<Detail> {
     let agents = session.threads.iter().filter(|thread| thread.id.is_some()).count() as u64;
     let mut details = vec![
         ("session", cut(&session.id, MAX_TEXT)),
@@ -76,6 +114,9 @@ fn session_details(session: &WatchedSession, clock: &Clock) -> Vec<Detail> {
         ("last sign", clock.exact(session.last())),
         ("agents", (agents + session.left_out).to_string()),
     ];
+    details.extend(session.project_name.iter().map(|project| ("project", project.clone())));
+    details.extend(totals_details(&session.usage(prices)));
+    details.extend(session.client.iter().map(|client| ("client", client.clone())));
     if session.has_ended {
         details.push(("state", "ended".into()));
     }

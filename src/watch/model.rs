@@ -10,6 +10,7 @@ use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
 use super::thread::AgentThread;
 use super::thread::{UnreadParts, WatchedSession};
+use conclaude_core::config::PriceTable;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
@@ -21,14 +22,19 @@ pub(crate) struct Limits {
     pub(crate) threads: usize,
     /// Of one thread.
     pub(crate) lines: usize,
-    /// Of all threads. Beyond it, the oldest session loses its lines.
+    /// Of all threads, with their past calls. Beyond it, the oldest session loses them.
     pub(crate) all_lines: usize,
+    /// Past calls of one thread.
+    pub(crate) calls: usize,
 }
 
 impl Limits {
-    pub(crate) const RECENT: Limits = Limits { sessions: 10, threads: 100, lines: 200, all_lines: 20_000 };
-    pub(crate) const ALL: Limits = Limits { sessions: 1_000, threads: 100, lines: 50, all_lines: 20_000 };
-    pub(crate) const ONE: Limits = Limits { sessions: 1, threads: 1_000, lines: 2_000, all_lines: 20_000 };
+    pub(crate) const RECENT: Limits =
+        Limits { sessions: 10, threads: 100, lines: 200, all_lines: 20_000, calls: 50 };
+    pub(crate) const ALL: Limits =
+        Limits { sessions: 1_000, threads: 100, lines: 50, all_lines: 20_000, calls: 10 };
+    pub(crate) const ONE: Limits =
+        Limits { sessions: 1, threads: 1_000, lines: 2_000, all_lines: 20_000, calls: 500 };
 }
 
 /// A step file as it is now.
@@ -42,14 +48,28 @@ pub(crate) struct StepState {
     pub(crate) current: Option<String>,
 }
 
-/// An agent and its step.
-pub(crate) type StepKey = (Option<String>, String);
+/// A step of an agent, in the project with this index.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StepKey {
+    pub(crate) project: usize,
+    pub(crate) agent: Option<String>,
+    pub(crate) step: String,
+}
+
+/// More sessions are not told apart when they are counted.
+const MAX_KNOWN: usize = 100_000;
 
 pub(crate) struct Model {
     limits: Limits,
     /// Shows only the session whose id starts with this.
     only: Option<String>,
-    pub(super) sessions: Vec<WatchedSession>,
+    /// By id.
+    pub(super) sessions: BTreeMap<String, WatchedSession>,
+    /// The ids of all sessions, also of those that are not shown.
+    known: BTreeSet<String>,
+    /// The project that is being read: its index, and its name where several are shown.
+    project: (usize, Option<String>),
+    pub(super) prices: PriceTable,
     pub(super) running: Vec<RunningCommand>,
     pub(super) steps: BTreeMap<StepKey, StepState>,
     /// The newest time of a dropped session. Older sessions are dropped, too.
@@ -64,11 +84,14 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn new(limits: Limits, only: Option<String>) -> Model {
+    pub(crate) fn new(limits: Limits, only: Option<String>, prices: PriceTable) -> Model {
         Model {
             limits,
             only,
-            sessions: Vec::new(),
+            sessions: BTreeMap::new(),
+            known: BTreeSet::new(),
+            project: (0, None),
+            prices,
             running: Vec::new(),
             steps: BTreeMap::new(),
             left_out: None,
@@ -95,7 +118,11 @@ impl Model {
         let text = |name: &str| record.get(name).and_then(Value::as_str);
         let session = text("session").unwrap_or_default();
         let Some(time) = text("time").and_then(|time| time.parse().ok()) else { return };
-        if !self.is_wanted(session) || !self.make_room(session, time) {
+        if !self.is_wanted(session) {
+            return;
+        }
+        self.know(session);
+        if !self.make_room(session, time) {
             return;
         }
         let (step, call) = (text("step"), record.pointer("/tool/use_id").and_then(Value::as_str));
@@ -121,14 +148,20 @@ impl Model {
         }
         let (event, decision) = (text("event").unwrap_or_default(), text("decision").unwrap_or_default());
         thread.take_decision(event, decision, text("reason"), time);
+        thread.take_question(event, decision, records::permits(record), time);
         let line = records::line(number, time, (line, record), doubt);
         thread.add(line, lines);
+        if let Some(client) = text("client")
+            && let Some(session) = self.sessions.get_mut(session)
+        {
+            session.client.get_or_insert_with(|| cut(client, MAX_TEXT));
+        }
         self.bound_lines();
     }
 
     /// Makes room for a session by dropping the oldest one. Returns false if the new one is older.
     fn make_room(&mut self, session: &str, time: Timestamp) -> bool {
-        if self.sessions.iter().any(|known| known.id == session) {
+        if self.sessions.contains_key(session) {
             return true;
         }
         if self.left_out.is_some_and(|newest| time <= newest) {
@@ -137,14 +170,16 @@ impl Model {
         if self.sessions.len() < self.limits.sessions {
             return true;
         }
-        let oldest = self.sessions.iter().enumerate().min_by_key(|(_, session)| session.last());
-        let Some((at, last)) = oldest.map(|(at, session)| (at, session.last())) else { return true };
+        let oldest = self.sessions.values().min_by_key(|session| session.last());
+        let Some((oldest, last)) = oldest.map(|session| (session.id.clone(), session.last())) else {
+            return true;
+        };
         if last > time {
             self.left_out = self.left_out.max(Some(time));
             return false;
         }
         self.left_out = self.left_out.max(Some(last));
-        self.sessions.remove(at);
+        self.sessions.remove(&oldest);
         true
     }
 
@@ -155,9 +190,10 @@ impl Model {
             return;
         }
         self.added = 0;
-        let mut all: usize = self.sessions.iter().map(WatchedSession::lines).sum();
-        self.sessions.sort_by_key(WatchedSession::last);
-        for session in &mut self.sessions {
+        let mut all: usize = self.sessions.values().map(WatchedSession::lines).sum();
+        let mut sessions: Vec<&mut WatchedSession> = self.sessions.values_mut().collect();
+        sessions.sort_by_key(|session| session.last());
+        for session in sessions {
             if all <= self.limits.all_lines {
                 break;
             }
@@ -177,14 +213,13 @@ impl Model {
             return None;
         }
         let max = self.limits.threads;
-        let at = match self.sessions.iter().position(|known| known.id == session) {
-            Some(at) => at,
-            None => {
-                self.sessions.push(WatchedSession { id: session.to_owned(), ..WatchedSession::default() });
-                self.sessions.len() - 1
-            }
-        };
-        let session = self.sessions.get_mut(at)?;
+        if !self.sessions.contains_key(session) {
+            let (project, project_name) = self.project.clone();
+            let id = session.to_owned();
+            let new = WatchedSession { id, project, project_name, ..WatchedSession::default() };
+            self.sessions.insert(session.to_owned(), new);
+        }
+        let session = self.sessions.get_mut(session)?;
         let at = match session.threads.iter().position(|known| known.id.as_deref() == agent) {
             Some(at) => at,
             None => session.add_thread(agent, time, max),
@@ -208,7 +243,7 @@ impl Model {
             return None;
         }
         let name = agent?;
-        let threads = &self.sessions.iter().find(|known| known.id == session)?.threads;
+        let threads = &self.sessions.get(session)?.threads;
         let newest = |step: Option<&str>| {
             let fits = |thread: &&AgentThread| {
                 thread.id.is_some() && thread.name.as_deref() == Some(name) && thread.step.as_deref() == step
@@ -221,9 +256,9 @@ impl Model {
     /// A gated call that was let through: the agent that it starts works on this step.
     fn note_step(&mut self, session: &str, call: &str, step: &str) {
         let step = cut(step, MAX_TEXT);
-        let mut sessions = self.sessions.iter_mut().filter(|known| known.id == session);
-        let threads = sessions.next().map(|session| &mut session.threads).into_iter().flatten();
-        match threads.into_iter().find(|thread| thread.call.as_deref() == Some(call)) {
+        let mut threads =
+            self.sessions.get_mut(session).map(|session| &mut session.threads).into_iter().flatten();
+        match threads.find(|thread| thread.call.as_deref() == Some(call)) {
             Some(thread) => thread.step = Some(step),
             None => {
                 self.steps_of_calls.insert(call.to_owned(), step);
@@ -237,13 +272,14 @@ impl Model {
     /// Takes what Claude Code wrote beside the transcript of an agent.
     pub(crate) fn meta(&mut self, session: &str, agent: &str, meta: &Meta, time: Timestamp) {
         let step = meta.tool_use_id.as_ref().and_then(|call| self.steps_of_calls.remove(call));
-        let known = self.sessions.iter().find(|known| known.id == session);
+        let known = self.sessions.get(session);
         let known =
             known.and_then(|known| known.threads.iter().find(|thread| thread.id.as_deref() == Some(agent)));
         let last = known.map_or(Timestamp::MIN, |thread| thread.last);
         let Some(thread) = self.thread(session, Some(agent), time) else { return };
         // The time of a file says nothing about the agent: it may have been copied.
         thread.last = last;
+        thread.has_file = true;
         let text = |text: &Option<String>| {
             text.as_deref().map(|text| cut(text, MAX_TEXT)).filter(|text| !text.trim().is_empty())
         };
@@ -258,8 +294,18 @@ impl Model {
         let Some(time) = entry.timestamp.text().and_then(|time| time.parse().ok()) else {
             return !entry.is_message();
         };
-        if self.is_wanted(session) {
+        if !self.is_wanted(session) {
+            return true;
+        }
+        let Some(progress) = &entry.progress else {
             self.take_entry(session, agent, time, entry);
+            return true;
+        };
+        // Older versions wrote what an agent does into the transcript of its caller.
+        if let Some(id) = progress.line.agent_id.text()
+            && !self.has_file(session, id)
+        {
+            self.take_entry(session, Some(id), time, &progress.line);
         }
         true
     }
@@ -271,10 +317,16 @@ impl Model {
         time: Timestamp,
         entry: &TranscriptEntry<'_>,
     ) {
-        let (number, lines) = (self.number(), self.limits.lines);
+        let (number, Limits { lines, calls, .. }) = (self.number(), self.limits);
         let Some(thread) = self.thread(session, agent, time) else { return };
-        let said = thread.take_entry(number, time, entry);
-        if let Some(line) = said.line {
+        let had = thread.past.len();
+        let said = thread.take_entry(number, time, entry, calls);
+        if thread.past.len() > had {
+            self.bound_lines();
+        }
+        if let Some(line) = said.line
+            && let Some(thread) = self.thread(session, agent, time)
+        {
             thread.add(line, lines);
             self.bound_lines();
         }
@@ -284,7 +336,7 @@ impl Model {
             thread.change(sign, time);
         }
         if let Some(title) = said.title
-            && let Some(session) = self.sessions.iter_mut().find(|known| known.id == session)
+            && let Some(session) = self.sessions.get_mut(session)
         {
             session.title = Some(title);
         }
@@ -292,36 +344,64 @@ impl Model {
 
     /// What of a session's transcripts was not read.
     pub(crate) fn unread(&mut self, session: &str, unread: UnreadParts) {
-        if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
+        if let Some(session) = self.sessions.get_mut(session) {
             session.unread = unread;
         }
     }
 
     /// A session has a transcript, whether or not anything of it can be read.
     pub(crate) fn has_transcript(&mut self, session: &str, time: Timestamp) {
-        if self.is_wanted(session) && !self.sessions.iter().any(|known| known.id == session) {
+        if self.is_wanted(session) && !self.sessions.contains_key(session) {
             self.thread(session, None, time);
         }
     }
 
     /// What a session is about, where the part of its transcript that is read does not say it.
     pub(crate) fn first_prompt(&mut self, session: &str, prompt: &str) {
-        if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
+        if let Some(session) = self.sessions.get_mut(session) {
             session.title.get_or_insert_with(|| cut(prompt, MAX_TEXT));
         }
     }
 
     pub(crate) fn ended(&mut self, session: &str, has_ended: bool) {
-        if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
+        if let Some(session) = self.sessions.get_mut(session) {
             session.has_ended = has_ended;
         }
     }
 
-    pub(crate) fn set_running(&mut self, running: Vec<RunningCommand>) {
+    /// The project of what comes next, and its name where several are shown.
+    pub(crate) fn read_project(&mut self, index: usize, name: Option<String>) {
+        self.project = (index, name);
+    }
+
+    /// Counts a session, whether or not it is shown.
+    pub(crate) fn know(&mut self, session: &str) {
+        if !session.is_empty() && self.known.len() < MAX_KNOWN && !self.known.contains(session) {
+            self.known.insert(session.to_owned());
+        }
+    }
+
+    /// How many sessions there are.
+    pub(crate) fn known(&self) -> usize {
+        self.known.len()
+    }
+
+    fn has_file(&self, session: &str, agent: &str) -> bool {
+        let threads = self.sessions.get(session).map(|session| &session.threads).into_iter().flatten();
+        threads.into_iter().any(|thread| thread.has_file && thread.id.as_deref() == Some(agent))
+    }
+
+    pub(crate) fn forget_running(&mut self) {
+        self.running.clear();
+    }
+
+    /// The commands that run in the project that is being read.
+    pub(crate) fn add_running(&mut self, running: Vec<RunningCommand>) {
         let wanted =
             running.into_iter().filter(|one| self.is_wanted(one.session.as_deref().unwrap_or_default()));
-        self.running = wanted.map(cleaned).collect();
-        for one in self.running.clone() {
+        let wanted: Vec<RunningCommand> = wanted.map(cleaned).collect();
+        self.running.extend(wanted.iter().cloned());
+        for one in wanted {
             let Ok(time) = one.started.parse() else { continue };
             let agent = self.agent_of(&one);
             // A running command shows its thread, even before the first record.
@@ -348,14 +428,15 @@ impl Model {
         })
     }
 
-    pub(crate) fn session_ids(&self) -> impl Iterator<Item = &str> {
-        self.sessions.iter().map(|session| session.id.as_str())
+    /// The sessions that are shown, with the index of their project.
+    pub(crate) fn session_ids(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.sessions.values().map(|session| (session.id.as_str(), session.project))
     }
 
     /// The steps of the threads that are shown.
     pub(crate) fn step_keys(&self) -> BTreeSet<StepKey> {
-        let threads = self.sessions.iter().flat_map(|session| &session.threads);
-        threads.filter_map(|thread| Some((thread.id.clone(), thread.step.clone()?))).collect()
+        let threads = self.sessions.values().flat_map(|session| &session.threads);
+        threads.filter_map(AgentThread::step_key).collect()
     }
 
     pub(crate) fn set_step(&mut self, key: StepKey, step: Option<StepState>) {

@@ -41,6 +41,12 @@ pub(super) fn line(
     }
 }
 
+/// Whether a rule answered a request for a permission, so that the user was not asked.
+pub(super) fn permits(record: &Value) -> bool {
+    let rules = list(record, "findings").chain(list(record, "applied")).filter_map(|one| one.get("rule"));
+    rules.into_iter().any(|rule| text(rule, "key").starts_with("permissionRequest.allow"))
+}
+
 impl Details {
     /// The details of the line itself.
     pub(super) fn of_line(&self) -> Vec<Detail> {

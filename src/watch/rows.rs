@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 use super::line::{ActivityLine, MAX_TEXT, Mark, Part, cut};
 use super::model::{Model, StepState};
-use super::thread::AgentThread;
-use super::thread::{UnreadParts, WatchedSession};
+use super::thread::{AgentThread, PermissionWait, UnreadParts, WatchedSession};
 use super::words::{Clock, elapsed, named, step_name, took};
+use conclaude_core::dialect::claude::tools;
 use conclaude_core::text::count;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
@@ -36,6 +36,8 @@ pub(crate) struct TimelineRow {
     pub(crate) text: String,
     /// The part of the text that is shortened first.
     pub(crate) task: Option<String>,
+    /// Tokens, cost and the like, the most important first. They are shown where there is room.
+    pub(crate) figures: Vec<String>,
     /// What is shown at the end of the row: a duration, a date.
     pub(crate) right: String,
     /// When it came. Following selects the newest.
@@ -53,8 +55,21 @@ pub(super) struct ThreadState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) sessions: usize,
+    /// With those that are not shown.
+    pub(crate) all_sessions: usize,
     pub(crate) agents: usize,
     pub(crate) working: usize,
+}
+
+impl Totals {
+    /// `10 of 14 sessions`, where some are not shown.
+    pub(crate) fn sessions_in_words(&self) -> String {
+        if self.sessions < self.all_sessions {
+            format!("{} of {}", self.sessions, count(self.all_sessions as u64, "session"))
+        } else {
+            count(self.sessions as u64, "session")
+        }
+    }
 }
 
 impl Model {
@@ -62,7 +77,7 @@ impl Model {
     pub(crate) fn rows(&self, clock: &Clock, wanted: &str) -> Vec<TimelineRow> {
         let mut rows = Vec::new();
         for session in self.sorted() {
-            rows.push(session_row(session, clock));
+            rows.push(self.session_row(session, clock));
             rows.extend(unread_row(session));
             let key = |thread: &AgentThread| (thread.id.is_some(), thread.started);
             let mut threads: Vec<&AgentThread> = session.threads.iter().collect();
@@ -75,7 +90,7 @@ impl Model {
     }
 
     fn sorted(&self) -> Vec<&WatchedSession> {
-        let mut sessions: Vec<&WatchedSession> = self.sessions.iter().collect();
+        let mut sessions: Vec<&WatchedSession> = self.sessions.values().collect();
         sessions.sort_by_key(|session| session.started());
         sessions
     }
@@ -85,17 +100,18 @@ impl Model {
             let of = |session: &'_ WatchedSession| {
                 session.threads.iter().filter(|thread| thread.id.is_some()).count()
             };
-            self.sessions.iter().map(of).sum()
+            self.sessions.values().map(of).sum()
         };
         let is_working = |session: &WatchedSession, thread: &&AgentThread| {
             self.state(session, thread, clock).mark == Mark::Running
         };
         let working = self
             .sessions
-            .iter()
+            .values()
             .map(|session| session.threads.iter().filter(|thread| is_working(session, thread)).count())
             .sum();
-        Totals { sessions: self.sessions.len(), agents: agents(), working }
+        let sessions = self.sessions.keys().filter(|id| !id.is_empty()).count();
+        Totals { sessions, all_sessions: self.known().max(sessions), agents: agents(), working }
     }
 
     fn add_thread(
@@ -115,6 +131,7 @@ impl Model {
                 mark: Mark::None,
                 time: None,
                 text: format!("{} left out: `conclaude audit show`", count(thread.left_out, "earlier line")),
+                figures: Vec::new(),
                 right: String::new(),
                 came: None,
             });
@@ -146,23 +163,35 @@ impl Model {
             return ThreadState { mark: Mark::Running, text, since: first.started.parse().ok() };
         }
         let is_agent = thread.id.is_some();
-        let (mark, text, since) = match thread
-            .sign
-            .fate(session.has_ended && is_agent, is_recent(thread.last(), clock))
+        let has_recent_sign = is_recent(last_sign(session, thread), clock);
+        let open = thread.open.last();
+        let fate = thread.sign.fate(session.has_ended && is_agent, has_recent_sign);
+        if !session.id.is_empty()
+            && (is_agent || !session.has_ended)
+            && matches!(fate, Fate::Silent(_) | Fate::Running | Fate::Unknown)
+            && let Some(wait) = wait_of(thread)
         {
+            return wait;
+        }
+        let (mark, text, since) = match fate {
             Fate::NeverStopped(why) => (Mark::Bad, format!("never stopped: {}", cut(&why, MAX_TEXT)), None),
             _ if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
             Fate::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
             Fate::Stopped => (Mark::Quiet, "idle".into(), Some(thread.since)),
             _ if session.id.is_empty() => (Mark::None, String::new(), None),
-            Fate::Silent(_) => (Mark::Quiet, "quiet".into(), Some(thread.last())),
+            Fate::Silent(_) => match open {
+                Some(call) => {
+                    (Mark::Warning, format!("stuck: {}", named(&call.tool, &call.detail)), Some(call.since))
+                }
+                None => (Mark::Quiet, "quiet".into(), Some(thread.last())),
+            },
             Fate::Unknown if session.unread.lines == 0 || !thread.is_blank() => {
                 (Mark::Quiet, "quiet".into(), Some(thread.last()))
             }
             Fate::Running | Fate::Unknown if session.unread.lines > 0 && thread.is_blank() => {
                 (Mark::Warning, "nothing of it can be read".into(), None)
             }
-            Fate::Running | Fate::Unknown => match thread.open.last() {
+            Fate::Running | Fate::Unknown => match open {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
                 None => (Mark::Running, "at work".into(), Some(thread.started)),
             },
@@ -196,6 +225,7 @@ impl Model {
             mark,
             time: None,
             text: parts.join(" · "),
+            figures: thread.usage.figures(&self.prices),
             right,
             came: Some(thread.started),
         }
@@ -204,10 +234,60 @@ impl Model {
     /// The step that a thread works on, and the file as it is now.
     pub(super) fn step_of<'a>(&'a self, thread: &'a AgentThread) -> Option<(&'a str, Option<&'a StepState>)> {
         let step = thread.step.as_deref()?;
-        let state = self.steps.get(&(thread.id.clone(), step.to_owned()));
+        let state = thread.step_key().and_then(|key| self.steps.get(&key));
         Some((step_name(step), state))
     }
+
+    fn session_row(&self, session: &WatchedSession, clock: &Clock) -> TimelineRow {
+        let id: String = cut(&session.id, MAX_TEXT).chars().take(8).collect();
+        let unread = if session.unread.lines > 0 { "(no prompt could be read)" } else { "" };
+        let title = session.title.as_deref().unwrap_or(unread);
+        let name = if session.id.is_empty() { "without a session".into() } else { format!("session {id}") };
+        let title = if session.id.is_empty() { "" } else { title };
+        let project = session.project_name.as_deref().unwrap_or_default();
+        let parts = [project, &name, session.client.as_deref().unwrap_or_default(), title];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let is_open = !session.has_ended && is_recent(session.last(), clock);
+        TimelineRow {
+            id: RowId::Session(session.id.clone()),
+            depth: 0,
+            task: None,
+            mark: if is_open { Mark::Running } else { Mark::Quiet },
+            time: None,
+            text: parts.join(" · "),
+            figures: session.usage(&self.prices).figures(),
+            right: clock.date(session.started()),
+            came: None,
+        }
+    }
 }
+
+/// The main thread is quiet while its agents work: their signs count for it.
+fn last_sign(session: &WatchedSession, thread: &AgentThread) -> Timestamp {
+    let is_called = |agent: &&AgentThread| {
+        thread
+            .open
+            .iter()
+            .any(|call| agent.call.as_ref() == Some(&call.id) || tools::starts_agent(&call.tool))
+    };
+    let agents = session.threads.iter().filter(|agent| thread.id.is_none() && agent.id.is_some());
+    agents.filter(is_called).map(AgentThread::last).chain([thread.last()]).max().unwrap_or_default()
+}
+
+/// What the user has to answer before the thread goes on.
+fn wait_of(thread: &AgentThread) -> Option<ThreadState> {
+    let (text, since) = if let Some(PermissionWait { since, what }) = &thread.asked {
+        let what = if what.is_empty() { String::new() } else { format!(": {what}") };
+        (format!("waiting for permission{what}"), *since)
+    } else {
+        let call = thread.open.last().filter(|call| QUESTIONS.contains(&call.tool.as_str()))?;
+        (format!("waiting for your answer: {}", call.tool), call.since)
+    };
+    Some(ThreadState { mark: Mark::Warning, text, since: Some(since) })
+}
+
+/// Tools whose result is the user's answer.
+const QUESTIONS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 fn is_recent(time: Timestamp, clock: &Clock) -> bool {
     i64::try_from(STILL_RUNNING.as_millis()).is_ok_and(|limit| clock.since(time) < limit)
@@ -219,28 +299,6 @@ fn progress(name: &str, step: Option<&StepState>) -> String {
     match &step.current {
         Some(phase) => format!("{phases} {phase}"),
         None => format!("{phases} {}", step.status),
-    }
-}
-
-fn session_row(session: &WatchedSession, clock: &Clock) -> TimelineRow {
-    let id: String = cut(&session.id, MAX_TEXT).chars().take(8).collect();
-    let unread = if session.unread.lines > 0 { "(no prompt could be read)" } else { "" };
-    let title = session.title.as_deref().unwrap_or(unread);
-    let text = match (session.id.is_empty(), title) {
-        (true, _) => "without a session".to_owned(),
-        (false, "") => format!("session {id}"),
-        (false, title) => format!("session {id} · {title}"),
-    };
-    let is_open = !session.has_ended && is_recent(session.last(), clock);
-    TimelineRow {
-        id: RowId::Session(session.id.clone()),
-        depth: 0,
-        task: None,
-        mark: if is_open { Mark::Running } else { Mark::Quiet },
-        time: None,
-        text,
-        right: clock.date(session.started()),
-        came: None,
     }
 }
 
@@ -264,6 +322,7 @@ fn unread_row(session: &WatchedSession) -> Option<TimelineRow> {
         mark: if *lines > 0 { Mark::Warning } else { Mark::None },
         time: None,
         text: cut(&texts.join("; "), MAX_TEXT),
+        figures: Vec::new(),
         right: String::new(),
         came: None,
     })
@@ -277,6 +336,7 @@ fn line_row(line: &ActivityLine, clock: &Clock) -> TimelineRow {
         mark: line.mark,
         time: Some(clock.time(line.time)),
         text: line.text.clone(),
+        figures: Vec::new(),
         right: line.took.map(took).unwrap_or_default(),
         came: Some(line.time),
     }
@@ -290,6 +350,7 @@ fn part_row(number: u64, at: usize, part: &Part) -> TimelineRow {
         mark: part.mark,
         time: None,
         text: part.text.clone(),
+        figures: Vec::new(),
         right: part.took.map(took).unwrap_or_default(),
         came: None,
     }
@@ -304,6 +365,7 @@ fn running_row(running: &RunningCommand, clock: &Clock) -> TimelineRow {
         mark: Mark::Running,
         time: started.map(|time| clock.time(time)),
         text: format!("{} runs `{}`", running.event, cut(&running.command, MAX_TEXT)),
+        figures: Vec::new(),
         right: started.map(|time| elapsed(clock.since(time))).unwrap_or_default(),
         came: started,
     }
@@ -338,6 +400,8 @@ fn filtered(rows: Vec<TimelineRow>, wanted: &str) -> Vec<TimelineRow> {
 pub(crate) fn plain(row: &TimelineRow) -> String {
     let indent = "  ".repeat(row.depth);
     let time = row.time.as_ref().map(|time| format!("{time} ")).unwrap_or_default();
-    let right = if row.right.is_empty() { String::new() } else { format!("  ({})", row.right) };
+    let figures = row.figures.iter().rev().chain(Some(&row.right)).filter(|part| !part.is_empty());
+    let right: Vec<&str> = figures.map(String::as_str).collect();
+    let right = if right.is_empty() { String::new() } else { format!("  ({})", right.join(" · ")) };
     format!("{indent}{} {time}{}{right}", row.mark.symbol(), row.text)
 }

@@ -1,7 +1,7 @@
 //! Feeds the model from the trail, the transcripts of Claude Code, step files and running commands. Growing files are read
 //! incrementally, a little at a time, so that the screen never waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,11 @@ use jiff::Timestamp;
 use super::line::{MAX_TEXT, cut};
 use super::model::{Model, StepKey, StepState};
 use super::thread::UnreadParts;
+use super::{Watch, WatchedProject};
 use conclaude_checks::des::step;
 use conclaude_core::dialect::claude::layout;
 use conclaude_os::files;
-use conclaude_store::audit::{Filter, Reader, Trail};
+use conclaude_store::audit::{Filter, Reader};
 use conclaude_store::store::{Session, running};
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 use conclaude_store::transcript::stream::Counts;
@@ -40,6 +41,8 @@ const MAX_LINE: u64 = 32 << 20;
 
 /// A transcript, and how far it was read.
 struct Transcript {
+    /// The index of its project, and its name where several are shown.
+    project: (usize, Option<String>),
     session: String,
     agent: Option<String>,
     position: LinePosition,
@@ -50,20 +53,49 @@ struct Transcript {
     at_end: Counts,
 }
 
+/// The transcript of a main thread, or of a subagent beside it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct FoundTranscript {
+    /// When it was written to.
+    changed: SystemTime,
+    path: PathBuf,
+    session: String,
+    size: u64,
+}
+
 /// The agents' folder of a session, as it was when it was last looked at.
 type Folders = BTreeMap<PathBuf, Option<SystemTime>>;
 
-pub(crate) struct Source<'a> {
+/// A project whose trail, steps and running commands are read.
+struct ProjectSource<'a> {
     root: PathBuf,
     /// The same without links, as Claude Code names it.
     real_root: PathBuf,
-    claude: Option<PathBuf>,
     reader: Reader<'a>,
+}
+
+/// Where the session of a transcript was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SessionOrigin {
+    /// In the project with this index.
+    Project(usize),
+    /// In another folder, which is shown by its name.
+    Folder(String),
+    Elsewhere,
+}
+
+pub(crate) struct Source<'a> {
+    projects: Vec<ProjectSource<'a>>,
+    /// Sessions of all folders are shown, with their names.
+    all_projects: bool,
+    claude: Option<PathBuf>,
     max_sessions: usize,
     transcripts: BTreeMap<PathBuf, Transcript>,
     folders: Folders,
-    /// Whether the session of a transcript is one of this project.
-    is_ours: BTreeMap<PathBuf, bool>,
+    /// By transcript, with the size at which it was found.
+    origins: BTreeMap<PathBuf, (SessionOrigin, u64)>,
+    /// By the transcript of an agent that is beside the main thread's.
+    sessions_of_agents: BTreeMap<PathBuf, String>,
     steps: BTreeMap<StepKey, (PathBuf, SystemTime)>,
     /// Of sessions whose transcript is not read from its start.
     first_prompts: BTreeMap<String, String>,
@@ -73,26 +105,36 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(crate) fn new(
-        root: &Path,
-        claude: Option<PathBuf>,
-        trail: &'a Trail,
-        max_sessions: usize,
-    ) -> Source<'a> {
+    pub(crate) fn new(watch: &Watch<'a>) -> Source<'a> {
+        let project = |project: &'a WatchedProject| ProjectSource {
+            root: project.root.clone(),
+            real_root: project.root.canonicalize().unwrap_or_else(|_| project.root.clone()),
+            reader: Reader::new(&project.trail),
+        };
         Source {
-            root: root.to_owned(),
-            real_root: root.canonicalize().unwrap_or_else(|_| root.to_owned()),
-            claude,
-            reader: Reader::new(trail),
-            max_sessions,
+            projects: watch.projects.iter().map(project).collect(),
+            all_projects: watch.all_projects,
+            claude: watch.claude.clone(),
+            max_sessions: watch.limits.sessions,
             transcripts: BTreeMap::new(),
             folders: Folders::new(),
-            is_ours: BTreeMap::new(),
+            origins: BTreeMap::new(),
+            sessions_of_agents: BTreeMap::new(),
             steps: BTreeMap::new(),
             first_prompts: BTreeMap::new(),
             next_scan: Instant::now(),
             problem: None,
         }
+    }
+
+    /// The name of a project where several are shown.
+    fn name_of(&self, index: usize) -> Option<String> {
+        let project = self.projects.get(index).filter(|_| self.all_projects)?;
+        Some(cut(&project.root.file_name()?.to_string_lossy(), MAX_TEXT))
+    }
+
+    fn root_of(&self, index: usize) -> &Path {
+        self.projects.get(index).map_or(Path::new(""), |project| &project.root)
     }
 
     /// New sessions are looked for at the next call.
@@ -114,21 +156,32 @@ impl<'a> Source<'a> {
             self.read_steps(model);
             self.next_scan = Instant::now() + SCAN;
         }
-        model.set_running(running::all(&self.root));
+        model.forget_running();
+        for index in 0..self.projects.len() {
+            model.read_project(index, self.name_of(index));
+            model.add_running(running::all(self.root_of(index)));
+        }
         more
     }
 
     fn read_trail(&mut self, model: &mut Model, until: Instant) -> bool {
         let filter = Filter { session: model.only().map(str::to_owned), ..Filter::default() };
         let (mut lines, mut is_cut) = (0, false);
-        let read = self.reader.each_until(&filter, |entry| {
-            model.record(&entry.line, &entry.record, entry.doubt.as_deref());
-            lines += 1;
-            is_cut = lines % LINES == 0 && Instant::now() >= until;
-            Ok(if is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        });
-        if let Err(error) = read {
-            self.problem = Some(format!("the audit trail cannot be read: {error}"));
+        for index in 0..self.projects.len() {
+            model.read_project(index, self.name_of(index));
+            let Some(project) = self.projects.get_mut(index) else { break };
+            let read = project.reader.each_until(&filter, |entry| {
+                model.record(&entry.line, &entry.record, entry.doubt.as_deref());
+                lines += 1;
+                is_cut = lines % LINES == 0 && Instant::now() >= until;
+                Ok(if is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            });
+            if let Err(error) = read {
+                self.problem = Some(format!("the audit trail cannot be read: {error}"));
+            }
+            if is_cut {
+                break;
+            }
         }
         is_cut
     }
@@ -139,6 +192,8 @@ impl<'a> Source<'a> {
             if Instant::now() >= until {
                 return true;
             }
+            let (project, name) = transcript.project.clone();
+            model.read_project(project, name);
             match transcript.read_on(path, model, until) {
                 Ok(is_cut) => more |= is_cut,
                 // It was removed, or cannot be read: the others can.
@@ -149,48 +204,117 @@ impl<'a> Source<'a> {
         more
     }
 
-    /// The transcripts that were written to last.
+    /// The transcripts that were written to last are read; the others are counted.
     fn find_transcripts(&mut self, model: &mut Model) {
-        let Some(claude) = &self.claude else { return };
-        let mut found = main_transcripts(claude, &self.real_root);
-        found.retain(|(_, path)| path.file_stem().is_some_and(|id| model.is_wanted(&id.to_string_lossy())));
+        let Some(claude) = self.claude.clone() else { return };
+        let mut found = self.transcripts_in_folders(&claude);
+        found.retain(|file| model.is_wanted(&file.session));
         found.sort();
-        let mut sessions = 0;
-        for (_, path) in found.iter().rev() {
-            let root = &self.real_root;
-            let is_ours =
-                self.is_ours.entry(path.clone()).or_insert_with(|| sessions::of_file(path).0.is_of(root));
-            if !*is_ours {
-                // A new file has no folder in it yet.
-                self.is_ours.remove(path);
-                continue;
+        let mut shown = BTreeSet::new();
+        for FoundTranscript { path, size, session, .. } in found.iter().rev() {
+            let project = match self.origin_of(path, *size) {
+                SessionOrigin::Elsewhere => continue,
+                SessionOrigin::Project(index) => (index, self.name_of(index)),
+                SessionOrigin::Folder(name) => (self.projects.len(), Some(name)),
+            };
+            model.know(session);
+            if shown.len() < self.max_sessions {
+                shown.insert(session);
             }
-            self.add_session(path, model);
-            sessions += 1;
-            if sessions >= self.max_sessions {
-                break;
+            if shown.contains(session) {
+                model.read_project(project.0, project.1.clone());
+                self.add_session(path, model, &project);
             }
         }
     }
 
-    fn add_session(&mut self, main: &Path, model: &mut Model) {
+    /// A file without a folder in its lines yet is read again when it has grown.
+    fn origin_of(&mut self, path: &Path, size: u64) -> SessionOrigin {
+        match self.origins.get(path) {
+            Some((origin, at)) if *origin != SessionOrigin::Elsewhere || *at == size => origin.clone(),
+            _ => {
+                let origin = self.find_origin(path);
+                self.origins.insert(path.to_owned(), (origin.clone(), size));
+                origin
+            }
+        }
+    }
+
+    fn find_origin(&self, path: &Path) -> SessionOrigin {
+        let session = sessions::of_file(path).0;
+        let ours = self.projects.iter().enumerate().filter(|(_, project)| session.is_of(&project.real_root));
+        // A project may be in another one: the inner one counts.
+        if let Some((index, _)) = ours.max_by_key(|(_, project)| project.real_root.as_os_str().len()) {
+            return SessionOrigin::Project(index);
+        }
+        match session.start().cwd.filter(|_| self.all_projects) {
+            Some(cwd) => {
+                let name = cwd.file_name().unwrap_or(cwd.as_os_str());
+                SessionOrigin::Folder(cut(&name.to_string_lossy(), MAX_TEXT))
+            }
+            None => SessionOrigin::Elsewhere,
+        }
+    }
+
+    /// The session of a transcript. Beside the main thread's, only the lines of an agent say whose it is.
+    fn session_of(&mut self, path: &Path) -> String {
+        if layout::agent_id(path).is_none() {
+            return path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        }
+        let known = self.sessions_of_agents.entry(path.to_owned());
+        known.or_insert_with(|| sessions::of_file(path).0.id).clone()
+    }
+
+    /// The transcripts in the folders that may be meant.
+    fn transcripts_in_folders(&mut self, claude: &Path) -> Vec<FoundTranscript> {
+        let folders: Vec<PathBuf> = if self.all_projects {
+            let all = std::fs::read_dir(claude.join("projects")).into_iter().flatten().flatten();
+            all.map(|folder| folder.path()).collect()
+        } else {
+            let roots = self.projects.iter();
+            roots.flat_map(|project| sessions::folders_of_project(claude, &project.real_root)).collect()
+        };
+        let mut found = Vec::new();
+        for entry in folders.into_iter().flat_map(std::fs::read_dir).flatten().flatten() {
+            let path = entry.path();
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_file()
+                && layout::is_transcript(&path)
+                && let Ok(changed) = metadata.modified()
+            {
+                let session = self.session_of(&path);
+                found.push(FoundTranscript { changed, path, session, size: metadata.len() });
+            }
+        }
+        found
+    }
+
+    fn add_session(&mut self, main: &Path, model: &mut Model, project: &(usize, Option<String>)) {
         let folder = layout::subagents(main);
         let changed = folder.metadata().and_then(|metadata| metadata.modified()).ok();
         if self.folders.get(main) == Some(&changed) {
             return;
         }
         self.folders.insert(main.to_owned(), changed);
-        let (SessionFiles { id, agents, .. }, _) = sessions::of_file(main);
-        self.add(main.to_owned(), &id, None);
+        let (SessionFiles { id, agents, main: own }, _) = sessions::of_file(main);
+        if own.is_some() {
+            self.add(main.to_owned(), &id, None, project);
+        }
         for agent in agents {
             let time = agent.path.metadata().and_then(|metadata| metadata.modified()).ok();
             let time = time.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(Timestamp::now);
             model.meta(&id, &agent.id, &agent.meta, time);
-            self.add(agent.path, &id, Some(agent.id));
+            self.add(agent.path, &id, Some(agent.id), project);
         }
     }
 
-    fn add(&mut self, path: PathBuf, session: &str, agent: Option<String>) {
+    fn add(
+        &mut self,
+        path: PathBuf,
+        session: &str,
+        agent: Option<String>,
+        project: &(usize, Option<String>),
+    ) {
         if self.transcripts.contains_key(&path) {
             return;
         }
@@ -201,6 +325,7 @@ impl<'a> Source<'a> {
             self.first_prompts.extend(prompt.map(|prompt| (session.to_owned(), cut(&prompt, MAX_TEXT))));
         }
         let transcript = Transcript {
+            project: project.clone(),
             session: session.to_owned(),
             agent,
             position: if byte == 0 { LinePosition::START } else { LinePosition { byte, lines: None } },
@@ -217,6 +342,8 @@ impl<'a> Source<'a> {
             if transcript.counts.unread() + transcript.at_end.unread() > 0 {
                 let time = path.metadata().and_then(|metadata| metadata.modified()).ok();
                 let time = time.and_then(|time| Timestamp::try_from(time).ok());
+                let (project, name) = transcript.project.clone();
+                model.read_project(project, name);
                 model.has_transcript(&transcript.session, time.unwrap_or_else(Timestamp::now));
             }
         }
@@ -224,19 +351,21 @@ impl<'a> Source<'a> {
 
     fn look_at_sessions(&mut self, model: &mut Model) {
         self.add_broken(model);
-        let ids: Vec<String> = model.session_ids().map(str::to_owned).collect();
-        for id in ids {
-            model.ended(&id, Session::new(&self.root, &id).has_ended());
-            let mut counts = Counts::default();
-            let mut skipped = 0;
-            for transcript in self.transcripts.values().filter(|transcript| transcript.session == id) {
-                counts.add(&transcript.counts);
-                counts.add(&transcript.at_end);
-                skipped += transcript.skipped;
-            }
+        let ids: Vec<(String, usize)> =
+            model.session_ids().map(|(id, project)| (id.to_owned(), project)).collect();
+        let mut unread: BTreeMap<&str, (Counts, u64)> = BTreeMap::new();
+        for transcript in self.transcripts.values() {
+            let (counts, skipped) = unread.entry(&transcript.session).or_default();
+            counts.add(&transcript.counts);
+            counts.add(&transcript.at_end);
+            *skipped += transcript.skipped;
+        }
+        for (id, project) in ids {
+            model.ended(&id, Session::new(self.root_of(project), &id).has_ended());
             if let Some(prompt) = self.first_prompts.get(&id) {
                 model.first_prompt(&id, prompt);
             }
+            let (counts, skipped) = unread.remove(id.as_str()).unwrap_or_default();
             model.unread(&id, UnreadParts { lines: counts.unread(), problems: counts.problems(), skipped });
         }
     }
@@ -259,9 +388,10 @@ impl<'a> Source<'a> {
     }
 
     /// An agent in a worktree has the step file there.
-    fn step_path(&self, (agent, step): &StepKey) -> PathBuf {
-        let worktree = agent.as_ref().map(|id| layout::worktree(&self.root, id).join(step));
-        worktree.filter(|path| path.is_file()).unwrap_or_else(|| self.root.join(step))
+    fn step_path(&self, StepKey { project, agent, step }: &StepKey) -> PathBuf {
+        let root = self.root_of(*project);
+        let worktree = agent.as_ref().map(|id| layout::worktree(root, id).join(step));
+        worktree.filter(|path| path.is_file()).unwrap_or_else(|| root.join(step))
     }
 }
 
@@ -292,24 +422,6 @@ impl Transcript {
         self.at_end = stream.at_end();
         read.map(|()| is_cut)
     }
-}
-
-/// The transcripts of main threads of sessions that may be of this project, with when they were written to.
-fn main_transcripts(claude: &Path, root: &Path) -> Vec<(SystemTime, PathBuf)> {
-    let mut found = Vec::new();
-    for folder in sessions::folders_of_project(claude, root) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_file()
-                && layout::is_transcript(&path)
-                && let Ok(changed) = metadata.modified()
-            {
-                found.push((changed, path));
-            }
-        }
-    }
-    found
 }
 
 /// Where the first line starts that is to be read.

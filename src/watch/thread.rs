@@ -5,6 +5,10 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::line::{ActivityLine, MAX_TEXT, cut};
+use super::model::StepKey;
+use super::usage::{ThreadUsage, UsageTotals};
+use super::words::named;
+use conclaude_core::config::PriceTable;
 use conclaude_core::decide::Word;
 use conclaude_store::transcript::fate::{self, Sign};
 
@@ -20,9 +24,33 @@ pub(super) struct OpenCall {
     pub(super) since: Timestamp,
 }
 
+/// A call of a tool that has its result.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PastCall {
+    pub(super) call: OpenCall,
+    pub(super) took: i64,
+    /// What went wrong.
+    pub(super) problem: Option<&'static str>,
+}
+
+/// What the user is asked for, since when.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PermissionWait {
+    pub(super) since: Timestamp,
+    pub(super) what: String,
+}
+
 /// The main thread, or a subagent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgentThread {
+    /// The index of the project that it is of.
+    pub(super) project: usize,
+    /// It has a transcript of its own.
+    pub(super) has_file: bool,
+    pub(super) usage: ThreadUsage,
+    /// The newest last.
+    pub(super) past: VecDeque<PastCall>,
+    pub(super) asked: Option<PermissionWait>,
     /// The agent's id; none for the main thread.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
@@ -52,6 +80,11 @@ impl AgentThread {
             Some(description) => format!("{name} \"{description}\""),
             None => name,
         }
+    }
+
+    pub(super) fn step_key(&self) -> Option<StepKey> {
+        let step = self.step.clone()?;
+        Some(StepKey { project: self.project, agent: self.id.clone(), step })
     }
 
     /// Nothing is known of what it did.
@@ -101,6 +134,35 @@ impl AgentThread {
         }
     }
 
+    /// Notes that the user is asked for a permission, where a record says so.
+    pub(super) fn take_question(&mut self, event: &str, decision: &str, is_permitted: bool, time: Timestamp) {
+        let is_asked = match event {
+            "PermissionRequest" => decision != Word::Denied.as_str() && !is_permitted,
+            "PreToolUse" => decision == Word::Asked.as_str(),
+            // Others come while nothing is at work.
+            "Notification" => !self.open.is_empty(),
+            _ => false,
+        };
+        if is_asked {
+            let what = self.open.last().map(|call| named(&call.tool, &call.detail)).unwrap_or_default();
+            self.asked = Some(PermissionWait { since: time, what });
+        } else {
+            self.answered(time);
+        }
+    }
+
+    /// Something came after a question.
+    pub(super) fn answered(&mut self, time: Timestamp) {
+        self.asked = self.asked.take().filter(|asked| asked.since >= time);
+    }
+
+    pub(super) fn finish_call(&mut self, past: PastCall, max: usize) {
+        self.past.push_back(past);
+        if self.past.len() > max {
+            self.past.pop_front();
+        }
+    }
+
     pub(super) fn open_call(&mut self, call: OpenCall) {
         self.tools += 1;
         if self.open.len() == MAX_OPEN_CALLS {
@@ -113,6 +175,11 @@ impl AgentThread {
 #[derive(Clone, Debug, Default)]
 pub(super) struct WatchedSession {
     pub(super) id: String,
+    /// The index of its project, and its name where several are shown.
+    pub(super) project: usize,
+    pub(super) project_name: Option<String>,
+    /// The client, where it is not Claude Code.
+    pub(super) client: Option<String>,
     /// The last prompt.
     pub(super) title: Option<String>,
     pub(super) has_ended: bool,
@@ -142,14 +209,19 @@ impl WatchedSession {
         self.threads.iter().map(AgentThread::last).max().unwrap_or(Timestamp::MIN)
     }
 
+    pub(super) fn usage(&self, prices: &PriceTable) -> UsageTotals {
+        UsageTotals::of(self.threads.iter().map(|thread| &thread.usage), prices)
+    }
+
     pub(super) fn lines(&self) -> usize {
-        self.threads.iter().map(|thread| thread.lines.len()).sum()
+        self.threads.iter().map(|thread| thread.lines.len() + thread.past.len()).sum()
     }
 
     pub(super) fn forget_lines(&mut self) {
         for thread in &mut self.threads {
             thread.left_out += thread.lines.len() as u64;
             thread.lines = Default::default();
+            thread.past = Default::default();
         }
     }
 
@@ -167,8 +239,8 @@ impl WatchedSession {
             }
         }
         let id = agent.map(str::to_owned);
-        let thread =
-            AgentThread { id, started: time, last: time, since: Timestamp::MIN, ..AgentThread::default() };
+        let (project, since) = (self.project, Timestamp::MIN);
+        let thread = AgentThread { id, project, started: time, last: time, since, ..AgentThread::default() };
         // The main thread comes first.
         let at = if agent.is_none() { 0 } else { self.threads.len() };
         self.threads.insert(at, thread);

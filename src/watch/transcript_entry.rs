@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::line::{ActivityLine, Details, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
-use super::thread::{AgentThread, OpenCall};
+use super::thread::{AgentThread, OpenCall, PastCall};
 use super::words::{inside, named};
 use conclaude_core::dialect::claude::prompt;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
@@ -21,13 +21,22 @@ pub(super) struct EntryUpdate {
     pub(super) of_agent: Option<(String, Sign)>,
 }
 
+/// When a call ended, and how many are kept.
+struct CallEnd {
+    time: Timestamp,
+    max_calls: usize,
+}
+
 impl AgentThread {
     pub(super) fn take_entry(
         &mut self,
         number: u64,
         time: Timestamp,
         entry: &TranscriptEntry<'_>,
+        max_calls: usize,
     ) -> EntryUpdate {
+        self.usage.take(entry);
+        self.answered(time);
         let line = |mark: Mark, text: String| ActivityLine {
             number,
             time,
@@ -61,7 +70,8 @@ impl AgentThread {
             self.change(Sign::Working(None), time);
         }
         for result in entry.results() {
-            said.line = self.take_result(result, &line).or(said.line);
+            let ended = CallEnd { time, max_calls };
+            said.line = self.take_result(result, &ended, &line).or(said.line);
             self.change(Sign::Working(None), time);
         }
         said
@@ -126,12 +136,21 @@ impl AgentThread {
     fn take_result(
         &mut self,
         result: &MessageBlock<'_>,
+        ended: &CallEnd,
         line: &dyn Fn(Mark, String) -> ActivityLine,
     ) -> Option<ActivityLine> {
         let id = result.tool_use_id.text()?;
         let at = self.open.iter().position(|call| call.id == id)?;
         let call = self.open.remove(at);
-        if !result.is_denied_by_hook() {
+        let is_denied = result.is_denied_by_hook();
+        let problem = match result.is_error.is_true() {
+            _ if is_denied => Some("denied by a hook"),
+            true => Some("failed"),
+            false => None,
+        };
+        let took = (ended.time.as_millisecond() - call.since.as_millisecond()).max(0);
+        self.finish_call(PastCall { call: call.clone(), took, problem }, ended.max_calls);
+        if !is_denied {
             return None;
         }
         let why = result.answer(MAX_DETAIL).unwrap_or_default();

@@ -102,7 +102,7 @@ fn draw_head(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let follows = if app.follows { "following" } else { "not following" };
     let counts = format!(
         "{}, {}, {} at work · {follows} ",
-        count(totals.sessions as u64, "session"),
+        totals.sessions_in_words(),
         count(totals.agents as u64, "agent"),
         totals.working
     );
@@ -198,6 +198,15 @@ fn draw_row(row: &TimelineRow, has_colours: bool, area: Rect, buffer: &mut Buffe
     let right = row.right.width();
     let is_right_shown = right > 0 && room > right + 12;
     let room = if is_right_shown { room - right - 2 } else { room };
+    let figures = figures_that_fit(row, room);
+    let columns_of_figures = columns(&figures);
+    if columns_of_figures > 0 {
+        let end = if is_right_shown { area.right() - columns(&row.right) - 3 } else { area.right() - 1 };
+        let at = end.saturating_sub(columns_of_figures);
+        let style = Style::new().add_modifier(Modifier::DIM);
+        put(buffer, (at, area.y), Label { text: &figures, width: figures.width() }, style);
+    }
+    let room = if columns_of_figures > 0 { room - figures.width() - 2 } else { room };
     put(buffer, (x, area.y), Label { text: &fit(&with_short_task(row, room), room), width: room }, plain);
     if is_right_shown {
         put(
@@ -278,6 +287,27 @@ fn columns(text: &str) -> u16 {
 
 /// A task keeps at least this many columns.
 const MIN_TASK: usize = 8;
+
+/// The title of a session keeps this many columns beside its figures.
+const MIN_TITLE: usize = 34;
+
+/// As many figures as fit beside the text, the most important ones. The text comes first: only its task is shortened for them.
+fn figures_that_fit(row: &TimelineRow, room: usize) -> String {
+    let width = row.text.width();
+    let task = row.task.as_ref().map_or(0, |task| task.width().saturating_sub(MIN_TASK));
+    let needed = if row.depth == 0 { width.min(MIN_TITLE) } else { width.saturating_sub(task) };
+    let mut shown: Vec<&str> = Vec::new();
+    let mut used = needed + 2;
+    for figure in &row.figures {
+        used += figure.width() + if shown.is_empty() { 0 } else { 3 };
+        if used > room {
+            break;
+        }
+        shown.push(figure);
+    }
+    shown.reverse();
+    shown.join(" · ")
+}
 
 /// The text of a row. If it does not fit, its task is shortened first: the state of the agent matters more.
 fn with_short_task(row: &TimelineRow, room: usize) -> Cow<'_, str> {

@@ -22,7 +22,13 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
+    /// Opens a report, which says when it is ready.
     pub(crate) fn open(page: &Path) -> Browser {
+        Browser::open_until(page, "document.documentElement?.dataset.ready")
+    }
+
+    /// Opens a page and waits until this expression is true.
+    pub(crate) fn open_until(page: &Path, is_ready: &str) -> Browser {
         let folder = crate::common::scratch();
         let pipe = |name: &str| {
             let path = folder.path().join(name);
@@ -45,11 +51,11 @@ impl Browser {
         let from = BufReader::new(File::open(from).unwrap());
         let mut browser =
             Browser { child, to, from, id: 0, session: None, events: Vec::new(), _folder: folder };
-        browser.attach(page);
+        browser.attach(page, is_ready);
         browser
     }
 
-    fn attach(&mut self, page: &Path) {
+    fn attach(&mut self, page: &Path, is_ready: &str) {
         let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
         let attached = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
         self.session = attached["sessionId"].as_str().map(str::to_owned);
@@ -60,7 +66,9 @@ impl Browser {
         let watch = "window.longTasks = []; new PerformanceObserver(list => window.longTasks.push(...list.getEntries().map(task => task.duration))).observe({entryTypes: ['longtask']})";
         self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": watch}));
         self.call("Page.navigate", json!({"url": format!("file://{}", page.display())}));
-        self.evaluate("new Promise(done => { const look = () => document.documentElement?.dataset.ready ? done(1) : setTimeout(look, 20); look(); })");
+        self.evaluate(&format!(
+            "new Promise(done => {{ const look = () => {is_ready} ? done(1) : setTimeout(look, 20); look(); }})"
+        ));
     }
 
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
@@ -164,6 +172,19 @@ impl Browser {
         let path = self.pictures().join(format!("{name}.png"));
         std::fs::write(&path, base64(&data)).unwrap();
         path
+    }
+
+    /// A picture of the page from top to bottom.
+    pub(crate) fn whole_page(&mut self, name: &str) {
+        self.settle();
+        // Sections that are not in view have no size of their own.
+        let show = "document.querySelectorAll('#sections > section, #first > section').forEach(one => one.style.contentVisibility = 'visible')";
+        self.evaluate(show);
+        let size = self.evaluate("[innerWidth, document.documentElement.scrollHeight]");
+        let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
+        let params = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        let data = self.call("Page.captureScreenshot", params)["data"].as_str().unwrap().to_owned();
+        std::fs::write(self.pictures().join(format!("{name}.png")), base64(&data)).unwrap();
     }
 
     /// Where somebody looks for them.

@@ -17,4 +17,8 @@ mod common;
 #[cfg(target_os = "linux")]
 mod chromium;
 #[cfg(target_os = "linux")]
+mod documented;
+#[cfg(target_os = "linux")]
 mod page;
+#[cfg(target_os = "linux")]
+mod site;

@@ -45,7 +45,7 @@ fn session() -> Test {
     test.payload("tool_name", "Write").payload("tool_input", write).run().status(2).again()
 }
 
-fn page(test: &Test) -> PathBuf {
+pub(crate) fn page(test: &Test) -> PathBuf {
     let path = test.root().join("report.html");
     let started = Instant::now();
     let output = conclaude_in(&test.root()).args(["report", "-o"]).arg(&path).output().unwrap();
@@ -112,7 +112,7 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     assert_ne!(picture(&mut browser), before);
     browser.key("0");
     assert_eq!(picture(&mut browser), before);
-    browser.click(".card:nth-child(8)");
+    browser.click("[data-card=denied]");
     assert_eq!(browser.text("#records-count"), "1 of 3", "the card of denials filters");
     browser.key("c");
     // Dark, and narrow.
@@ -127,10 +127,17 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
         "nothing to scroll to the side"
     );
     browser.size(1400, 900);
-    // Sections further down.
-    assert!(browser.text("#hooks-section").contains("exited with code 127, which blocks nothing"));
-    assert!(browser.text("#lost-section").contains("calls a tool that never answered"));
-    browser.evaluate("document.getElementById('hooks-section').scrollIntoView()");
+    // Sections further down exist when they are in view.
+    for (section, says) in [
+        ("lost", "calls a tool that never answered"),
+        ("hooks", "exited with code 127, which blocks nothing"),
+    ] {
+        let show =
+            format!("document.getElementById('{section}-section').scrollIntoView({{behavior: 'instant'}})");
+        browser.evaluate(&show);
+        browser.settle();
+        assert!(browser.text(&format!("#{section}-section")).contains(says), "{section}");
+    }
     browser.screenshot("sections");
     // Printed, all rows are there.
     browser.evaluate("window.dispatchEvent(new Event('beforeprint'))");
@@ -152,6 +159,92 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
+/// Sessions of several projects, models and days; made up, in the forms of several versions of Claude Code.
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts");
+
+#[test]
+fn usage_is_shown_by_day_model_project_and_branch_at_any_width() {
+    let test = Test::stop();
+    let path = test.root().join("report.html");
+    let mut command = conclaude_in(&test.root());
+    command.env("CLAUDE_CONFIG_DIR", FIXTURES).args(["report", "--all-projects", "-o"]).arg(&path);
+    assert!(command.output().unwrap().status.success());
+    let mut browser = Browser::open(&path);
+    for (width, theme) in [(1400, "light"), (1400, "dark"), (420, "dark"), (420, "light")] {
+        browser.size(width, 900);
+        browser.evaluate(&format!("document.documentElement.dataset.theme = '{theme}'; recolour()"));
+        browser.whole_page(&format!("usage-{width}-{theme}"));
+        let overflows = "document.documentElement.scrollWidth > innerWidth";
+        assert_eq!(browser.evaluate(overflows), false, "{width}: nothing to scroll to the side");
+        let tops = "['theme', 'keys'].map(id => document.getElementById(id).offsetTop)";
+        let tops = browser.evaluate(tops);
+        assert_eq!(tops[0], tops[1], "{width}: `?` is beside its neighbour");
+    }
+    // On a narrow screen the rows of a table are cards with all their figures.
+    let cut = "[...document.querySelectorAll('#agents-section td')].filter(cell => cell.textContent && cell.getBoundingClientRect().right > innerWidth).length";
+    assert_eq!(browser.evaluate(cut), 0);
+    let label = "getComputedStyle(document.querySelector('#agents-section td.n'), '::before').content";
+    assert_eq!(browser.evaluate(label), "\"time\"");
+    browser.size(1400, 900);
+    assert_eq!(browser.count(".bar"), 6, "a bar for each day");
+    assert_eq!(browser.text("#usage-section h2"), "Cost by day");
+    browser.evaluate("[...document.querySelectorAll('#usage-section button')].find(one => one.textContent === 'tokens').click()");
+    browser.settle();
+    assert!(browser.text("#usage-section .scale").contains("tokens"));
+    assert_eq!(browser.count("#models-section tbody tr"), 7);
+    assert!(browser.text("#models-section").contains("claude-next-9"));
+    assert!(browser.text("#usage-section .note").contains("claude-next-9"), "a model without a price");
+    // A session is called by what was asked for; a click shows it alone.
+    let sessions = browser.text("#sessions-section");
+    assert!(sessions.contains("Add a discount to the cart."), "{sessions}");
+    assert_eq!(browser.count("#sessions-section tr.group"), 5, "grouped by day");
+    browser.click("#sessions-section tbody tr:nth-child(2)");
+    assert_eq!((browser.count("#sessions-section tr[tabindex]"), browser.count(".bar")), (1, 1));
+    browser.click("#clear");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_page_of_1_000_sessions_is_small_and_loads_at_once() {
+    let test = Test::stop();
+    let mut start = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * 90);
+    for number in 0..1_000 {
+        start += jiff::SignedDuration::from_mins(130);
+        let mut all = Transcripts::of(&test.root(), &format!("{number:08}-aaaa-4aaa-8aaa-000000000001"));
+        all.at(start);
+        all.prompt(None, &format!("Change number {number}: make the list of orders faster for large shops"));
+        for call in 0..12 {
+            let id = format!("t{call}");
+            let file = test.root().join(format!("src/module_{call}/file_{number}.ts"));
+            all.calls(None, &id, "Edit", json!({"file_path": file, "old_string": "a", "new_string": "b"}));
+            all.result(None, &id, "ok", false);
+        }
+        if number % 2 == 0 {
+            all.meta("a1", "coder", "Write the tests of the change").prompt(Some("a1"), "Write the tests.");
+            all.calls(
+                Some("a1"),
+                "b1",
+                "Bash",
+                json!({"command": "npm test -- --grep 'orders of large shops'"}),
+            );
+            all.result(Some("a1"), "b1", "ok", false).says(Some("a1"), "Done.");
+        }
+        all.says(None, "Done.");
+    }
+    let path = page(&test);
+    let bytes = path.metadata().unwrap().len();
+    assert!(bytes < 5_000_000, "{bytes} bytes");
+    let mut browser = Browser::open(&path);
+    let load = "performance.getEntriesByType('navigation')[0].domComplete";
+    let load = browser.evaluate(load).as_f64().unwrap();
+    println!("figure: {load:.0} ms to load a page of 1,000 sessions with {bytes} bytes");
+    // It is to be under two seconds, on a machine that has nothing else to do.
+    assert!(load < 30_000.0, "{load} ms");
+    assert_eq!(browser.text("[data-card=sessions] b"), "1,000");
+    browser.screenshot("sessions");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 /// The middle of a lane on the screen.
 fn lane_of(browser: &mut Browser, index: u32) -> f64 {
     let script = format!(
@@ -165,12 +258,15 @@ fn picture(browser: &mut Browser) -> serde_json::Value {
 }
 
 #[test]
-fn a_project_without_records_has_a_page_that_says_so() {
+fn a_page_has_no_cards_and_sections_without_anything() {
     let test = Test::stop();
     Transcripts::of(&test.root(), "session-1").prompt(None, "Hello.").says(None, "Hello.");
     let mut browser = Browser::open(&page(&test));
-    assert_eq!(browser.text("#rows"), "No records: the audit trail is empty here.");
-    assert_eq!(browser.text("#findings-section .note"), "No findings.");
+    assert_eq!(browser.evaluate("document.getElementById('records-section').hidden"), true);
+    let sections = browser.evaluate("[...document.querySelectorAll('#sections section')].map(one => one.id)");
+    assert_eq!(sections, json!(["models-section", "agents-section", "read-section"]));
+    let cards = browser.evaluate("[...document.querySelectorAll('.card')].map(one => one.dataset.card)");
+    assert_eq!(cards, json!(["sessions", "tokens out"]), "nothing that is 0");
     browser.screenshot("empty");
     assert_eq!(browser.complaints(), [""; 0]);
 }
@@ -325,7 +421,7 @@ fn a_filter_says_what_it_hides_and_escape_takes_the_search_back() {
     browser.key("/");
     browser.types("nothing-has-this");
     assert_eq!(browser.text("#records-count"), format!("0 of {all}"));
-    for section in ["commands", "steps", "findings", "hooks", "lost", "files"] {
+    for section in ["commands", "steps", "findings", "hooks"] {
         assert_eq!(browser.text(&format!("#{section}-section .note")), "None that match the filter.");
     }
     browser.screenshot("filtered");

@@ -278,7 +278,7 @@ fn the_start_of_a_session_does_what_readable_files_say_beside_the_error_of_anoth
         1 | bogus: 1
           | ^^^^^ not a key of this section
           |
-          = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`"
+          = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, `clients`, `budget`, and events in camelCase, such as `subagentStop`"
     }
     ----- stderr: the same
     "#);

@@ -21,9 +21,9 @@ fn help_and_version_are_answered() {
 
     Commands:
       demo         Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
-      init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
-      install      Register conclaude in Claude Code's settings
-      uninstall    Remove conclaude from Claude Code's settings, and say what stays
+      init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code or other clients
+      install      Register conclaude in the settings of Claude Code, or of other clients
+      uninstall    Remove conclaude from the settings of Claude Code, or of other clients, and say what stays
       trust        Trust the commands of this project's config, where conclaude is registered with --user
       doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
@@ -36,6 +36,7 @@ fn help_and_version_are_answered() {
       explain      Explain what would be decided at an event, and by which rules; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again
       allow        Permit a call that was denied or asked about: the same call is let through once, or for its session
+      budget       Show how far the budgets of this project's sessions are used, or raise one
       test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       report       Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON
@@ -133,6 +134,7 @@ fn each_subcommand_and_event_has_help() {
 
     Options:
           --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
+          --plugin      The same for Claude Code's plugin: do nothing where settings register the event as well
       -h, --help        Print help
 
     Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.
@@ -143,6 +145,7 @@ fn each_subcommand_and_event_has_help() {
 
     Options:
           --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
+          --plugin      The same for Claude Code's plugin: do nothing where settings register the event as well
       -h, --help        Print help
 
     Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::common::des::{STEP, des, ok, phase, project, refused, shows};
 use crate::common::snapshot::{pretty, steady};
 use crate::common::workflow::{MARKERS, done};
-use crate::common::{LEAVES_A_CHILD, Test, conclaude_in};
+use crate::common::{LEAVES_A_CHILD, Test, binary, conclaude_in, run_in};
 
 #[test]
 fn a_run_is_shown_recorded_and_ends_with_the_commands_code() {
@@ -333,4 +333,39 @@ fn with_a_sandbox_only_commands_of_the_config_are_run() {
     let test = test.config("enforce: [sandbox]\ndes: {evidence: {PREPARE: 'true'}}\n");
     assert_eq!(des(&test, &["run", STEP, "PREPARE"]).status.code(), Some(0));
     assert_eq!(phase(&test, "PREPARE")["outcome"], "PASS");
+}
+
+/// These subcommands run outside of the sandbox, and Claude can make a folder with a config that names any command.
+#[cfg(target_os = "linux")]
+#[test]
+fn in_an_enforced_session_only_its_own_config_names_commands() {
+    let test = project().config("enforce: [sandbox]\ndes: {evidence: {PREPARE: 'true'}}\n");
+    let test = test
+        .file("evil/.conclaude.yaml", "des: {evidence: {PREPARE: 'echo escaped > found'}}\n")
+        .file("evil/.git/HEAD", "");
+    let root = test.root();
+    std::fs::create_dir_all(root.join("evil/steps")).unwrap();
+    std::fs::copy(root.join(STEP), root.join("evil").join(STEP)).unwrap();
+    let client = root.join(".home/claude");
+    std::fs::create_dir_all(root.join(".home")).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", &client).unwrap();
+    let run = |session: &str, folder: &str| {
+        let mut command = test.program(&client);
+        // The process of Claude Code stays where the session started.
+        let script = format!("sh -c 'cd {folder} && \"$0\" des run \"$1\" PREPARE' \"$0\" \"$1\"; exit $?");
+        command.args(["-c", &script]).arg(binary()).arg(STEP);
+        let output =
+            command.current_dir(root.join(session)).env_remove("CLAUDE_PROJECT_DIR").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(run_in(&root, &["install", "--enforce"]).0, Some(0));
+    let (code, said) = run("", "evil");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("this is another project than that of the session"), "{said}");
+    assert!(!root.join("evil/found").exists());
+    let (code, said) = run("", "steps/..");
+    assert_eq!(code, Some(0), "its own project: {said}");
+    let (code, said) = run("evil", ".");
+    assert_eq!(code, Some(0), "a session that the user started there: {said}");
+    assert!(root.join("evil/found").exists());
 }

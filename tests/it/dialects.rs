@@ -1,9 +1,17 @@
 //! Other clients: their real payloads, their tools under our rules, and answers in their forms.
 
+mod agents;
 mod answers;
 mod bad_input;
+mod deferral;
+mod doctor;
+mod own_files;
+mod possible;
+mod records;
+mod registration;
 mod steps;
 mod tool_calls;
+mod validate;
 
 use std::path::{Path, PathBuf};
 
@@ -107,6 +115,24 @@ fn commands_get_the_client_and_its_name_of_the_tool() {
         let payload = capture(client, file, &test);
         let done = call(client, event_of(file), test, &payload);
         assert_eq!(done.read("seen").trim_end(), expected, "{client}: {}", done.stderr);
+    }
+}
+
+/// What is displayed of a result is for the screen.
+#[test]
+fn the_result_of_a_tool_is_what_the_model_reads_of_it() {
+    let config = "postToolUse: {commands: {'*': [{run: 'echo \"$CONCLAUDE_TOOL_OUTPUT\" > seen'}]}}";
+    for (client, file, expected) in [
+        ("qwen", "PostToolUse.subagent.json", "Command: python3"),
+        ("gemini", "AfterTool.json", "Successfully created"),
+        ("codex", "PostToolUse.subagent.json", ""),
+    ] {
+        let test = Test::event("PostToolUse").config(config);
+        let payload = capture(client, file, &test);
+        let done = call(client, event_of(file), test, &payload);
+        let seen = done.read("seen");
+        assert!(seen.trim_start_matches('"').starts_with(expected), "{client}: {seen}");
+        assert!(!seen.contains("returnDisplay"), "{client}: {seen}");
     }
 }
 

@@ -45,6 +45,11 @@ const RULES: &[DocumentedRule] = &[
         allows: &["terraform plan", "terraform apply-x"],
     },
     DocumentedRule {
+        starts: r#"{tool: Bash, commandPattern: "npm *", action: block"#,
+        refuses: &["npm install", "cd web && npm i", "bash -c 'npm ci'", "echo x | xargs npm install"],
+        allows: &["pnpm install", "ls npm"],
+    },
+    DocumentedRule {
         starts: r#"{tool: Bash, sqlPattern: "{drop,truncate} *", action: block"#,
         refuses: &["psql -c 'drop table x'", "psql -c 'DROP/**/TABLE x'", "echo 'truncate x' | mysql"],
         allows: &["psql -c 'select 1'", "psql -c \"select 'drop table x'\""],
@@ -75,12 +80,18 @@ const RULES: &[DocumentedRule] = &[
 /// The YAML of README.md and docs/, block by block.
 fn blocks() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let files = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let folders = ["docs", "docs/clients", "docs/explanation", "docs/how-to", "docs/migrate"];
+    let docs = folders.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+    let files = docs.map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|end| end == "md"));
     let mut found = Vec::new();
     for path in files.chain([root.join("README.md")]) {
         let text = std::fs::read_to_string(&path).unwrap();
-        for block in text.split("\n```yaml\n").skip(1) {
+        for block in text.split("\n```yaml").skip(1) {
+            let (title, block) = block.split_once('\n').unwrap();
+            if !title.is_empty() && title != " title=\".conclaude.yaml\"" {
+                continue;
+            }
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             found.push((name, block.split("\n```").next().unwrap().to_owned()));
         }
@@ -134,7 +145,8 @@ fn the_exception_to_a_pack_is_one() {
 fn every_config_that_is_shown_is_valid() {
     for (document, block) in blocks() {
         // A collector's config, test cases, and single entries of a list are something else.
-        let is_other = ["receivers:", "cases:", " "].iter().any(|start| block.starts_with(start));
+        let is_other =
+            ["receivers:", "processors:", "cases:", " "].iter().any(|start| block.starts_with(start));
         if is_other {
             continue;
         }

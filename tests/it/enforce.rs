@@ -1,12 +1,14 @@
 //! `enforce`: the rules for files, kept by Claude Code's sandbox and permission rules.
 
 mod classes;
+mod links;
 mod sync;
 mod users_own;
 
 use std::path::Path;
 
-use crate::common::{Test, run_in as run};
+use crate::common::environment::path_without_sandbox;
+use crate::common::{Test, conclaude_in, program, run_in as run};
 use serde_json::{Value, json};
 
 const FILE: &str = ".claude/settings.local.json";
@@ -55,10 +57,10 @@ fn write(root: &Path, text: &str) {
     std::fs::write(root.join(FILE), text).unwrap();
 }
 
-/// Exit code, stdout and stderr as one text, without the warning about missing packages.
+/// Exit code, stdout and stderr as one text.
 fn transcript(root: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = run(root, arguments);
-    let lines = out.lines().chain(err.lines()).filter(|line| !line.contains("the sandbox needs"));
+    let lines = out.lines().chain(err.lines());
     format!("exit {}\n{}", code.unwrap(), lines.collect::<Vec<_>>().join("\n"))
 }
 
@@ -84,7 +86,7 @@ fn the_rules_are_written_with_who_enforces_each() {
       by the OS for files that exist now  uneditableFiles "*.lock" in .conclaude.yaml:4: Cargo.lock, sub/x.lock; Claude Code denies Edit(**/*.lock)
       enforced by the OS                  uneditableFiles "./package.json" in .conclaude.yaml:4: denyWrite ./package.json; Claude Code denies Edit(./package.json)
       enforced by the OS                  uneditableFiles "src/gen/" in .conclaude.yaml:4: denyWrite ./src/gen; Claude Code denies Edit(./src/gen/**)
-      enforced by the OS                  unreadableFiles ".env*" in .conclaude.yaml:3: denyRead **/.env*; no permission rule, since `!.env.example` frees some of it
+      enforced by the OS                  unreadableFiles ".env*" in .conclaude.yaml:3: denyRead **/.env*, for files of the project; no permission rule, since `!.env.example` frees some of it
       by the OS for files that exist now  unreadableFiles "!.env.example" in .conclaude.yaml:3: allowRead: .env.example
       hook only                           worktreeFence: it is for agents in a worktree
       hook only                           built-in "copies of files in the worktrees of agents": only the project's own files are listed for writing
@@ -172,6 +174,32 @@ fn installing_twice_changes_nothing_and_uninstalling_removes_the_file() {
             "[ROOT]/.claude/settings.local.json has nothing that `conclaude install --enforce` wrote\n"
         )
     );
+}
+
+/// On another system than Linux nothing has to be installed.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_bubblewrap_the_user_is_told_first() {
+    let test = project(CONFIG);
+    let root = test.root();
+    let folder = tempfile::tempdir().unwrap();
+    let install = |path: &Path| {
+        let mut command = conclaude_in(&root);
+        let output = command.args(["install", "--enforce"]).env("PATH", path).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let path = path_without_sandbox(folder.path());
+    let warning =
+        "until that is installed, Claude Code refuses to start, and a session that runs now has no sandbox\n";
+    let out = install(&path);
+    assert!(out.starts_with(&format!("warning: the sandbox needs bubblewrap and socat: {warning}")), "{out}");
+    assert!(out.contains("the rules for files are in "), "they are written all the same: {out}");
+    program::script(path.join("bwrap"), "#!/bin/sh\n");
+    let out = install(&path);
+    assert!(out.starts_with(&format!("warning: the sandbox needs socat: {warning}")), "{out}");
+    program::script(path.join("socat"), "#!/bin/sh\n");
+    assert!(!install(&path).contains("warning"));
 }
 
 #[test]

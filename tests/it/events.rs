@@ -244,7 +244,7 @@ fn events_lists_what_each_can_do() {
       patterns compare  tool_name
       onFailure: block  Claude reads why
       context: true     yes
-      registered        with commands, `enforce: [sandbox]`, notifications, gates or commands of events that show nothing themselves
+      registered        with commands, `enforce: [sandbox]`, `budget` with `then: ask`, notifications, gates or commands of events that show nothing themselves
       variables
         CONCLAUDE_TOOL_NAME
         CONCLAUDE_TOOL_USE_ID
@@ -286,11 +286,11 @@ fn events_lists_what_each_can_do() {
         "MessageDisplay",
     ];
     assert_snapshot!(events.map(registered).join("\n"), @"
-    registered        with commands, guards, notifications or gates
+    registered        with commands, guards, `budget`, notifications or gates
     registered        with commands, `allow`, `deny`, `default` or notifications
-    registered        with commands, `contextRules`, `slashCommands`, commands of `stop`, notifications, gates or commands of events that show nothing themselves
-    registered        with commands, `infinite`, notifications, gates or commands of events that show nothing themselves
-    registered        with commands, notifications or gates
+    registered        with commands, `contextRules`, `slashCommands`, commands of `stop`, `budget`, notifications, gates or commands of events that show nothing themselves
+    registered        with commands, `infinite`, `budget`, notifications, gates or commands of events that show nothing themselves
+    registered        with commands, `budget`, notifications or gates
     registered        with commands or notifications
     registered        only with commands: that changes what Claude Code does, or costs a process with every word
     ");

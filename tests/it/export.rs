@@ -27,7 +27,16 @@ fn steady(body: &Value) -> String {
         match value {
             Value::Object(fields) if fields.contains_key("key") => {
                 let key = fields["key"].as_str().unwrap().to_owned();
-                let varies = ["started", "duration_ms", "hash", "host.name", "project", "version", "os.type"];
+                let varies = [
+                    "started",
+                    "duration_ms",
+                    "hash",
+                    "host.name",
+                    "project",
+                    "version",
+                    "os.type",
+                    "instance.id",
+                ];
                 let is_known = varies.iter().any(|end| key.ends_with(end));
                 let of = fields["value"].as_object().unwrap().iter().next().unwrap();
                 let shown = if is_known { "[VARIES]".into() } else { of.1.to_string() };
@@ -39,6 +48,7 @@ fn steady(body: &Value) -> String {
                         name if name.ends_with("UnixNano") => *value = "[TIME]".into(),
                         "spanId" => *value = "[SPAN]".into(),
                         "parentSpanId" if value != PARENT => *value = "[DECISION]".into(),
+                        "version" => *value = "[VERSION]".into(),
                         _ => replace(value),
                     }
                 }
@@ -77,10 +87,10 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
     assert_snapshot!(export(&test, &["--otlp", &collector.url]), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces
+    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces; 1 record as metrics
     ");
     let requests = collector.received();
-    assert_eq!(requests.len(), 2);
+    assert_eq!(requests.len(), 3);
     assert_eq!(requests[0].logs().len(), 1);
     let spans = requests[1].spans();
     let [decision, first, second] = spans.as_slice() else { panic!("{spans:?}") };
@@ -97,16 +107,18 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
             "attributes": [
               "service.name: stringValue \"conclaude\"",
               "service.version: stringValue [VARIES]",
+              "service.instance.id: stringValue [VARIES]",
               "host.name: stringValue [VARIES]",
               "os.type: stringValue [VARIES]",
               "conclaude.project: stringValue [VARIES]"
             ]
           },
+          "schemaUrl": "https://opentelemetry.io/schemas/1.37.0",
           "scopeLogs": [
             {
               "scope": {
                 "name": "conclaude",
-                "version": "0.1.0"
+                "version": "[VERSION]"
               },
               "logRecords": [
                 {
@@ -121,12 +133,14 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                   "attributes": [
                     "session.id: stringValue \"session-1\"",
                     "agent_id: stringValue \"a1b2c3\"",
+                    "gen_ai.agent.id: stringValue \"a1b2c3\"",
                     "gen_ai.agent.name: stringValue \"coder\"",
                     "conclaude.seq: intValue \"1\"",
                     "conclaude.event: stringValue \"SubagentStop\"",
                     "conclaude.decision: stringValue \"allowed\"",
                     "conclaude.hash: stringValue [VARIES]",
                     "gen_ai.conversation.id: stringValue \"a1b2c3\"",
+                    "gen_ai.operation.name: stringValue \"invoke_agent\"",
                     "conclaude.rule.key: arrayValue {\"values\":[{\"stringValue\":\"subagentStop.commands\"}]}",
                     "conclaude.rule.pattern: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
                     "conclaude.rule.file: arrayValue {\"values\":[{\"stringValue\":\".conclaude.yaml\"}]}",
@@ -139,7 +153,8 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                   "traceId": "4a9aea12848f2328348bd68ac55dcd08",
                   "spanId": "[SPAN]"
                 }
-              ]
+              ],
+              "schemaUrl": "https://opentelemetry.io/schemas/1.37.0"
             }
           ]
         }
@@ -154,16 +169,18 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
             "attributes": [
               "service.name: stringValue \"conclaude\"",
               "service.version: stringValue [VARIES]",
+              "service.instance.id: stringValue [VARIES]",
               "host.name: stringValue [VARIES]",
               "os.type: stringValue [VARIES]",
               "conclaude.project: stringValue [VARIES]"
             ]
           },
+          "schemaUrl": "https://opentelemetry.io/schemas/1.37.0",
           "scopeSpans": [
             {
               "scope": {
                 "name": "conclaude",
-                "version": "0.1.0"
+                "version": "[VERSION]"
               },
               "spans": [
                 {
@@ -177,12 +194,14 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                   "attributes": [
                     "session.id: stringValue \"session-1\"",
                     "agent_id: stringValue \"a1b2c3\"",
+                    "gen_ai.agent.id: stringValue \"a1b2c3\"",
                     "gen_ai.agent.name: stringValue \"coder\"",
                     "conclaude.seq: intValue \"1\"",
                     "conclaude.event: stringValue \"SubagentStop\"",
                     "conclaude.decision: stringValue \"allowed\"",
                     "conclaude.hash: stringValue [VARIES]",
                     "gen_ai.conversation.id: stringValue \"a1b2c3\"",
+                    "gen_ai.operation.name: stringValue \"invoke_agent\"",
                     "conclaude.rule.key: arrayValue {\"values\":[{\"stringValue\":\"subagentStop.commands\"}]}",
                     "conclaude.rule.pattern: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
                     "conclaude.rule.file: arrayValue {\"values\":[{\"stringValue\":\".conclaude.yaml\"}]}",
@@ -253,7 +272,8 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                   "status": {},
                   "parentSpanId": "[DECISION]"
                 }
-              ]
+              ],
+              "schemaUrl": "https://opentelemetry.io/schemas/1.37.0"
             }
           ]
         }

@@ -44,7 +44,7 @@ fn each_record_is_sent_once() {
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 0 records as logs; 0 records as traces
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 0 records as traces; 0 records as metrics
     ");
     assert!(collector.received().is_empty());
     let test = test.run().silent().again();
@@ -59,7 +59,7 @@ fn each_record_is_sent_once() {
 fn a_trail_that_was_moved_away_before_the_collector_was_ever_up_is_sent_all_the_same() {
     let test = with_records(2);
     let collector = Collector::answering(|number, _| match number {
-        0 | 1 => Reply::Says("401 Unauthorized", "", ""),
+        0..=2 => Reply::Says("401 Unauthorized", "", ""),
         _ => FINE,
     });
     export(&test, &collector.url, &[]);
@@ -69,7 +69,7 @@ fn a_trail_that_was_moved_away_before_the_collector_was_ever_up_is_sent_all_the_
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 4 records as logs; 4 records as traces
+    sent to http://127.0.0.1:[PORT]: 4 records as logs; 4 records as traces; 4 records as metrics
     ");
     // The reset is a record, too.
     assert_eq!(logged(&collector.received()).concat(), [1, 2, 3, 4]);
@@ -107,7 +107,7 @@ fn killed_at(request: usize) -> Vec<Request> {
 fn whoever_is_killed_before_it_notes_a_success_sends_the_same_spans_again() {
     let requests = killed_at(0);
     let paths: Vec<&str> = requests.iter().map(|request| request.path.as_str()).collect();
-    assert_eq!(paths, ["/v1/logs", "/v1/logs", "/v1/traces"]);
+    assert_eq!(paths, ["/v1/logs", "/v1/logs", "/v1/traces", "/v1/metrics"]);
     assert_eq!(requests[0].ids(), requests[1].ids());
 }
 
@@ -115,7 +115,7 @@ fn whoever_is_killed_before_it_notes_a_success_sends_the_same_spans_again() {
 fn what_was_accepted_before_a_kill_is_not_sent_again() {
     let requests = killed_at(1);
     let paths: Vec<&str> = requests.iter().map(|request| request.path.as_str()).collect();
-    assert_eq!(paths, ["/v1/logs", "/v1/traces", "/v1/traces"]);
+    assert_eq!(paths, ["/v1/logs", "/v1/traces", "/v1/traces", "/v1/metrics"]);
     assert_eq!(requests[1].ids(), requests[2].ids());
 }
 
@@ -165,10 +165,11 @@ fn a_position_that_is_gone_is_reported_and_all_is_sent() {
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces
+    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces; 1 record as metrics
     ----- stderr
     conclaude: warning: logs: the position up to which it was sent is not in the trail any more, so all of it is sent
     conclaude: warning: traces: the position up to which it was sent is not in the trail any more, so all of it is sent
+    conclaude: warning: metrics: the position up to which it was sent is not in the trail any more, so all of it is sent
     ");
     assert_eq!((logged(&first), logged(&collector.received())), (vec![vec![1]], vec![vec![2]]));
 }
@@ -180,7 +181,7 @@ fn older_records_can_be_left_out() {
     assert_snapshot!(export(&test, &collector.url, &["--since", later]), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 0 records as logs; 0 records as traces
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 0 records as traces; 0 records as metrics
     ");
     export(&test, &collector.url, &[]);
     assert!(collector.received().is_empty(), "they count as done");
@@ -193,6 +194,7 @@ fn follow_sends_new_records_until_it_is_stopped() {
     following.args(["audit", "export", "--otlp", &collector.url, "--follow"]);
     let mut following = following.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     assert_eq!((collector.next().numbers(), collector.next().numbers()), (vec![1], vec![1]));
+    assert_eq!(collector.next().path, "/v1/metrics");
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 1
     ----- stderr

@@ -1,4 +1,4 @@
-//! docs/fleet.md names what is sent: its queries and tables are compared with what `audit export --otlp` sends.
+//! docs/explanation/fleet.md names what is sent: its queries and tables are compared with what `audit export --otlp` sends.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,10 @@ use regex_lite::Regex;
 use serde_json::{Value, json};
 
 use crate::common::Test;
-use crate::common::collector::Collector;
+use crate::common::collector::{Collector, Request};
+use crate::common::transcripts::Transcripts;
 
-const FLEET: &str = include_str!("../../docs/fleet.md");
+const FLEET: &str = include_str!("../../docs/explanation/fleet.md");
 
 /// Records that have all that is queried. They are in no chain, and so doubtful.
 fn records() -> String {
@@ -25,7 +26,7 @@ fn records() -> String {
         json!({"seq": 2, "event": "PreToolUse", "decision": "denied", "tool": {"name": "Bash", "command": "rm x"}}),
         json!({
             "seq": 3, "event": "SubagentStop", "decision": "blocked", "blocks": {"count": 1, "max": 3},
-            "commands": [{"run": "npm test", "status": "exited with code 1", "exit_code": 1, "started": "2026-01-01T10:00:00Z", "duration_ms": 5, "rule": rule, "output": "1 failed"}],
+            "commands": [{"run": "npm test", "status": "exited with code 1", "exit_code": 1, "started": "2026-01-01T10:00:00Z", "duration_ms": 5, "verdict": "block", "rule": rule, "output": "1 failed"}],
         }),
         json!({"seq": 4, "event": "des skip", "decision": "SKIPPED", "phase": "REFACTOR", "reason": "NOT_APPLICABLE: none"}),
     ];
@@ -44,11 +45,22 @@ struct Sent {
     log: BTreeSet<String>,
     span: BTreeSet<String>,
     event: BTreeSet<String>,
+    metric: BTreeSet<String>,
+}
+
+/// The attributes of all points.
+fn labels(body: &Value) -> BTreeSet<String> {
+    let key = Regex::new(r#""key":"([^"]+)""#).unwrap();
+    key.captures_iter(&body.to_string()).map(|found| found[1].to_owned()).collect()
 }
 
 fn sent() -> Sent {
     let test = Test::event("Stop").file(".conclaude/audit/audit-0000000001.jsonl", records());
     let collector = Collector::new();
+    let usage = json!({"input_tokens": 7, "output_tokens": 3});
+    let answer = json!({"type": "assistant", "timestamp": jiff::Timestamp::now().to_string(), "cwd": test.root(),
+        "message": {"id": "m1", "model": "claude-sonnet-4-5", "content": [], "usage": usage}});
+    Transcripts::of(&test.root(), "s").raw(None, &format!("{answer}\n"));
     let test = test.config(&format!("telemetry: {{endpoint: '{}', output: true}}\n", collector.url));
     test.shows(&["trust", "--yes"]);
     test.shows(&["audit", "export", "--otlp", &collector.url, "--retry-for", "0"]);
@@ -63,12 +75,16 @@ fn sent() -> Sent {
     let (logs, traces) = (&requests[0].body["resourceLogs"][0], &requests[1].body["resourceSpans"][0]);
     let spans = &traces["scopeSpans"][0]["spans"];
     assert_eq!(keys("/resource/attributes", logs), keys("/resource/attributes", traces));
+    let metrics: Vec<_> = requests[2..].iter().flat_map(Request::metrics).collect();
+    let of_metrics = metrics.iter().map(|metric| metric.name.clone());
+    let of_points = requests[2..].iter().flat_map(|request| labels(&request.body));
     let events = spans.as_array().unwrap().iter().flat_map(|span| span["events"].as_array().unwrap());
     let name = |event: &Value| event["name"].as_str().unwrap().to_owned();
     Sent {
         resource: keys("/resource/attributes", logs),
         log: of_each(&logs["scopeLogs"][0]["logRecords"]),
         span: of_each(spans),
+        metric: of_metrics.chain(of_points).collect(),
         event: events.clone().flat_map(|event| keys("/attributes", event)).chain(events.map(name)).collect(),
     }
 }
@@ -93,7 +109,7 @@ fn every_attribute_that_a_query_names_is_sent() {
             named.into_iter().filter(|name| !sent.contains(*name)).map(|name| format!("{kind}: {name}"));
         missing.collect::<Vec<_>>()
     };
-    let Sent { resource, log, span, event } = &sent;
+    let Sent { resource, log, span, event, metric } = &sent;
     let wrong = [
         missing("ClickHouse, logs", named(r"LogAttributes\['([^']+)'\]", FLEET), &[log], false),
         missing("ClickHouse, spans", named(r"SpanAttributes\['([^']+)'\]", FLEET), &[span], false),
@@ -114,7 +130,7 @@ fn every_attribute_that_a_query_names_is_sent() {
                 r"`((?:conclaude|gen_ai|session|process|tool|agent|service|host|os)[._][a-z_.]+)`",
                 table(),
             ),
-            &[resource, log, span, event],
+            &[resource, log, span, event, metric],
             false,
         ),
     ];

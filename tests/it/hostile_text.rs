@@ -118,6 +118,9 @@ const CALLS: &[&[&str]] = &[
     &["config", "show", "--json"],
     &["allow"],
     &["allow", "1"],
+    &["budget"],
+    &["budget", "--json"],
+    &["budget", "raise", "--session", "s"],
     &["pack", "list"],
     &["pack", "list", "--json"],
     &["pack", "show", "secrets"],
@@ -231,6 +234,7 @@ const CALLS: &[&[&str]] = &[
     &["test", "cases.yaml"],
     &["test", "cases.yaml", "--junit", "HOSTILE/x"],
     &["completions", "bash"],
+    &["man", "HOSTILE"],
 ];
 
 /// Configs that cannot be used, with hostile text in all that is reported of them.

@@ -9,9 +9,9 @@ mod answers;
 mod architecture;
 mod audit;
 mod audit_forgery;
-mod audit_memory;
-mod bounds;
 mod broken_rules;
+mod budget;
+mod channels;
 mod cli;
 mod clients;
 mod commands;
@@ -19,7 +19,6 @@ mod config;
 mod config_attacks;
 mod config_layers;
 mod config_mistakes;
-mod corpus;
 mod dead_rules;
 mod des_check;
 mod des_cli;
@@ -32,13 +31,13 @@ mod documented_rules;
 mod documents;
 mod enforce;
 mod events;
-mod everyday;
 mod explain;
 mod export;
 #[cfg(unix)]
 mod export_sending;
 mod export_unsent;
 mod fleet;
+mod fleet_metrics;
 mod foreign_config;
 mod foreign_tools;
 mod gate_escapes;
@@ -56,6 +55,8 @@ mod messages;
 mod notifications;
 mod original;
 mod outbox;
+#[cfg(unix)]
+mod own_program;
 mod pack_rules;
 mod packs;
 mod panics;
@@ -66,6 +67,7 @@ mod paths;
 mod permissions;
 #[cfg(unix)]
 mod permits;
+mod plugin;
 #[cfg(target_os = "linux")]
 mod processes;
 mod prompts;
@@ -75,8 +77,8 @@ mod records;
 #[cfg(unix)]
 mod replay;
 mod report;
+mod report_usage;
 mod run;
-mod same_decisions;
 #[cfg(target_os = "linux")]
 mod sandbox_denials;
 #[cfg(target_os = "linux")]

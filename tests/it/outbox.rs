@@ -228,7 +228,7 @@ fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
     1 | bogus: 1
       | ^^^^^ not a key of this section
       |
-      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`
+      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, `clients`, `budget`, and events in camelCase, such as `subagentStop`
     ");
     let done = done.again().then("SubagentStop").run();
     assert_snapshot!(done.snapshot(), @"
@@ -251,7 +251,7 @@ fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
           1 | bogus: 1
             | ^^^^^ not a key of this section
             |
-            = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`"
+            = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, `clients`, `budget`, and events in camelCase, such as `subagentStop`"
       },
       "systemMessage": "conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
 
@@ -261,7 +261,7 @@ fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
         1 | bogus: 1
           | ^^^^^ not a key of this section
           |
-          = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`"
+          = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, `clients`, `budget`, and events in camelCase, such as `subagentStop`"
     }
     ----- stderr
     conclaude: info: Processing PostToolUse hook: session_id=session-1, tool_name=Agent
@@ -302,7 +302,7 @@ fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
     1 | other: 1
       | ^^^^^ not a key of this section
       |
-      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`
+      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, `clients`, `budget`, and events in camelCase, such as `subagentStop`
     ");
     // Another session has seen nothing yet.
     let done = done.again().payload("session_id", "session-2").run();

@@ -137,6 +137,17 @@ fn neither_an_agent_nor_a_program_permits_anything() {
     expect(test, "deny");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_that_unsets_its_variables_permits_nothing() {
+    let test = denied();
+    let start = "sh() { CLAUDECODE=1 command sh -c 'unset CLAUDECODE; sh \"$@\"; exit $?' x \"$@\"; }; ";
+    let tmux = Tmux::start_in(&test.root(), start, "allow 1");
+    let screen = tmux.shows("exit 1");
+    assert!(screen.contains("is an agent's"), "{screen}");
+    expect(test, "deny");
+}
+
 #[test]
 fn agents_may_not_call_it() {
     for command in [

@@ -126,7 +126,7 @@ fn a_session_is_shown_with_what_would_be_decided_and_what_happened() {
             1 time  touch ran, can block: stop.commands "*" in .conclaude.yaml:11
             1 time  touch ran: subagentStop.commands "coder" in .conclaude.yaml:12
 
-    note: links, directories and globs of shell commands are resolved on today's disk
+    note: looked up on today's disk: links, directories and globs of shell commands
     "#);
     assert!(!test.root().join("ran").exists(), "commands are not run");
     assert!(!test.root().join(".conclaude").exists(), "nothing is written");
@@ -298,7 +298,7 @@ fn what_claude_code_really_writes_is_understood() {
            1 asked  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
 
     note: 1 session started in a folder that is gone (/home/user/project): its config and files of that time are not known
-    note: links, directories and globs of shell commands are resolved on today's disk
+    note: looked up on today's disk: links, directories and globs of shell commands
     "#);
 }
 
@@ -320,7 +320,7 @@ fn another_config_and_a_time_can_be_named() {
     rules that matched
           1 denied  preToolUse.uneditableFiles "src/" in strict.yaml:1
 
-    note: links, directories and globs of shell commands are resolved on today's disk
+    note: looked up on today's disk: links, directories and globs of shell commands
     "#);
     let path = Transcripts::of(&test.root(), "session-1").path(CODER);
     make_old(&path);

@@ -53,7 +53,9 @@ fn session() -> Test {
 fn steady(text: &str) -> String {
     let time = Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC").unwrap();
     // The trail is of today, the transcripts are not.
-    let duration = Regex::new(r"\| (\d+ ms|\d+\.\d s|\d+ min \d+ s|\d+ h \d+ min|\d+ d \d+ h) \|").unwrap();
+    let duration =
+        Regex::new(r"\| (\d+ ms|\d+\.\d s|\d+ min \d+ s|\d+ h \d+ min|\d+ d \d+ h)( \(in [^)]+\))? \|")
+            .unwrap();
     let text = time.replace_all(text, "[TIME]");
     duration.replace_all(&text, "| [DURATION] |").into_owned()
 }
@@ -70,6 +72,12 @@ fn a_session_as_markdown() {
     `everything`: 1 session, 2 subagents, 3 records, $0.03; 1 blocked, 1 denied, 0 asked.
 
     ✓ audit trail in order (3 records)
+
+    ### By model
+
+    | model | sessions | answers | tokens in | out | cache read | cache write | cost |
+    | --- | --- | --- | --- | --- | --- | --- | --- |
+    | `claude-test-1` | 1 | 6 | 6000 | 600 | 60 | 6 | $0.03 |
 
     ### Agents
 
@@ -111,7 +119,7 @@ fn a_session_as_markdown() {
     | --- | --- | --- | --- |
     | `tester` | `a9` | `Test it` | `its last message calls a tool that never answered` |
 
-    From 3 transcripts with 14 lines, by conclaude 0.1.0.
+    From 3 transcripts with 14 lines, by conclaude [VERSION]. List prices of 2026-11-17, unless `report.prices` has others.
     ");
 }
 
@@ -130,7 +138,10 @@ fn tokens_cost_files_and_states_of_each_agent() {
     let test = session();
     let data = data(&test.root(), &[]);
     let coder = lane(&data, "a1b2c3");
-    assert_eq!(coder["tokens"], json!({"input": 3000, "output": 300, "cache_read": 30, "cache_write": 3}));
+    assert_eq!(
+        coder["tokens"],
+        json!({"input": 3000, "output": 300, "cache_read": 30, "cache_write": 3, "cache_write_1h": 0})
+    );
     let cost = coder["cost"].as_f64().unwrap();
     let expected = (3000.0 * 3.0 + 300.0 * 15.0 + 30.0 * 0.3 + 3.0 * 3.0) / 1e6;
     assert!((cost - expected).abs() < 1e-12, "{cost}");
@@ -180,7 +191,7 @@ fn a_session_or_a_time_limits_what_is_shown() {
             .collect();
         (ids, data["records"].as_array().unwrap().len())
     };
-    assert_eq!(sessions(&[]), (vec!["other".into(), "session-1".into()], 3));
+    assert_eq!(sessions(&[]), (vec!["session-1".into(), "other".into()], 3));
     assert_eq!(sessions(&["--session", "oth"]), (vec!["other".into()], 0));
     assert_eq!(sessions(&["--since", "1h"]), (vec!["session-1".into()], 3));
     insta::assert_snapshot!(test.shows(&["report", "--session", "none"]), @"

@@ -27,6 +27,7 @@ fn project() -> Test {
         .file("secrets/a", "a\n")
         .file("package-lock.json", "{}\n")
         .file("main.rs", "\n")
+        .file("build.log", "\n")
         .payload("tool_name", "Bash")
         .payload("tool_use_id", "toolu_1");
     let (code, _, stderr) = run_in(&test.root(), &["install", "--enforce"]);
@@ -37,6 +38,7 @@ fn project() -> Test {
 /// A command that failed with this output.
 fn failed(test: Test, command: &str, output: &str) -> Outcome {
     let test = test.payload("tool_input", json!({ "command": command }));
+    let test = test.payload("tool_use_id", format!("toolu_{command}_{output}"));
     test.payload("error", format!("Exit code 1\n{output}")).run()
 }
 
@@ -52,6 +54,11 @@ fn the_rule_is_named_by_which_a_file_was_refused() {
         ("cat .env", "cat: .env: Permission denied", "reading .env. `unreadableFiles` has `.env*`"),
         ("python3 a.py", "PermissionError: [Errno 13] Permission denied: '.env'", "reading .env."),
         ("cd sub && cat .env", "cat: .env: Permission denied", "reading sub/.env."),
+        (
+            "python3 -c \"import os; os.rename('sub', 's2')\"",
+            "OSError: [Errno 16] Device or resource busy: 'sub' -> 's2'",
+            "changing sub. `uneditableFiles` has `*.lock`",
+        ),
         (
             "node a.js",
             "Error: EACCES: permission denied, open './secrets/a'",
@@ -92,6 +99,8 @@ fn what_another_file_or_another_cause_explains_is_left_alone() {
     for (command, output) in [
         ("cat /root/x", "cat: /root/x: Permission denied"),
         ("cat /root/x Cargo.lock", "cat: /root/x: Permission denied"),
+        // The sandbox protects the project's own files only.
+        ("cat /root/elsewhere/.env", "cat: /root/elsewhere/.env: Permission denied"),
         ("cat Cargo.lock", "cat: Cargo.lock: Permission denied"),
         ("cat .env.example", "cat: .env.example: Permission denied"),
         ("ssh host", "Permission denied (publickey)."),
@@ -101,6 +110,10 @@ fn what_another_file_or_another_cause_explains_is_left_alone() {
         ("umount /mnt", "umount: /mnt: target is busy."),
         ("cat .env", "cat: .env: No such file or directory"),
         ("cargo test", "test result: FAILED"),
+        // A log is printed: what it says happened elsewhere.
+        ("cat build.log", "2026-01-01 open .env: Permission denied"),
+        ("tail -n 5 build.log; ls .env", "worker 3: Permission denied (os error 13)"),
+        ("grep -h denied build.log && python3 a.py .env", "worker 3: Permission denied (os error 13)"),
     ] {
         let outcome = failed(test, command, output);
         assert_eq!(told(&outcome), "", "{output}");
@@ -143,7 +156,7 @@ fn a_call_that_permission_rules_refuse_is_explained_with_its_batch() {
     let path = |name: &str| test.root().join(name).display().to_string();
     let refused =
         "<tool_use_error>File is in a directory that is denied by your permission settings.</tool_use_error>";
-    let call = |tool: &str, input: Value, response: &str| json!({"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_2", "tool_response": response});
+    let call = |tool: &str, input: Value, response: &str| json!({"tool_name": tool, "tool_input": input, "tool_use_id": format!("toolu_{input}"), "tool_response": response});
     let calls = json!([
         call("Edit", json!({"file_path": path("package-lock.json")}), refused),
         call("Read", json!({"file_path": path("README.md")}), refused),
@@ -173,4 +186,31 @@ fn without_the_sandbox_nothing_is_said_to_be_its_doing() {
     let test = project().file(".claude/settings.local.json", r#"{"sandbox": {"enabled": false}}"#);
     let outcome = failed(test, "cat .env", "cat: .env: Permission denied");
     assert_eq!(told(&outcome), "");
+}
+
+/// Claude Code may call a hook twice for one failure, for example from two settings files.
+#[test]
+fn the_same_failure_is_told_once() {
+    let failure = |test: Test| failed(test, "cat .env", "cat: .env: Permission denied");
+    let outcome = failure(project());
+    assert!(told(&outcome).contains("refused reading .env"));
+    let outcome = failure(outcome.again());
+    assert_eq!(told(&outcome), "");
+    let (_, records, _) = run_in(&outcome.root(), &["audit", "export", "--jsonl"]);
+    assert_eq!(records.lines().count(), 1, "{records}");
+    // Another call is another refusal.
+    let outcome = failed(outcome.again(), "cat  .env", "cat: .env: Permission denied");
+    assert!(told(&outcome).contains("refused reading .env"));
+}
+
+/// Without the sandbox every rule is kept by the hook, and Claude Code's permission rules refuse all the same.
+#[test]
+fn permission_rules_alone_are_explained() {
+    let config = "enforce: [permissions]\npreToolUse: {unreadableFiles: [secrets/]}\n";
+    let test = project().config(config).then("PostToolBatch");
+    let path = test.root().join("secrets/a").display().to_string();
+    let refused = "File is in a directory that is denied by your permission settings.";
+    let call = json!({"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": "toolu_2", "tool_response": refused});
+    let outcome = test.payload("tool_calls", json!([call])).run();
+    assert!(told(&outcome).contains("A permission rule refused reading secrets/a."), "{}", outcome.stdout);
 }

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Outcome, Test, binary, run_in};
+use crate::common::environment::path_without_sandbox;
+use crate::common::{Outcome, Test, binary, conclaude_in, program, run_in};
 
 const RULES: &str = "\
 preToolUse:
@@ -207,7 +208,7 @@ fn with_settings(change: impl Fn(&mut Value)) -> Test {
 
 #[test]
 fn a_sandbox_that_lets_something_out_answers_no_question() {
-    let changes: [(&str, SettingsChange); 11] = [
+    let changes: [(&str, SettingsChange); 13] = [
         ("it is off", |settings| settings["sandbox"]["enabled"] = json!(false)),
         ("it may be missing", |settings| settings["sandbox"]["failIfUnavailable"] = json!(false)),
         ("commands may leave it", |settings| settings["sandbox"]["allowUnsandboxedCommands"] = json!(true)),
@@ -222,6 +223,8 @@ fn a_sandbox_that_lets_something_out_answers_no_question() {
         }),
         ("all commands are excluded", |settings| settings["sandbox"]["excludedCommands"] = json!(["*"])),
         ("a socket is free", |settings| settings["sandbox"]["network"]["allowAllUnixSockets"] = json!(true)),
+        ("a value is wrong, and the file is ignored", |settings| settings["model"] = json!(5)),
+        ("a value may be wrong", |settings| settings["newSetting"] = json!(5)),
         ("nobody knows what it means", |settings| settings["sandbox"]["newSetting"] = json!(true)),
     ];
     for (why, change) in changes {
@@ -319,4 +322,130 @@ fn what_is_left_to_the_sandbox_is_recorded_and_explained() {
         text.contains("does not answer that: .claude/settings.local.json has `sandbox.enabled: false`"),
         "{text}"
     );
+}
+
+/// The model can create files: the rule must not count as enforced then.
+#[test]
+fn a_rule_with_files_that_cannot_be_listed_is_asked_about() {
+    let test = enforced(RULES).file("a[b].lock", "");
+    all_are_asked_about_writing(test, "a name that cannot be listed");
+    let mut test = enforced(RULES);
+    for n in 0..1_000 {
+        test = test.file(&format!("many/{n}.lock"), "");
+    }
+    assert_eq!(run_in(&test.root(), &["install", "--enforce"]).0, Some(0));
+    all_are_asked_about_writing(test, "too many files");
+}
+
+#[track_caller]
+fn all_are_asked_about_writing(mut test: Test, why: &str) {
+    for command in ["echo x > \"$OUT\"", "tar xf hostile.tar.gz", "xargs rm < list.txt"] {
+        let decided;
+        (test, decided) = decision(test, command, &[]);
+        assert_eq!(decided, "ask", "{why}: {command}");
+    }
+}
+
+/// The settings have the path of the machine as well.
+#[test]
+fn an_absolute_path_that_the_settings_lack_is_asked_about() {
+    let rules = "preToolUse: {unreadableFiles: [/srv-of-nobody/key]}\n";
+    let (test, decided) = decision(enforced(rules), "cat \"$FILE\"", &[]);
+    assert_eq!(decided, "allow");
+    let path = test.root().join(".claude/settings.local.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("\"/srv-of-nobody/key\""), "{text}");
+    std::fs::write(&path, text.replace("\"/srv-of-nobody/key\"", "\"./srv-of-nobody/key\"")).unwrap();
+    assert_eq!(decision(test, "cat \"$FILE\"", &[]).1, "ask");
+}
+
+/// The sandbox protects what a link points to, and a command may replace the link.
+#[test]
+fn a_protected_path_that_is_a_link_is_asked_about() {
+    use std::os::unix::fs::symlink;
+    let test = enforced(RULES);
+    symlink("../README.md", test.root().join("src/x.lock")).unwrap();
+    assert_eq!(run_in(&test.root(), &["install", "--enforce"]).0, Some(0));
+    all_are_asked_about_writing(test, "a file");
+    let test = enforced(RULES);
+    let config = test.root().join(".conclaude.yaml");
+    std::fs::rename(&config, test.root().join("src/c.yaml")).unwrap();
+    symlink("src/c.yaml", &config).unwrap();
+    all_are_asked_about_writing(test, "the config");
+}
+
+/// A guard that knows which file is used does not leave it to a sandbox that does not protect it.
+#[test]
+fn a_named_file_that_the_sandbox_does_not_protect_is_asked_about() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join(".env"), "KEY=2\n").unwrap();
+    let elsewhere = outside.path().display();
+    let mut test = enforced(RULES)
+        .file(".gitignore", ".home\n.state-home\n.env\nbuild/\n")
+        .file("build/x.lock", "locked\n");
+    for (command, expected) in [
+        ("python3 -c \"open('Cargo.lock', 'w')\"", "allow"),
+        ("python3 -c \"print(open('.env').read())\"", "allow"),
+        ("python3 -c \"open('src/gen/new.ts', 'w')\"", "allow"),
+        ("python3 -c \"open('build/x.lock', 'w')\"", "ask"),
+        ("python3 -c \"open('Cargo.lock'); open('build/x.lock', 'w')\"", "ask"),
+        ("python3 -c \"open('new.lock', 'w')\"", "ask"),
+        ("frobnicate Cargo.lock", "allow"),
+        ("frobnicate Cargo.lock build/x.lock", "ask"),
+        ("frobnicate build/*.lock", "ask"),
+        ("echo x > sub/\"$F\"", "allow"),
+        ("echo x > build/\"$F\"", "ask"),
+        (&format!("python3 -c \"print(open('{elsewhere}/.env').read())\""), "ask"),
+        (&format!("cat {elsewhere}/\"$F\""), "ask"),
+        ("cat src/\"$F\"", "allow"),
+    ] {
+        let decided;
+        (test, decided) = decision(test, command, &[]);
+        assert_eq!(decided, expected, "{command}");
+    }
+    let (_, text, _) =
+        run_in(&test.root(), &["explain", "PreToolUse", "--command", "frobnicate build/x.lock"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("does not answer that: the sandbox does not protect build/x.lock"), "{text}");
+}
+
+/// A session that runs when they are removed, or when the settings are written, goes on without a sandbox.
+#[test]
+fn without_its_programs_the_sandbox_answers_no_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_without_sandbox(folder.path());
+    all_are_asked(enforced(RULES).env("PATH", path.to_str().unwrap()), &[], "neither");
+    program::script(path.join("bwrap"), "#!/bin/sh\n");
+    all_are_asked(enforced(RULES).env("PATH", path.to_str().unwrap()), &[], "no socat");
+    program::script(path.join("socat"), "#!/bin/sh\n");
+    let (_, decided) = decision(enforced(RULES).env("PATH", path.to_str().unwrap()), "cat \"$FILE\"", &[]);
+    assert_eq!(decided, "allow");
+}
+
+#[test]
+fn a_secret_that_is_a_link_is_asked_about() {
+    let test = enforced(RULES).file("shared", "KEY=1\n");
+    std::os::unix::fs::symlink("shared", test.root().join(".env.local")).unwrap();
+    assert_eq!(decision(test, "cat \"$FILE\"", &[]).1, "ask");
+}
+
+/// It runs outside of the sandbox. Commands can write into an environment of Python in the project, which is first on the PATH.
+#[test]
+fn a_program_with_our_name_in_the_project_is_asked_about_until_it_is_protected() {
+    let test = enforced(RULES).file(".venv/bin/README", "");
+    let bin = test.root().join(".venv/bin");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let command = "conclaude des start steps/a.json BUILD";
+    let (test, decided) = decision(test.env("PATH", &path), command, &[]);
+    assert_eq!(decided, "allow");
+    program::script(bin.join("conclaude"), "#!/bin/sh\ncat .env\n");
+    let (test, decided) = decision(test, command, &[]);
+    assert_eq!(decided, "ask");
+    let (test, decided) = decision(test, "conclaude --version", &[]);
+    assert_eq!(decided, "allow");
+    let mut install = conclaude_in(&test.root());
+    assert!(install.args(["install", "--enforce"]).env("PATH", &path).output().unwrap().status.success());
+    let text = std::fs::read_to_string(test.root().join(".claude/settings.local.json")).unwrap();
+    assert!(text.contains("\"./.venv/bin/conclaude\""), "{text}");
+    assert_eq!(decision(test, command, &[]).1, "allow");
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use regex_lite::Regex;
 
-/// Where a test of this module can be: `stress::x` and `x` are files of the two test programs, other paths those of a crate, in
+/// Where a test of this module can be: `stress::x`, `thorough::x` and `x` are files of the test programs, other paths those of a crate, in
 /// a file of their own or at the end of the module that they test.
 fn files(modules: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

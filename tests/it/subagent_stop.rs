@@ -281,8 +281,9 @@ fn only_conclaude_names_are_added() {
         given.get_envs().any(|(other, value)| other == name && value.is_some())
             || std::env::var_os(name).is_some()
     };
+    let path = given.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value?.to_str());
+    let path = format!("PATH={}", path.map_or_else(|| std::env::var("PATH").unwrap(), str::to_owned));
     let env = env_of(test);
-    let path = format!("PATH={}", std::env::var("PATH").unwrap());
     for line in ["HOME=[ROOT]/.home", "CLAUDE_PID=1", &path] {
         assert_eq!(env.lines().filter(|other| *other == line).count(), 1, "{line} is not in\n{env}");
     }

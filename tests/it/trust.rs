@@ -192,6 +192,7 @@ fn the_flag_is_known_to_help_and_another_one_never_blocks() {
 
     Options:
           --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
+          --plugin      The same for Claude Code's plugin: do nothing where settings register the event as well
       -h, --help        Print help
 
     Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.
@@ -522,7 +523,7 @@ fn a_program_inside_the_project_does_not_switch_the_users_guards_off() {
 
 #[test]
 fn settings_that_only_the_client_knows_are_believed_once_it_has_called_the_project() {
-    let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', r#"{"model": "opus", "#, 1);
+    let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', r#"{"theme": "dark", "#, 1);
     let settings = settings.replace("[BIN]", env!("CARGO_BIN_EXE_conclaude"));
     let start = Test::event("SessionStart").without("agent_id").without("agent_type").config(GUARD);
     // The project's own registration is called at the start of a session.

@@ -273,6 +273,66 @@ fn one_frame_for_scripts() {
 }
 
 #[test]
+fn it_says_how_many_sessions_are_not_shown() {
+    let test = Test::stop().config("{}");
+    for number in 0..12 {
+        Transcripts::of(&test.root(), &format!("session-{number:02}"))
+            .prompt(None, "Do it.")
+            .says(None, "Done.");
+    }
+    let last = |arguments: &[&str]| test.shows(arguments).lines().last().unwrap().to_owned();
+    assert_eq!(last(&["watch", "--once"]), "10 of 12 sessions: `--all` shows the others");
+    let all = test.shows(&["watch", "--once", "--all"]);
+    assert!(!all.contains(" of 12 sessions"), "{all}");
+    assert_eq!(all.matches("session session-").count(), 12);
+}
+
+#[test]
+fn an_agent_beside_the_main_thread_is_a_thread_of_its_session() {
+    let test = Test::stop().config("{}");
+    let mut lines = Transcripts::of(&test.root(), "session-1");
+    lines
+        .prompt(None, "Do it.")
+        .says(None, "Done.")
+        .prompt(Some("a1"), "Task of the agent.")
+        .says(Some("a1"), "ok");
+    let (own, main) = (lines.path(Some("a1")), lines.path(None));
+    std::fs::rename(own, main.with_file_name("agent-a1.jsonl")).unwrap();
+    for arguments in [
+        &["watch", "--once"][..],
+        &["watch", "--once", "--all"],
+        &["watch", "--once", "--session", "session-1"],
+    ] {
+        let shown = test.shows(arguments);
+        assert!(!shown.contains("prompt: Task of the agent."), "it is no prompt of the user: {shown}");
+        assert!(!shown.contains(" of 2 sessions"), "{shown}");
+        let thread = shown.lines().find(|line| line.contains("a1 · ")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(thread.contains("1k tok"), "{thread}");
+    }
+}
+
+#[test]
+fn sessions_of_all_projects_have_the_names_of_their_projects() {
+    let test = Test::stop().config("{}").file("inner/.conclaude.yaml", "{}").file("inner/one/x", "");
+    let root = test.root();
+    Transcripts::of(&root, "outer-session").prompt(None, "Outer work.").says(None, "Done.");
+    let elsewhere = root.join("inner");
+    Transcripts::of(&elsewhere, "inner-session").below(&root).prompt(None, "Inner work.").says(None, "Done.");
+    Transcripts::of(&root.join("gone"), "gone-session")
+        .below(&root)
+        .prompt(None, "Lost work.")
+        .says(None, "Done.");
+    let shown = test.shows(&["watch", "--once", "--all-projects"]);
+    for (project, rest) in [
+        (root.file_name().unwrap().to_str().unwrap(), "session outer-se · Outer work."),
+        ("inner", "session inner-se · Inner work."),
+    ] {
+        assert!(shown.contains(&format!("{project} · {rest}")), "{shown}");
+    }
+    assert!(shown.contains("session gone-ses · Lost work."), "{shown}");
+}
+
+#[test]
 fn a_trail_that_was_tampered_with_is_marked() {
     let test = blocked_agent();
     let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");

@@ -97,6 +97,13 @@ impl Client {
         self.play_with(project, script, &arguments)
     }
 
+    /// The same as `play`, with the plugin of this repository.
+    pub(crate) fn play_with_plugin(&self, project: &Project, script: Script) -> SessionResult {
+        let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
+        let arguments = ["--permission-mode", "acceptEdits", "--allowedTools", TOOLS, "--plugin-dir", plugin];
+        self.play_with(project, script, &arguments)
+    }
+
     /// What the client says when it ends with an error.
     pub(crate) fn play_failing(&self, project: &Project, script: Script) -> String {
         let mock = Mock::start(script);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::enforce::{Compiled, EnforcementClass, RuleEnforcement};
+use crate::enforce::{Compiled, RuleEnforcement};
 use crate::guard::{self, Ground, Touch};
 use conclaude_core::dialect::claude::sandbox::refusal::{SandboxRefusal, refusal_in};
 use shell_effects::Access;
@@ -29,16 +29,43 @@ pub struct FinishedShell<'a> {
     pub output: &'a str,
 }
 
+/// The files of a command, as far as its text shows them.
+struct CommandFiles {
+    touches: Vec<Touch>,
+    /// It does nothing to other files.
+    are_all: bool,
+    /// Whether each of its simple commands tells all that it does to files.
+    tells_all: Vec<bool>,
+}
+
+impl CommandFiles {
+    /// Whether the command may have tried to use a file.
+    fn may_have(&self, file: &Touch) -> bool {
+        let is_above = |touch: &Touch| Path::new(file.named()).starts_with(touch.named());
+        !self.are_all || self.touches.iter().any(is_above)
+    }
+
+    /// Whether it prints a file that is not denied, as `cat build.log` does: a line without a file may be part of that.
+    fn prints_others(&self, is_denied: impl Fn(&Touch) -> bool) -> bool {
+        let tells_all = |touch: &Touch| {
+            touch.command.and_then(|command| self.tells_all.get(command)).copied().unwrap_or(false)
+        };
+        self.touches.iter().any(|touch| {
+            touch.access == Access::Read && touch.exists && tells_all(touch) && !is_denied(touch)
+        })
+    }
+}
+
 impl<'a> FinishedShell<'a> {
     /// The files that the sandbox refused, each rule once. A line that names other files is not about ours.
     #[must_use]
     pub fn denials<'c>(&self, compiled: &'c Compiled) -> Vec<Denial<'c>> {
         let mut found: Vec<Denial<'c>> = Vec::new();
         let lines = self.output.lines().take(MAX_LINES);
-        let mut touches: Option<Vec<Touch>> = None;
+        let mut files: Option<CommandFiles> = None;
         for (line, refusal) in lines.filter_map(|line| Some((line, refusal_in(line)?))) {
-            let touches = touches.get_or_insert_with(|| self.touches());
-            for denial in self.of_line(line, refusal, touches, compiled) {
+            let files = files.get_or_insert_with(|| self.files());
+            for denial in self.of_line(line, refusal, files, compiled) {
                 if !found.iter().any(|known| known.rule.rule == denial.rule.rule) {
                     found.push(denial);
                 }
@@ -51,29 +78,36 @@ impl<'a> FinishedShell<'a> {
         &self,
         line: &str,
         refusal: SandboxRefusal,
-        touches: &[Touch],
+        files: &CommandFiles,
         compiled: &'c Compiled,
     ) -> Vec<Denial<'c>> {
         let (mut found, mut names_other) = (Vec::new(), false);
         for word in words(line) {
-            let named = self.named(word, touches);
-            let denials: Vec<Denial<'c>> =
-                named.iter().filter_map(|touch| denial(touch, refusal, compiled)).collect();
+            let named = self.named(word, &files.touches);
+            let denials: Vec<Denial<'c>> = named
+                .iter()
+                .filter(|touch| files.may_have(touch))
+                .filter_map(|touch| denial(touch, refusal, compiled))
+                .collect();
             names_other |= denials.is_empty() && named.iter().any(|touch| word.contains('/') || touch.exists);
             found.extend(denials);
         }
-        if !found.is_empty() || names_other {
+        let is_denied = |touch: &Touch| denial(touch, refusal, compiled).is_some();
+        if !found.is_empty() || names_other || files.prints_others(is_denied) {
             return found;
         }
         // `Error: Permission denied (os error 13)`: only the command says which file it was.
         let spoken: Vec<Touch> = words(self.command).flat_map(|word| self.named(word, &[])).collect();
-        touches.iter().chain(&spoken).filter_map(|touch| denial(touch, refusal, compiled)).collect()
+        let spoken = spoken.iter().filter(|touch| files.may_have(touch));
+        files.touches.iter().chain(spoken).filter_map(|touch| denial(touch, refusal, compiled)).collect()
     }
 
-    /// The files of the command, as far as its text shows them.
-    fn touches(&self) -> Vec<Touch> {
+    fn files(&self) -> CommandFiles {
         let script = guard::read_shell(self.command, self.ground.home, self.ground.cwd);
-        self.ground.on_files(&script).touches
+        let effects = self.ground.on_files(&script);
+        let tells_all: Vec<bool> = script.commands.iter().map(|command| command.tells_all()).collect();
+        let are_all = effects.unclear.is_empty() && tells_all.iter().all(|tells_all| *tells_all);
+        CommandFiles { touches: effects.touches, are_all, tells_all }
     }
 
     /// The files that a word may be: in the current directory, or one that the command names in another.
@@ -94,31 +128,20 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 fn denial<'c>(touch: &Touch, refusal: SandboxRefusal, compiled: &'c Compiled) -> Option<Denial<'c>> {
     let covering = |writes: bool| {
-        let mut names = touch.names.iter().filter_map(|name| compiled.covering(name, writes));
-        names.find(|rule| is_in_force(rule, touch, compiled))
+        let named = touch.names.iter().filter_map(|name| Some((name, compiled.covering(name, writes)?)));
+        let mut denied = named.filter(|(name, rule)| compiled.denies(rule, name, writes));
+        denied.next().map(|(_, rule)| rule)
     };
     let (rule, writes) = match refusal {
         SandboxRefusal::Unreadable => (covering(false)?, false),
         // What may not be read may not be written either.
-        SandboxRefusal::Unwritable => match covering(true) {
-            Some(rule) => (rule, true),
-            None => (covering(false)?, true),
-        },
+        SandboxRefusal::Unwritable => (covering(true).or_else(|| covering(false))?, true),
+        SandboxRefusal::Busy => {
+            let inside = || touch.names.iter().find_map(|name| compiled.inside(&name.absolute));
+            (covering(true).or_else(|| covering(false)).or_else(inside)?, true)
+        }
     };
     Some(Denial { rule, file: touch.shown().to_owned(), writes })
-}
-
-/// Whether the settings have the file. One that a pattern for writing matches may be too new.
-fn is_in_force(rule: &RuleEnforcement, touch: &Touch, compiled: &Compiled) -> bool {
-    let is_listed = |listed: &str| {
-        let relative = touch.names.iter().filter_map(|name| name.relative.as_deref());
-        relative.into_iter().any(|path| Path::new(path).starts_with(listed))
-    };
-    match rule.class {
-        EnforcementClass::Os => true,
-        EnforcementClass::ExistingFiles => compiled.listed.iter().any(|file| is_listed(&file.path)),
-        EnforcementClass::HookOnly => false,
-    }
 }
 
 /// The rule for a file that a tool of Claude Code names, where a permission rule refused the call.
@@ -127,7 +150,7 @@ pub fn of_file<'c>(touch: &Touch, compiled: &'c Compiled) -> Option<Denial<'c>> 
     let writes = touch.access != Access::Read;
     let covering = |writes: bool| touch.names.iter().find_map(|name| compiled.covering(name, writes));
     let rule = if writes { covering(true).or_else(|| covering(false)) } else { covering(false) }?;
-    if rule.class == EnforcementClass::HookOnly {
+    if !rule.has_permission {
         return None;
     }
     Some(Denial { rule, file: touch.shown().to_owned(), writes })

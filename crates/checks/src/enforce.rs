@@ -1,7 +1,7 @@
 //! Compiles the rules for files into Claude Code's sandbox and permission rules, and says of every rule who enforces it.
 //!
-//! Nothing is read from the disk: the files that exist are passed in. What the operating system denies is never more than what the
-//! guards deny to everybody, so a rule for some agents, or one that asks, is not compiled.
+//! The files of the project that exist are passed in, and the rest of the machine is asked about by a trait. What the operating system
+//! denies is never more than what the guards deny to everybody, so a rule for some agents, or one that asks, is not compiled.
 
 use std::fmt;
 use std::path::Path;
@@ -19,9 +19,14 @@ mod existing;
 mod parts;
 
 use classify::{Compiler, RulePlan};
+pub use existing::looks_into;
 
-/// How many files of one rule are listed. Each costs time at every command.
-pub const MAX_LISTED: usize = 250;
+/// How many files are listed because patterns match them, of all rules together. At this number, each command takes two seconds more.
+/// Claude Code refuses every command from about 3,000 on.
+pub const MAX_LISTED: usize = 1_000;
+
+/// How many files one exception frees.
+const MAX_FREED: usize = 250;
 
 /// What is compiled, and for which settings.
 #[derive(Clone, Copy)]
@@ -31,10 +36,25 @@ pub struct EnforceRequest<'a> {
     pub paths: SettingsPaths<'a>,
     /// The files and directories of the project.
     pub existing: &'a [TreeEntry],
+    /// Those that are listed already, from the root: where there are too many, these stay.
+    pub listed: &'a [String],
+    pub machine: &'a dyn Machine,
     /// Our own files.
     pub own: &'a [OwnPath],
+    /// Our own files by their names, absolute: links are not resolved.
+    pub own_names: &'a [String],
     /// Entries of `denyRead` that are the user's own: no exception of a rule frees what they cover.
     pub denied_by_user: &'a [String],
+}
+
+/// What is on the disk, beside the files of the project.
+pub trait Machine {
+    /// The names in a directory, by its absolute path. None of a directory that cannot be read.
+    fn names_in(&self, directory: &str) -> Vec<String>;
+    /// Whether an absolute path is a file with no other name: neither a link nor a hard link to another file.
+    fn is_plain_file(&self, path: &str) -> bool;
+    /// The first link on an absolute path that is in a folder. None if the path is not below the folder.
+    fn link_in(&self, folder: &str, path: &str) -> Option<String>;
 }
 
 /// The project, as the settings name its files.
@@ -56,10 +76,25 @@ impl SettingsPaths<'_> {
         }
     }
 
-    /// A path from the root.
+    /// What the settings name, from the root. None if it is not below the root.
+    #[must_use]
+    pub fn from_root<'s>(&self, spelled: &'s str) -> Option<&'s str> {
+        spelled.strip_prefix(&self.prefix())
+    }
+
+    /// What the settings name, as an absolute path.
+    #[must_use]
+    pub fn absolute(&self, spelled: &str) -> String {
+        match spelled.strip_prefix("./") {
+            Some(below) => format!("{}/{below}", self.project.trim_end_matches('/')),
+            None => spelled.to_owned(),
+        }
+    }
+
+    /// A path from the root, or an absolute one.
     #[must_use]
     pub fn spell(&self, relative: &str) -> String {
-        format!("{}{relative}", self.prefix())
+        if relative.starts_with('/') { relative.to_owned() } else { format!("{}{relative}", self.prefix()) }
     }
 }
 
@@ -105,6 +140,12 @@ pub struct RuleEnforcement {
     pub rule: Rule,
     pub class: EnforcementClass,
     pub why: String,
+    /// How many files match it that exist and cannot be listed.
+    pub unlisted: usize,
+    /// Links in the project that it names, or by which its paths go, from the root. The sandbox protects what they point to.
+    pub links: Vec<String>,
+    /// Whether a permission rule of Claude Code has it as well.
+    pub has_permission: bool,
 }
 
 /// A file that is listed because a pattern for writing matches it.
@@ -131,6 +172,12 @@ pub struct Compiled {
     reading: FileRules,
     writing: FileRules,
     own: Vec<String>,
+    /// The absolute paths that no command may write, with their rules.
+    unwritable: Vec<(String, Rule)>,
+    /// Rules that are compiled for the project's own files, and cover others too.
+    of_project: Vec<Rule>,
+    /// Where the project is.
+    root: String,
 }
 
 impl Compiled {
@@ -162,14 +209,54 @@ impl Compiled {
         if let Some(found) = rules.protecting(location, &query) {
             return self.enforcement(&found.rule.origin.rule(&found.rule.written));
         }
-        let is_own = |own: &String| {
-            let rest = location.absolute.strip_prefix(own.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        if writes && self.own.iter().any(is_own) {
+        if writes && self.own.iter().any(|own| is_at_or_below(&location.absolute, own)) {
             return self.enforcement(&Rule::built_in(OWN_FILES));
         }
         None
+    }
+
+    /// Whether the compiled entries deny a path that a rule covers. A file that a pattern for writing matches may be too new.
+    #[must_use]
+    pub fn denies(&self, rule: &RuleEnforcement, location: &Location, writes: bool) -> bool {
+        if writes {
+            let is_denied = |denied: &String| is_at_or_below(&location.absolute, denied);
+            return if rule.rule == Rule::built_in(OWN_FILES) {
+                self.own.iter().any(is_denied)
+            } else {
+                self.unwritable.iter().any(|(denied, _)| is_denied(denied))
+            };
+        }
+        let is_listed = if self.of_project.contains(&rule.rule) {
+            is_at_or_below(&location.absolute, self.root.trim_end_matches('/'))
+        } else {
+            // Of a path, the copy in a worktree is another file.
+            location.in_worktree.is_none()
+        };
+        is_listed && (rule.class != EnforcementClass::HookOnly || !rule.links.is_empty())
+    }
+
+    /// The rule by which something in a directory may not be written: then the directory cannot be renamed either.
+    #[must_use]
+    pub fn inside(&self, directory: &str) -> Option<&RuleEnforcement> {
+        let (_, rule) = self.unwritable.iter().find(|(denied, _)| is_at_or_below(denied, directory))?;
+        self.enforcement(rule)
+    }
+
+    /// Why our own files are not all protected, where some are links.
+    #[must_use]
+    pub fn own_links(&self) -> Option<String> {
+        about_links(&self.enforcement(&Rule::built_in(OWN_FILES))?.links)
+    }
+
+    /// Rules with files that cannot be listed.
+    pub fn incomplete(&self) -> impl Iterator<Item = &RuleEnforcement> {
+        self.rules.iter().filter(|one| one.unlisted > 0)
+    }
+
+    /// How many files match a rule and cannot be listed.
+    #[must_use]
+    pub fn unlisted(&self) -> usize {
+        self.incomplete().map(|rule| rule.unlisted).sum()
     }
 
     fn add(&mut self, keys: &[&str], values: impl IntoIterator<Item = String>) {
@@ -181,11 +268,37 @@ impl Compiled {
         }
     }
 
-    fn add_plan(&mut self, plan: RulePlan, writes: bool) {
+    fn add_plan(&mut self, plan: RulePlan, writes: bool, paths: &SettingsPaths<'_>) {
+        if writes {
+            let rule = &plan.rule;
+            let paths = plan.sandbox.iter().map(|spelled| (paths.absolute(spelled), rule.clone()));
+            self.unwritable.extend(paths);
+        }
         self.add(if writes { &sandbox::DENY_WRITE } else { &sandbox::DENY_READ }, plan.sandbox);
+        let has_permission = !plan.permissions.is_empty();
         self.add(&sandbox::DENY, plan.permissions);
-        self.rules.push(RuleEnforcement { rule: plan.rule, class: plan.class, why: plan.why });
+        let RulePlan { rule, class, why, unlisted, links, is_for_project, .. } = plan;
+        if is_for_project {
+            self.of_project.push(rule.clone());
+        }
+        self.rules.push(RuleEnforcement { rule, class, why, unlisted, links, has_permission });
     }
+}
+
+/// What links mean for a rule.
+fn about_links(links: &[String]) -> Option<String> {
+    let (first, rest) = links.split_first()?;
+    Some(match rest.len() {
+        0 => format!("{first} is a link: what it points to is protected, and a command may replace the link"),
+        more => format!(
+            "{first} and {more} more are links: what they point to is protected, and a command may replace the links"
+        ),
+    })
+}
+
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

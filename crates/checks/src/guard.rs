@@ -29,18 +29,19 @@ mod tool_rule;
 mod touch_pattern;
 mod unknown_arguments;
 
-pub use call::{Finding, OwnFiles, ToolCall, UnknownPart};
+pub use call::{Finding, OwnFiles, ToolCall, UnknownPart, UnknownUse};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::{Sources, rule_sources};
 pub use open_questions::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
-pub use own_commands::read_shell;
+pub use own_commands::{only_records, read_shell};
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
 pub use rules::{
     Action, AgentFilter, FileQuery, FileRule, FileRules, FileUsage, GuardRules, InputPattern, RuleOrigin,
     is_about,
 };
 pub use search::EntryCount;
+pub use settled::doubtful_program;
 pub use tool_rule::pipeline;
 pub use touch_pattern::TouchPattern;
 

@@ -10,11 +10,11 @@ pub use shell_effects::normalise;
 
 /// A cache of links. One event checks the same folders many times, so each link is read once.
 #[derive(Debug, Default)]
-pub struct Links(RefCell<BTreeMap<OsString, Part>>);
+pub struct Links(RefCell<BTreeMap<OsString, PathEntry>>);
 
 /// What a part of a path is.
 #[derive(Clone, Debug)]
-enum Part {
+enum PathEntry {
     Link(PathBuf),
     /// A folder or a file.
     Plain,
@@ -50,34 +50,34 @@ impl Links {
             }
             match self.part(&here, !pending.is_empty()) {
                 // A loop of links: the path stays as it was named.
-                Part::Link(_) if links >= 40 => return normalise(path),
-                Part::Link(target) => {
+                PathEntry::Link(_) if links >= 40 => return normalise(path),
+                PathEntry::Link(target) => {
                     links += 1;
                     here.pop();
                     pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
                 }
-                Part::Plain => {}
-                Part::Missing => missing = 1,
+                PathEntry::Plain => {}
+                PathEntry::Missing => missing = 1,
             }
         }
         here
     }
 
     /// Only folders are cached: there may be very many files.
-    fn part(&self, path: &Path, is_folder: bool) -> Part {
+    fn part(&self, path: &Path, is_folder: bool) -> PathEntry {
         if let Some(known) = self.0.borrow().get(path.as_os_str()) {
             return known.clone();
         }
         let part = match path.read_link() {
-            Ok(target) => Part::Link(target),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Part::Missing,
+            Ok(target) => PathEntry::Link(target),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => PathEntry::Missing,
             // A name that is too long for the kernel is one of nothing, and so is what is below a file.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::NotADirectory) =>
             {
-                Part::Missing
+                PathEntry::Missing
             }
-            Err(_) => Part::Plain,
+            Err(_) => PathEntry::Plain,
         };
         if is_folder {
             self.0.borrow_mut().insert(path.as_os_str().to_owned(), part.clone());

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::dialect::{Dialect, claude};
 use crate::event::EventKind;
 
+mod budget;
 mod cases;
+mod clients;
 mod commands;
 mod des;
 mod diagnose;
@@ -31,10 +34,15 @@ mod shapes;
 mod telemetry;
 mod values;
 
+pub use budget::{
+    Amount, BUDGET, BUDGET_KEYS, BudgetConfig, BudgetReaction, BudgetScope, Limit, Measure, Percent,
+    is_looser_budget,
+};
 pub use cases::{
     Case, CommandExit, CommandResult, Expect, FILE_NAMES as TEST_FILES, JsonObject, TestFile,
     TextExpectation, schema_text as test_schema_text,
 };
+pub use clients::ClientName;
 pub use commands::{
     CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show, Variables,
 };
@@ -63,7 +71,7 @@ pub use report::{Price, PriceConfig, PriceTable, ReportConfig};
 pub use salvage::{GuardedCalls, UnusableRules};
 pub use schema::schema_text;
 pub use shapes::{List, TextOr};
-pub use telemetry::{Endpoint, EndpointError, Headers, Signal, TelemetryConfig};
+pub use telemetry::{Endpoint, EndpointError, Headers, SERVICE_NAME, Signal, TelemetryConfig};
 pub use values::{Bounded, FolderBelow, Name, NonBlank, Seconds};
 
 use parse::{null_is_default, shared_or_default};
@@ -130,6 +138,11 @@ pub struct ConclaudeConfig {
     /// Who else keeps `uneditableFiles` and `unreadableFiles`: `sandbox` (the operating system, for shell commands) and `permissions`
     /// (Claude Code, for its file tools). `conclaude install --enforce` writes that into Claude Code's settings. Default: nobody.
     pub enforce: Option<List<Enforcer, 0, 16>>,
+    /// The clients for which `install`, `validate` and `doctor` work: `claude`, `codex`, `copilot`, `qwen`, `gemini`. Events of others
+    /// are handled all the same. Default: `[claude]`.
+    pub clients: Option<List<ClientName, 0, 16>>,
+    /// What a session, each subagent and a day may use, and what happens when it is used up. An inner layer can only be stricter.
+    pub budget: Option<BudgetConfig>,
 }
 
 impl ConclaudeConfig {
@@ -172,6 +185,18 @@ impl ConclaudeConfig {
     #[must_use]
     pub fn enforcers(&self) -> Enforcers {
         self.enforce.iter().flatten().collect()
+    }
+
+    /// The clients that it names, each once; Claude Code if it names none.
+    #[must_use]
+    pub fn clients(&self) -> Vec<&'static Dialect> {
+        let mut clients: Vec<&'static Dialect> = Vec::new();
+        for client in self.clients.iter().flatten().map(|name| name.dialect()) {
+            if !clients.contains(&client) {
+                clients.push(client);
+            }
+        }
+        if clients.is_empty() { vec![&claude::DIALECT] } else { clients }
     }
 
     #[must_use]

@@ -10,19 +10,25 @@ use serde_json::{Map, Value};
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::{EventKind, Row};
+use crate::text::{clean_line, nearest};
 use crate::types::{Event, PayloadError, fields};
 
+pub mod agents;
 pub mod answer;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod gemini;
+pub mod hook_settings;
 pub mod other_clients;
+pub mod possible;
 pub mod qwen;
 pub mod tool;
 mod translate;
 
+use agents::AgentFacts;
 pub use answer::Answer;
+use hook_settings::HookSettings;
 use tool::{McpSpelling, Tool};
 
 /// The fields of a payload.
@@ -38,6 +44,8 @@ pub struct Dialect {
     /// As messages name it.
     pub title: &'static str,
     pub events: &'static [ClientEvent],
+    /// Why it lacks an event of ours, where that is not simply so.
+    missing: &'static [(EventKind, &'static str)],
     /// Whether a payload is one of this client.
     sends: fn(&Fields) -> bool,
     /// Fields of its payloads.
@@ -50,15 +58,26 @@ pub struct Dialect {
     /// Why an event has nothing to be done for, where it has not.
     ignores: fn(EventKind, &Fields) -> Option<&'static str>,
     pub project: ProjectFolder,
-    /// Whether the id of a session inside a subagent is that of the subagent, so that its parents lead to the session.
-    pub has_session_per_agent: bool,
-    /// How an agent leads to the call that started it.
-    pub agent_call: AgentCallLink,
+    pub agents: AgentFacts,
     asking: Asking,
+    /// Whether a hook can give a tool another input.
+    pub changes_input: bool,
     /// Whether a model can type into a running program, for which no event fires.
     pub types_unseen: bool,
     pub log: LogLines,
     render: fn(&Reply<'_>) -> Answer,
+    /// Where and how its hooks are registered.
+    pub settings: HookSettings,
+}
+
+/// What a block does in every client.
+mod effect {
+    pub(super) const DENIED: &str = "the tool is denied";
+    pub(super) const REJECTED: &str = "the prompt is rejected";
+    pub(super) const NOT_PERMITTED: &str = "the permission is denied";
+    pub(super) const GOES_ON: &str = "the agent goes on, up to maxBlocks";
+    pub(super) const READ: &str = "the model reads why";
+    pub(super) const READ_INSTEAD: &str = "the model reads why, instead of the result";
 }
 
 /// An event of a client.
@@ -71,12 +90,23 @@ pub struct ClientEvent {
     pub takes_context: bool,
     /// Whether the user is shown a message.
     pub is_shown: bool,
+    /// What a block does, where it was seen to do something.
+    pub block: Option<&'static str>,
+    /// What else a user should know.
+    pub note: Option<&'static str>,
+    /// The tool at whose use it is the event, where the client has no event of its own for it.
+    pub tool: Option<&'static str>,
 }
 
 impl ClientEvent {
     /// An event that has the same name for us.
     const fn same(name: &'static str, kind: EventKind) -> ClientEvent {
-        ClientEvent { name, kind, takes_context: false, is_shown: false }
+        ClientEvent { name, kind, takes_context: false, is_shown: false, block: None, note: None, tool: None }
+    }
+
+    /// One that the client announces as the use of a tool.
+    const fn at_tool(name: &'static str, kind: EventKind, tool: &'static str) -> ClientEvent {
+        ClientEvent { tool: Some(tool), ..ClientEvent::same(name, kind) }
     }
 
     /// One that only this client has: its commands run.
@@ -86,6 +116,15 @@ impl ClientEvent {
 
     const fn with_context(self) -> ClientEvent {
         ClientEvent { takes_context: true, ..self }
+    }
+
+    /// What a block of it does.
+    const fn blocked(self, effect: &'static str) -> ClientEvent {
+        ClientEvent { block: Some(effect), ..self }
+    }
+
+    const fn noted(self, note: &'static str) -> ClientEvent {
+        ClientEvent { note: Some(note), ..self }
     }
 
     const fn shown(self) -> ClientEvent {
@@ -100,19 +139,6 @@ pub enum ProjectFolder {
     Variable,
     /// The working directory of the hook. `cwd` is that of a command, anywhere on the disk.
     Process,
-}
-
-/// How an agent leads to the call that started it.
-#[derive(Clone, Copy, Debug)]
-pub enum AgentCallLink {
-    /// By files beside its transcript, or not at all.
-    Files,
-    /// Its id has the id of the call in it.
-    Id(fn(&str) -> Option<&str>),
-    /// Its task comes as a prompt, which starts with that of the call.
-    Prompt,
-    /// The first line of its transcript has the name that the call gave to the task.
-    TaskName(fn(&str) -> Option<String>),
 }
 
 /// Whether the user can be asked about a tool.
@@ -141,6 +167,8 @@ pub struct Reply<'a> {
     /// As the client names it.
     pub name: &'static str,
     pub result: &'a Result<HookResult, HookError>,
+    /// Whether the model is given context there.
+    pub takes_context: bool,
     /// Input of a tool that is given back has the client's names.
     pub renamed: &'a [Renamed],
     pub log_lines: &'a [String],
@@ -171,6 +199,35 @@ const RECOGNISED: [&Dialect; 4] = [&codex::DIALECT, &gemini::DIALECT, &qwen::DIA
 pub fn named(name: &str) -> Option<&'static Dialect> {
     ALL.into_iter().find(|dialect| dialect.name == name)
 }
+
+/// The client that the user names.
+///
+/// # Errors
+/// If there is none of that name: all names, and the one that was probably meant.
+pub fn find(name: &str) -> Result<&'static Dialect, UnknownClient> {
+    named(name).ok_or_else(|| UnknownClient { name: name.to_owned(), nearest: nearest(name, names()) })
+}
+
+/// A name that no client has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownClient {
+    pub name: String,
+    /// The client that was probably meant.
+    pub nearest: Option<&'static str>,
+}
+
+impl fmt::Display for UnknownClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, all) = (clean_line(&self.name), names().join(", "));
+        write!(f, "`{name}` is not a client that conclaude knows ({all})")?;
+        match self.nearest {
+            Some(near) => write!(f, "; did you mean `{near}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for UnknownClient {}
 
 /// The names of all clients.
 #[must_use]
@@ -232,13 +289,19 @@ impl Dialect {
     /// The event that the client calls so.
     #[must_use]
     pub fn event(&self, name: &str) -> Option<&'static ClientEvent> {
-        self.events.iter().find(|event| event.name == name)
+        self.events.iter().find(|event| event.name == name && event.tool.is_none())
     }
 
     /// The row of the client for one of our events.
     #[must_use]
     pub fn row(&self, kind: EventKind) -> Option<&'static ClientEvent> {
         self.events.iter().find(|event| event.kind == kind)
+    }
+
+    /// The tool at whose use the client has one of our events.
+    #[must_use]
+    pub fn tool_of(&self, kind: EventKind) -> Option<&'static str> {
+        self.row(kind)?.tool
     }
 
     /// Whether the user is shown a message at the event.
@@ -261,6 +324,12 @@ impl Dialect {
             Asking::Always => true,
             Asking::Never => false,
         }
+    }
+
+    /// Whether its transcripts are read, so that the tokens of a session are known.
+    #[must_use]
+    pub fn has_usage(&self) -> bool {
+        !self.is_translated()
     }
 
     /// Whether nobody can be asked in any permission mode.
@@ -286,6 +355,14 @@ impl PartialEq for Dialect {
 impl fmt::Debug for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+/// Of the result of a tool, what the model reads of it counts, and not what is displayed.
+fn take_model_content(fields: &mut Fields) {
+    let read = fields.get_mut("tool_response").and_then(|result| result.get_mut("llmContent"));
+    if let Some(read) = read.map(Value::take) {
+        fields.insert("tool_response".into(), read);
     }
 }
 

@@ -65,8 +65,38 @@ impl Row {
         system: false,
     };
 
+    /// What the patterns of its section are compared with.
+    #[must_use]
+    pub fn compares(&self) -> Option<&'static str> {
+        match self.subject {
+            Subject::Agent => Some("the agent's name"),
+            Subject::Field(field) => Some(field),
+            Subject::File("file_path") => Some("file_path, by gitignore's rules"),
+            Subject::File(field) => Some(field),
+            Subject::Nothing => None,
+        }
+    }
+
+    /// What a failure that blocks does.
+    #[must_use]
+    pub fn block_effect(&self) -> Option<&'static str> {
+        Some(match self.blocking {
+            Blocking::Never => return None,
+            Blocking::Stop(BlockCounter::Task(_)) => "the task stays open, up to maxBlocks",
+            Blocking::Stop(_) => "the agent goes on, up to maxBlocks",
+            Blocking::Tool => "the tool is denied",
+            Blocking::Permission => "the permission is denied",
+            Blocking::Action { effect, .. } => effect,
+            Blocking::Feedback | Blocking::Context => "Claude reads why",
+            Blocking::Worktree => "the worktree is not created",
+        })
+    }
+
     /// An event of another client, which Claude Code has not. It may come from inside a subagent.
     pub const OWN: Row = Row { in_agents: true, ..Row::UNKNOWN };
+
+    /// The same, and the client fires it for every request: it is registered for commands alone.
+    pub const OF_CLIENT: Row = Row { registered: RegistrationRule::WithCommands, ..Row::OWN };
 }
 
 /// What the patterns of an event's section are compared with.

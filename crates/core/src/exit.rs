@@ -14,6 +14,13 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The codes with what they mean.
+    pub const MEANINGS: [(Exit, &str); 3] = [
+        (Exit::Success, "success"),
+        (Exit::Failure, "error in the arguments, the payload or the config"),
+        (Exit::Blocked, "blocked on purpose"),
+    ];
+
     #[must_use]
     pub fn code(self) -> u8 {
         match self {

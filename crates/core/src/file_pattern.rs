@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use shell_effects::glob::{Glob, GlobError, Kind, escaped};
 
 /// Where a path is, by the names it can be compared with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Absolute, without links, `.` and `..`.
     pub absolute: String,
@@ -117,6 +117,11 @@ impl FilePattern {
         self.anchor
     }
 
+    /// Whether it is one name, at any depth.
+    pub fn is_at_any_depth(&self) -> bool {
+        self.anchor == Anchor::AnyDepth
+    }
+
     /// The glob without what its start and its end say: of `~/.ssh/` it is `home/me/.ssh`.
     pub fn glob(&self) -> &str {
         self.glob.as_str()
@@ -205,6 +210,34 @@ impl FilePattern {
         }
     }
 
+    /// Whether it may cover something below a directory, and names that directory or one above it: `**` and `*` at its start name
+    /// none.
+    pub fn reaches_into(&self, directory: &Location) -> bool {
+        let glob = self.glob.as_str();
+        if self.anchor == Anchor::AnyDepth {
+            return false;
+        }
+        // A list in braces may have slashes in it.
+        if glob.contains('{') {
+            return !glob.starts_with("**") && !self.rules_out_below(directory);
+        }
+        let pattern: Vec<&str> = glob.split('/').collect();
+        let (is_anywhere, pattern) = match pattern.split_first() {
+            Some((&"**", rest)) => (true, rest),
+            _ => (false, pattern.as_slice()),
+        };
+        let is_named = pattern.first().is_some_and(|first| !first.chars().all(|c| matches!(c, '*' | '?')));
+        if is_anywhere && !is_named {
+            return false;
+        }
+        directory.anchored().any(|path| {
+            let path = fold_case(path);
+            let names: Vec<&str> = path.split('/').collect();
+            let starts = if is_anywhere { names.len() } else { 1 };
+            (0..starts).any(|start| names.get(start..).is_some_and(|names| leads_below(pattern, names)))
+        })
+    }
+
     fn compare(&self, location: &Location, matches: fn(&Glob, &str) -> bool) -> bool {
         if location.absolute.len() > MAX_PATH_BYTES {
             return true;
@@ -248,6 +281,19 @@ impl FilePattern {
         }
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         directories.into_iter().any(&matches) || ((is_directory || !self.is_for_directories) && matches(path))
+    }
+}
+
+/// Whether the names of a directory's path match the first parts of a pattern, with more parts to come.
+fn leads_below(pattern: &[&str], names: &[&str]) -> bool {
+    let Some((name, names_below)) = names.split_first() else { return !pattern.is_empty() };
+    match pattern.split_first() {
+        None => false,
+        Some((&"**", rest)) => leads_below(rest, names) || leads_below(pattern, names_below),
+        Some((part, rest)) => {
+            let glob = Glob::new(part, Kind::Path);
+            glob.is_ok_and(|glob| glob.matches(name).unwrap_or(true)) && leads_below(rest, names_below)
+        }
     }
 }
 
@@ -307,6 +353,32 @@ mod tests {
             }
             for path in no {
                 assert!(!covers(pattern, &at(path)), "{pattern} should not cover {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_reaches_into_directories_that_it_names() {
+        for (pattern, yes, no) in [
+            ("dist/**", vec!["dist/", "dist/a/"], vec!["web/dist/", "target/"]),
+            ("dist/*.js", vec!["dist/"], vec!["dist/a/", "web/dist/", "target/"]),
+            ("packages/*/dist/*.js", vec!["packages/a/dist/"], vec!["packages/a/node_modules/", "target/"]),
+            ("**/dist/*.js", vec!["dist/", "web/dist/"], vec!["target/", "dist/a/"]),
+            ("**/gen/**", vec!["gen/", "a/gen/b/"], vec!["target/"]),
+            ("vendor/**/*.c", vec!["vendor/", "vendor/a/"], vec!["target/"]),
+            ("*/gen/x.ts", vec!["node_modules/", "a/gen/"], vec!["node_modules/a/"]),
+            ("{dist,out}/*.js", vec!["dist/", "out/"], vec!["target/"]),
+            ("*.lock", vec![], vec!["target/", "x.lock/"]),
+            ("**/*.lock", vec![], vec!["target/"]),
+            ("**/*/gen", vec![], vec!["target/"]),
+            ("./*.lock", vec![], vec!["target/"]),
+        ] {
+            let pattern = FilePattern::new(pattern, None).unwrap();
+            for path in yes {
+                assert!(pattern.reaches_into(&at(path)), "{pattern:?} should reach into {path}");
+            }
+            for path in no {
+                assert!(!pattern.reaches_into(&at(path)), "{pattern:?} should not reach into {path}");
             }
         }
     }

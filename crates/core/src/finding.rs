@@ -15,12 +15,15 @@ pub enum Audience {
 }
 
 macro_rules! codes {
-    ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
+    ($(#[doc = $doc:expr] $name:ident = $text:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-        pub enum Code { $($(#[doc = $doc])* #[serde(rename = $text)] $name),* }
+        pub enum Code { $(#[doc = $doc] #[serde(rename = $text)] $name),* }
 
         impl Code {
-                    #[must_use]
+            /// Each code with its cause and its fix, for the reference.
+            pub const DESCRIPTIONS: &[(&str, &str)] = &[$(($text, $doc)),*];
+
+            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $text),* }
             }
@@ -29,93 +32,111 @@ macro_rules! codes {
 }
 
 codes! {
+    /// The step file does not exist. Fix: correct the path in `DES-STEP-FILE`, or create the file with `conclaude des new`.
     StepFileMissing = "STEP_FILE_MISSING",
-    /// The step file cannot be read as one.
+    /// The step file cannot be read as one. Fix: correct its JSON or the fields that are named.
     StepFileInvalid = "STEP_FILE_INVALID",
-    /// The step file lies outside the project.
+    /// The step file lies outside the project, after following links. Fix: move it into the project.
     StepFileOutsideProject = "STEP_FILE_OUTSIDE_PROJECT",
+    /// The prompt says `DES-VALIDATION: required` and names no step file. Fix: add `DES-STEP-FILE`; `conclaude des prompt` prints all markers.
     MarkerMissing = "MARKER_MISSING",
-    /// A marker cannot be understood.
+    /// A marker cannot be understood. Fix: correct the marker in the prompt.
     MarkerInvalid = "MARKER_INVALID",
-    /// `DES-AGENT` is not this agent.
+    /// `DES-AGENT` is not this agent. Fix: call the agent that it names.
     AgentMismatch = "AGENT_MISMATCH",
-    /// The prompt lacks a required section.
+    /// The prompt lacks a section of `des.requiredSections`. Fix: add the section to the prompt.
     SectionMissing = "SECTION_MISSING",
-    /// The step's rules are not those of the call any more.
+    /// The step's rules are no longer those of the call: scope, limits, safety or config. Fix: restore them, or call the agent again.
     RulesChanged = "RULES_CHANGED",
-    /// Another agent works on the step.
+    /// Another agent works on the step (a warning). Fix: let one agent work on a step at a time.
     StepBusy = "STEP_BUSY",
+    /// The step is done already. Fix: choose another step, or let the user reopen it.
     StepDone = "STEP_DONE",
-    /// The step touches production, or is destructive without a way back.
+    /// The step touches production, or is destructive without a way back. Fix: let the user decide, or add a rollback plan.
     UnsafeStep = "UNSAFE_STEP",
-    /// Every phase is NOT_EXECUTED.
+    /// Every phase is NOT_EXECUTED. Fix: do the work and record it with `conclaude des run`.
     SilentCompletion = "SILENT_COMPLETION",
-    /// A phase is IN_PROGRESS.
+    /// A phase is IN_PROGRESS. Fix: finish it.
     AbandonedPhase = "ABANDONED_PHASE",
-    /// A phase is NOT_EXECUTED while others ran.
+    /// A phase is NOT_EXECUTED while others ran. Fix: do it and record it, or skip it with a reason that counts.
     IncompletePhase = "INCOMPLETE_PHASE",
-    /// A phase of the list is not in the log.
+    /// A phase of the list is not in the log. Fix: add it to the log.
     MissingPhase = "MISSING_PHASE",
-    /// The log has a phase that is not in the list.
+    /// The log has a phase that is not in the list. Fix: remove it, or add it to `des.phases`.
     UnknownPhase = "UNKNOWN_PHASE",
-    /// The log has a phase twice.
+    /// The log has a phase twice. Fix: remove one of the two.
     DuplicatePhase = "DUPLICATE_PHASE",
-    /// A phase has a status that does not exist.
+    /// A phase has a status that does not exist. Fix: write NOT_EXECUTED, IN_PROGRESS, EXECUTED or SKIPPED.
     UnknownStatus = "UNKNOWN_STATUS",
-    /// Phases are not in their order.
+    /// Phases are not in their order: by position, by `phase_index` or by their times. Fix: do one phase after the other.
     PhaseOrder = "PHASE_ORDER",
-    /// A phase was executed and has no outcome.
+    /// A phase was executed and has no outcome. Fix: record PASS or FAIL.
     MissingOutcome = "MISSING_OUTCOME",
-    /// A phase's outcome is neither PASS nor FAIL.
+    /// A phase's outcome is neither PASS nor FAIL. Fix: record PASS or FAIL.
     InvalidOutcome = "INVALID_OUTCOME",
+    /// A phase has failed. Fix: repair what failed and run the phase again, or admit the failure with `conclaude des fail`.
     FailedPhase = "FAILED_PHASE",
-    /// A phase was skipped without a reason that counts.
+    /// A phase was skipped without a reason that counts, or the last phase was skipped. Fix: give a reason such as `NOT_APPLICABLE: …`.
     InvalidSkip = "INVALID_SKIP",
-    /// A phase was put off.
+    /// A phase was put off (a warning). Fix: do the phase, or let the user accept it.
     DeferredSkip = "DEFERRED_SKIP",
-    /// A phase took more turns than it may.
+    /// A phase took more turns than `max_turns`. Fix: let the user extend the limit.
     TurnLimitExceeded = "TURN_LIMIT_EXCEEDED",
-    /// The phases took longer than they may.
+    /// The phases took longer than `duration_minutes`. Fix: let the user extend the limit.
     TimeoutExceeded = "TIMEOUT_EXCEEDED",
-    /// All phases are finished, and the step does not say so.
+    /// All phases are finished, and `state.status` is not DONE. Fix: set it to DONE.
     StateMismatch = "STATE_MISMATCH",
-    /// A phase lacks the record of a real run.
+    /// A phase of `des.evidence` has no record of a real run. Fix: run it with `conclaude des run`.
     EvidenceMissing = "EVIDENCE_MISSING",
-    /// A file of the step was changed after the last proof.
+    /// A file of the step was changed after the last proof. Fix: run the proof again.
     StaleEvidence = "STALE_EVIDENCE",
-    /// A file was changed that the step may not touch.
+    /// A file outside `allowed_file_patterns` was changed since the call. Fix: revert it.
     ScopeViolation = "SCOPE_VIOLATION",
-    /// A gated agent left nothing to judge it by.
+    /// A gated agent left nothing to judge it by: its transcript is gone. It blocks once. Fix: let the user look at the step.
     NotJudged = "NOT_JUDGED",
-    /// Whether an agent is gated is not known.
+    /// Whether an agent is gated is not known: its prompt is in no transcript (a warning). Fix: let the user look at the step.
     PromptNotFound = "PROMPT_NOT_FOUND",
+    /// The judge of `des.judge` says that the agent is not done. Fix: do what it names.
     JudgeRefused = "JUDGE_REFUSED",
-    /// The judge could not be asked.
+    /// The judge could not be asked, or gave no valid answer. Fix: check the key and the network; `des.judge.onError` decides.
     JudgeFailed = "JUDGE_FAILED",
-    /// A guard of `preToolUse` keeps a tool from being used.
+    /// A guard of `preToolUse` keeps a tool from being used. Fix: do what its message says.
     GuardDenied = "GUARD_DENIED",
-    /// A guard of `preToolUse` leaves it to the user.
+    /// A guard of `preToolUse` leaves the call to the user. Fix: answer the question, or permit the call with `conclaude allow`.
     GuardAsks = "GUARD_ASKS",
-    /// A rule of `permissionRequest` allows what Claude Code would have asked about.
+    /// A rule of `permissionRequest` allows what Claude Code would have asked about. Fix: nothing to do.
     PermissionAllowed = "PERMISSION_ALLOWED",
-    /// A rule of `permissionRequest` denies it.
+    /// A rule of `permissionRequest` denies the call. Fix: work without it, or change the rule.
     PermissionDenied = "PERMISSION_DENIED",
-    /// A gated agent started and never stopped.
+    /// A gated agent started and never stopped. Fix: let the user look at the step.
     Unfinished = "UNFINISHED",
-    /// What a gate must remember of a call cannot be kept.
+    /// State that a later gate needs cannot be written. Fix: make `.conclaude/` and the state folder writable.
     NotRemembered = "NOT_REMEMBERED",
-    /// A call that must be recorded cannot be.
+    /// A call must be recorded (`audit.required`), and cannot be. Fix: make `.conclaude/audit/` writable.
     NotRecorded = "NOT_RECORDED",
-    /// A gate applies to a payload that cannot be read.
+    /// A gate applies to a payload that cannot be read. Fix: use a client that conclaude knows, or remove the markers.
     PayloadInvalid = "PAYLOAD_INVALID",
-    /// No command of `worktreeCreate` printed a path.
+    /// No command of `worktreeCreate` printed a path. Fix: let one print the folder that it created.
     NoWorktree = "NO_WORKTREE",
+    /// An amount of `budget` is used to the part that `at` names. Fix: do what matters most first, or raise it.
+    BudgetNear = "BUDGET_NEAR",
+    /// An amount of `budget` is used up. Fix: finish and report; the user can raise it with `conclaude budget raise`.
+    BudgetReached = "BUDGET_REACHED",
+    /// What a model costs is not known, so that a budget of cost denies nothing. Fix: set its price in `report.prices`, or limit tokens.
+    PriceUnknown = "PRICE_UNKNOWN",
 }
 
 impl Code {
-    /// Those of guards and of rules for permissions. Records have them; texts say the reason instead.
-    pub const GUARDS: [Code; 4] =
-        [Code::GuardDenied, Code::GuardAsks, Code::PermissionAllowed, Code::PermissionDenied];
+    /// Those of guards, of rules for permissions and of budgets. Records have them; texts say the reason instead.
+    pub const GUARDS: [Code; 7] = [
+        Code::GuardDenied,
+        Code::GuardAsks,
+        Code::PermissionAllowed,
+        Code::PermissionDenied,
+        Code::BudgetNear,
+        Code::BudgetReached,
+        Code::PriceUnknown,
+    ];
 
     #[must_use]
     pub fn is_of_guard(self) -> bool {
@@ -168,6 +189,7 @@ impl Code {
             }
             Code::NotRecorded => RuleSource::Config(&["audit", "required"]),
             Code::PayloadInvalid => RuleSource::BuiltIn("a gate that cannot be evaluated never allows"),
+            Code::BudgetNear | Code::BudgetReached | Code::PriceUnknown => RuleSource::Config(&["budget"]),
             Code::NoWorktree => RuleSource::Config(&["worktreeCreate", "commands"]),
         }
     }

@@ -174,6 +174,30 @@ pub fn text(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// Whether this is one whole object. What is in it may still be wrong.
+pub fn is_whole_object(text: &str) -> bool {
+    let mut scan = JsonScanner::of(text);
+    scan.first() == Some(b'{') && scan.value().is_ok() && scan.finish().is_ok()
+}
+
+/// The objects of a line, which has two where two processes wrote at once.
+pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    // Inside of a string the quote would be escaped.
+    let may_have_two = memchr::memmem::find(line, b"}{\"").is_some();
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest.take()?;
+        if !may_have_two {
+            return Some(line);
+        }
+        let line = line.trim_ascii_start();
+        let first = std::str::from_utf8(line).ok().and_then(|text| JsonScanner::of(text).value().ok());
+        let after = first.and_then(|first| line.get(first.len()..)).filter(|after| after.starts_with(b"{"));
+        rest = after;
+        line.get(..line.len() - after.map_or(0, <[u8]>::len))
+    })
+}
+
 /// The fields of an object, found but not decoded. If a field is there twice, the last one counts.
 pub struct Fields<'a>(Vec<(&'a str, &'a str)>);
 
@@ -240,6 +264,26 @@ mod tests {
         assert_eq!(fields("{}").unwrap(), []);
         for end in 0..text.len() {
             assert!(fields(&text[..end]).is_err(), "{}", &text[..end]);
+        }
+    }
+
+    #[test]
+    fn a_line_may_have_two_objects() {
+        let objects = |line: &'static str| -> Vec<&str> {
+            objects_of_line(line.as_bytes()).map(|object| std::str::from_utf8(object).unwrap()).collect()
+        };
+        assert_eq!(objects(r#"{"a":"}{"}{"b":{}}{"c":1}"#), [r#"{"a":"}{"}"#, r#"{"b":{}}"#, r#"{"c":1}"#]);
+        for one in ["", "{}", r#"{"a":"}{"}"#, r#"{"a":"}{\""}"#, r#"{"a":"x}{"b":1}"#, "not json}{\"x"] {
+            assert_eq!(objects(one), [one]);
+        }
+        assert_eq!(objects(r#"{"a":1}{"b":"#), [r#"{"a":1}"#, r#"{"b":"#], "the second is cut off");
+    }
+
+    #[test]
+    fn a_whole_object_has_its_end() {
+        assert!(is_whole_object(r#" {"a":[{"b":"}"}]} "#));
+        for part in ["", "{", r#"{"a":[}"#, r#"{"a":1"#, "[]", "{}{}", r#"{"a":"x}"#] {
+            assert!(!is_whole_object(part), "{part}");
         }
     }
 

@@ -12,6 +12,7 @@
 
 pub mod agent;
 pub mod blocks;
+pub mod channels;
 pub mod config;
 pub mod coverage;
 pub mod decide;
@@ -28,7 +29,10 @@ pub mod packs;
 pub mod pattern;
 pub mod permit;
 pub mod plan;
+pub mod prices;
 pub mod rule;
+pub mod spending;
 pub mod text;
 pub mod types;
+pub mod variables;
 pub mod yaml;

@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use crate::blocks::CountError;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{BlockCounter, Blocking};
-use crate::finding::{Audience, Finding};
+use crate::finding::{Audience, Code, Finding};
 use crate::outcome::{CommandRun, Evidence, NOT_EXECUTABLE, Obstacle, Outcome, Verdict};
 use crate::plan::{Command, Gate, GateSubject, Plan, UntrustedSteps};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -65,6 +65,7 @@ pub fn check(outcome: &Outcome) -> Option<String> {
         | Evidence::Context(..)
         | Evidence::Allowed(_)
         | Evidence::Permitted(..)
+        | Evidence::Budget(_)
         | Evidence::UpdatedInput(_)
         | Evidence::Skipped
         | Evidence::ConfigError(_)
@@ -192,6 +193,13 @@ pub fn never_asked(plan: &Plan, outcomes: &[Outcome], record: Option<u64>) -> St
         let rule = outcome.as_finding().and_then(|finding| finding.rule.as_deref());
         outcome.verdict == Verdict::Ask && rule.is_some_and(|rule| rule.key.contains("toolUsageValidation"))
     };
+    let is_budget =
+        |outcome: &&Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::BudgetReached);
+    let mut questions = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Ask).peekable();
+    // What only budgets ask about is not permitted call by call.
+    if questions.peek().is_some() && questions.all(|outcome| is_budget(&outcome)) {
+        return format!("In {} nobody can be asked, so it is denied.", plan.client.title);
+    }
     let number = record.map(|number| format!(" {number}")).unwrap_or_default();
     let by_rule = if outcomes.iter().any(is_rule) { ", or add a rule with action: allow" } else { "" };
     format!(

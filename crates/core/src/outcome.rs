@@ -73,6 +73,8 @@ pub enum Evidence {
     Allowed(RuleMatch),
     /// The user has permitted what this rule is against; with words about the permit.
     Permitted(RuleMatch, String),
+    /// How far a budget is used, for the user and for Claude.
+    Budget(Box<BudgetNotice>),
     /// What the tool is given instead.
     UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.
@@ -84,6 +86,14 @@ pub enum Evidence {
     ConfigError(Failure),
     /// A record that must be written cannot be.
     Unrecorded(Failure),
+}
+
+/// Something about a budget that is against nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BudgetNotice {
+    pub finding: Finding,
+    /// What Claude is told; none where it can do nothing about it.
+    pub for_claude: Option<String>,
 }
 
 /// Why an event fails. That never blocks anything.
@@ -256,6 +266,7 @@ impl Outcome {
                 None => run.answer.as_deref(),
             },
             Evidence::Context(text, _) | Evidence::Explanation(text) => Some(text),
+            Evidence::Budget(notice) => notice.for_claude.as_deref(),
             _ => None,
         }
     }
@@ -264,6 +275,7 @@ impl Outcome {
     pub fn as_finding(&self) -> Option<&Finding> {
         match &self.evidence {
             Evidence::Finding(finding) | Evidence::Judge(_, Some(finding)) => Some(finding),
+            Evidence::Budget(notice) => Some(&notice.finding),
             _ => None,
         }
     }

@@ -184,6 +184,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     if has_commands && event.blocking() == Blocking::Worktree {
         steps.push(Step::itself(Action::Worktree));
     }
+    steps.extend(budget(facts).map(Step::itself));
     let last = gate.and_then(|gate| Some((gate.reason(), StateChange::last(gate)?)));
     steps.extend(last.map(|(reason, what)| Step { reason, action: Action::Remember(what) }));
     Ok(Plan {
@@ -217,6 +218,17 @@ fn rules(facts: &Facts<'_>) -> Vec<Action> {
             if may_allow { vec![guards(), permissions] } else { vec![permissions] }
         }
         _ => Vec::new(),
+    }
+}
+
+/// What a session uses is counted at these events, and compared with its budget where something can follow from that. It comes after
+/// everything that may refuse a tool: only calls that are made count.
+fn budget(facts: &Facts<'_>) -> Option<Action> {
+    let config = facts.config.budget.as_ref()?;
+    if config.is_for(facts.event.kind, facts.event.client.has_usage()) {
+        Some(Action::Budget(Box::new(config.clone())))
+    } else {
+        None
     }
 }
 

@@ -7,11 +7,14 @@ use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Plan;
+use conclaude_core::types::Event;
 use conclaude_os::budget::Budget;
+use conclaude_os::log;
 use conclaude_os::process;
 use conclaude_store::export::background::PendingExport;
 
 mod actors;
+mod budgets;
 pub mod call;
 mod changed_files;
 mod changed_input;
@@ -28,6 +31,7 @@ mod guards;
 mod invalid_payload;
 mod lineage;
 mod live;
+mod open_calls;
 mod panics;
 mod permissions;
 mod permits;
@@ -53,6 +57,7 @@ pub use context::inherited_variables;
 use finish::RecordedRuling;
 use invalid_payload::InvalidPayload;
 use live::Live;
+use open_calls::OpenCalls;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -111,7 +116,7 @@ fn handle_read(
         Err(error @ InputError::TooLarge { .. }) => {
             HandledCall::unread(call, invalid_payload::too_large(call, error, environment))
         }
-        Err(error) => HandledCall::unread(call, invalid_payload::without(call, error.into())),
+        Err(error) => HandledCall::unread(call, invalid_payload::without(call, error.into(), environment)),
     }
 }
 
@@ -129,6 +134,13 @@ pub struct Trace {
     pub plan: Plan,
     pub outcomes: Vec<Outcome>,
     pub result: HookResult,
+}
+
+impl Trace {
+    /// Of an event for which nothing is planned.
+    fn only(event: EventKind, result: HookResult) -> Trace {
+        Trace { plan: Plan::empty(event), outcomes: Vec::new(), result }
+    }
 }
 
 /// Handles an event, and keeps what was planned and what came of it.
@@ -155,25 +167,38 @@ fn traced(
         Err(_) => AnsweredEvent::of_call(call, call.client_of(input)),
     };
     panics::event_is_known(&handled.event);
-    let environment = environment.of_client(handled.event.client);
+    let environment = environment.of_client(handled.event.client, call);
     let kind = parsed.as_ref().map_or(handled.event.called, |event| event.kind);
-    let only = |result| Trace { plan: Plan::empty(kind), outcomes: Vec::new(), result };
-    let gathered = parsed
-        .map_err(HookError::from)
-        .and_then(|parsed| Context::gather(parsed, input, &environment, &budget));
-    let context = match gathered {
-        Ok(Some(context)) => context,
-        Ok(None) => return Ok(only(HookResult::success())),
+    if let Ok(event) = &parsed
+        && call::is_left_to_client(call, event, &environment)
+    {
+        log::info(|| format!("{} calls its own registration for this event", event.client.title));
+        return Ok(Trace::only(kind, HookResult::success()));
+    }
+    let mut handle = |event: Event| {
+        let kind = event.kind;
+        let Some(context) = Context::gather(event, input, &environment, &budget)? else {
+            return Ok(Trace::only(kind, HookResult::success()));
+        };
+        let traced = in_context(&context);
+        handled.export = context.take_export();
+        traced
+    };
+    let traced = match parsed {
+        Ok(event) => match OpenCalls::of(&event, &environment) {
+            Some(calls) => calls.handle(event, handle),
+            None => handle(event),
+        },
+        Err(error) => Err(error.into()),
+    };
+    match traced {
         Err(HookError::Payload(error)) => {
             let unread =
                 InvalidPayload { call, event: kind, input, environment: &environment, budget: &budget };
-            return unread.answer(error).map(only);
+            unread.answer(error).map(|result| Trace::only(kind, result))
         }
-        Err(error) => return Err(error),
-    };
-    let traced = in_context(&context);
-    handled.export = context.take_export();
-    traced
+        traced => traced,
+    }
 }
 
 fn in_context(context: &Context<'_>) -> Result<Trace> {

@@ -12,6 +12,7 @@ pub mod enforcement;
 mod error;
 pub mod import;
 pub mod local_file;
+pub mod native;
 pub mod purge;
 pub mod registration;
 pub mod schema_file;

@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 
+pub mod enforced_session;
 pub mod hooks;
 pub mod install;
 pub mod lint;

@@ -10,6 +10,8 @@ use conclaude_core::coverage;
 use conclaude_core::event::EventKind;
 use conclaude_store::load::LoadedConfig;
 
+mod budgets;
+mod clients;
 mod file_rules;
 mod files;
 mod names;
@@ -35,11 +37,13 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     shadowed::by_first(config, &mut found);
     shadowed::ignored_first(loaded, &mut found);
     shadowed::held_switches(loaded, &mut found);
+    budgets::check(loaded, &mut found);
     tool_rules::check(loaded, context, &mut found);
     file_rules::check(loaded, context, &mut found);
     files::check(config, context, &mut found);
     variables::check(config, &mut found);
     files::of_prompts(config, context, &mut found);
+    clients::check(config, &mut found);
     found.extend(original::remarks(loaded));
     // A regular expression is the reason of what else is remarked about the same value.
     let mistaken = regexes::remarks(config);

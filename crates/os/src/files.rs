@@ -137,10 +137,18 @@ pub fn make_private(path: &Path) {
 /// # Errors
 /// When it cannot be written; it is then as it was.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_atomically_with(path, |file| file.write_all(content))
+}
+
+/// The same of a file that is too large for memory.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn write_atomically_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().ok_or(FileError::NoFolder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     // Not with the methods of `tempfile`: their errors name the temporary file.
-    file.as_file_mut().write_all(content)?;
+    write(file.as_file_mut())?;
     if let Ok(metadata) = path.metadata() {
         file.as_file().set_permissions(metadata.permissions())?;
     }
@@ -158,6 +166,13 @@ pub fn is_program(path: &Path) -> bool {
     {
         path.is_file()
     }
+}
+
+/// Whether this is a program itself, and not a script that starts an interpreter.
+#[must_use]
+pub fn is_native(path: &Path) -> bool {
+    let mut start = [0; 2];
+    File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start != *b"#!"
 }
 
 /// Checks that this user can write the file, or create it.
@@ -283,6 +298,23 @@ pub fn expand_home(path: &str) -> PathBuf {
 #[must_use]
 pub fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Whether this is a file with no other name: neither a link, nor one of several hard links.
+#[must_use]
+pub fn is_plain_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && !has_other_names(&metadata))
+}
+
+#[cfg(unix)]
+fn has_other_names(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.nlink() > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// The program of that name in the folders of a `PATH`.

@@ -22,7 +22,7 @@ mod rules;
 mod snapshot;
 mod walk;
 
-pub use entries::{TreeEntry, entries};
+pub use entries::{EntryFilter, TreeEntry, entries};
 pub use error::GitError;
 use index::path_of;
 use repository::Repository;

@@ -148,6 +148,8 @@ pub struct UnknownPart {
     /// In bytes of the word.
     pub part: Range<usize>,
     pub quoting: Quoting,
+    /// Whether it may be an option or start with a sign, since the text that makes it spells one.
+    pub is_spelled: bool,
 }
 
 /// What an unknown part of a word can become.
@@ -285,6 +287,8 @@ pub enum Doubt {
     /// A program whose arguments we cannot tell apart.
     UnknownProgram {
         words: Vec<String>,
+        /// Those of its arguments that are patterns of the shell.
+        patterns: Vec<String>,
         bases: Vec<Base>,
     },
 }

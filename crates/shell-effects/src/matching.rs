@@ -213,6 +213,10 @@ impl PlainCommand<'_> {
     fn hole(&self, unknown: &UnknownPart, word: &str, position: usize, or_option: bool) -> Option<Hole> {
         let is_bare = unknown.quoting == Quoting::Bare;
         let before = word.get(..unknown.part.start).unwrap_or_default();
+        // In quotes, it is the start of a word only if nothing is before it.
+        if unknown.is_spelled && (unknown.quoting != Quoting::Quoted || before.is_empty()) {
+            return Some(Hole::Words);
+        }
         if unknown.quoting == Quoting::Glob {
             return if position <= self.subcommand { Some(Hole::Word) } else { None };
         }
@@ -340,6 +344,9 @@ impl PlainCommand<'_> {
 
 /// Whether a word that is not wholly known may be an option: without quotes directly after the subcommand, or after a dash.
 fn may_be_option(hole: &UnknownPart, word: &str, is_first: bool) -> bool {
+    if hole.is_spelled && (hole.quoting != Quoting::Quoted || hole.part.start == 0) {
+        return true;
+    }
     if hole.part.start == 0 {
         return is_first && hole.quoting == Quoting::Bare && hole.part.end == word.len();
     }

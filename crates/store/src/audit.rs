@@ -21,8 +21,8 @@ mod writer;
 
 pub use read::{Filter, Mark, Reader, TrailEntry, last_session, newest};
 pub use record::{
-    AppliedRule, Blocks, CommandRecord, MAX_FILES, MAX_OUTPUT_BYTES, OUTPUT_LIMITS, Record, STILL_RUN, Skip,
-    ToolRecord, TraceParent, fields, in_record, remove_output, words,
+    ADDED, AppliedRule, Blocks, CommandRecord, MAX_FILES, MAX_OUTPUT_BYTES, OUTPUT_LIMITS, Record, STILL_RUN,
+    Skip, ToolRecord, TraceParent, fields, in_record, remove_output, words,
 };
 pub use stats::{CommandStats, Stats};
 pub use trail::{DEFAULT_MAX_FILE_BYTES, Trail};

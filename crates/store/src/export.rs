@@ -3,11 +3,13 @@
 mod attributes;
 pub mod background;
 mod csv;
+mod metrics;
 mod otlp;
 mod send;
 mod spans;
 mod state;
 mod transfer;
+mod usage;
 
 pub use csv::Csv;
 pub use send::{Target, TargetError, VariableError, sleep};

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crate::store::trust::{self, TrustStatus};
 use conclaude_core::config::ConfigError;
-use conclaude_core::dialect::claude::layout;
+use conclaude_core::dialect::Dialect;
 pub use conclaude_core::dialect::claude::layout::inside_worktree;
 use conclaude_core::dialect::claude::variables;
+use conclaude_core::dialect::claude::{self, layout};
+use conclaude_core::dialect::hook_settings::UserSettings;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_os::log;
@@ -79,8 +81,14 @@ impl Root {
 
 /// Where Claude Code keeps the user's settings and agents.
 pub fn claude_folder() -> Option<PathBuf> {
-    let named = std::env::var_os(variables::CONFIG_DIR).map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(layout::FOLDER)))
+    client_folder(&claude::DIALECT)
+}
+
+/// Where a client keeps the user's settings.
+pub fn client_folder(client: &Dialect) -> Option<PathBuf> {
+    let UserSettings { variable, folder, .. } = &client.settings.user;
+    let named = variable.and_then(std::env::var_os).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| std::env::home_dir().map(|home| home.join(folder)))
 }
 
 /// The nearest config file in this folder or above it.

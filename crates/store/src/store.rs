@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use conclaude_core::dialect::Dialect;
 use conclaude_core::text::hex;
 use conclaude_os::files;
 use conclaude_os::log;
@@ -17,6 +18,7 @@ pub mod outbox;
 pub mod permits;
 pub mod running;
 pub mod session;
+pub mod spending;
 pub mod trust;
 
 pub use session::Session;
@@ -133,13 +135,27 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The folder with a file for each event, whose time is when the event last arrived.
+const ARRIVALS: &str = "state/last";
+
+/// When an event last arrived from a client.
+#[must_use]
+pub fn last_arrival(root: &Path, client: &Dialect, event: &str) -> Option<SystemTime> {
+    root.join(FOLDER).join(ARRIVALS).join(arrival_name(client, event)).metadata().ok()?.modified().ok()
+}
+
+fn arrival_name(client: &Dialect, event: &str) -> String {
+    if client.is_translated() { format!("{}-{event}", client.name) } else { event.to_owned() }
+}
+
 /// Records when the event last arrived, if the folder for that exists.
-pub fn touch_last(root: &Path, event: &str) {
+pub fn touch_last(root: &Path, client: &Dialect, event: &str) {
     let ours = root.join(FOLDER);
-    let folder = ours.join("state/last");
+    let folder = ours.join(ARRIVALS);
     let times = fs::FileTimes::new().set_modified(SystemTime::now());
     if [&ours, &ours.join("state"), &folder].into_iter().all(|path| files::is_real_folder(path))
-        && let Err(error) = open_new(&folder.join(event)).and_then(|file| file.set_times(times))
+        && let Err(error) =
+            open_new(&folder.join(arrival_name(client, event))).and_then(|file| file.set_times(times))
     {
         log::debug(|| format!("cannot record the arrival of {event}: {error}"));
     }
@@ -147,7 +163,7 @@ pub fn touch_last(root: &Path, event: &str) {
 
 /// Creates the folder for arrivals: from now on `doctor` knows when events arrived.
 pub fn expect_arrivals(root: &Path) {
-    let _ = make_folder(root, &root.join(FOLDER).join("state/last"));
+    let _ = make_folder(root, &root.join(FOLDER).join(ARRIVALS));
 }
 
 /// Removes the oldest files so that the folder stays bounded, and returns how many were removed.

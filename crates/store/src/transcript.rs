@@ -56,6 +56,9 @@ impl MessageLine {
 
     /// The prompt on this line, if it is one of the user.
     fn prompt(&self) -> Option<Prompt> {
+        if let Some(text) = other_clients::task(&self.0) {
+            return Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main: false });
+        }
         if self.role() != Some("user") {
             return None;
         }
@@ -95,7 +98,8 @@ pub fn first_prompt(path: &Path) -> Option<Prompt> {
     let mut reader = io::BufReader::with_capacity(16 << 10, files::open_regular(path).ok()?);
     // The client may write other lines before it. An unreadable line does not hide those after it.
     while let Ok(Some(line)) = bounded_line(&mut reader) {
-        if memchr::memmem::find(&line, b"user").is_none() {
+        let may_be_prompt = |word: &[u8]| memchr::memmem::find(&line, word).is_some();
+        if !may_be_prompt(b"user") && !may_be_prompt(b"agent_message") {
             continue;
         }
         if let Some(prompt) = MessageLine::read(&line).and_then(|line| line.prompt()) {

@@ -164,7 +164,7 @@ fn heading(out: &mut Out<'_>, record: &Fields<'_>, zone: &TimeZone) -> io::Resul
         write!(out, " {}", tool_use(&tool))?;
     }
     write!(out, " {style}{}{style:#}", reasons::decision_in_words(&decision))?;
-    for name in ["agent", "agent_id", "step", "phase"] {
+    for name in ["client", "agent", "agent_id", "step", "phase"] {
         if let Some(value) = record.text(name) {
             write!(out, " {FAINT}{name}={FAINT:#}{}", on_one_line(value))?;
         }

@@ -17,6 +17,7 @@ use conclaude_checks::paths;
 use conclaude_core::config::{AuditConfig, ConclaudeConfig, Origins, Patterns, TRUST_IT};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::text::clean_line;
+use conclaude_engine::enforced_session;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
@@ -48,6 +49,17 @@ impl DesProject {
         match &self.config_error {
             Some(error) => bail!("{error}"),
             None => Ok(()),
+        }
+    }
+
+    /// These subcommands run outside of Claude Code's sandbox: there the config of the session decides which commands run.
+    pub(super) fn require_config_of_session(&self) -> anyhow::Result<()> {
+        match enforced_session::of_other_config(&self.root) {
+            None => Ok(()),
+            Some(session) => bail!(
+                "this is another project than that of the session, {}, whose sandbox does not count for `conclaude des` (enforce): use the steps of that project, or ask the user to run it",
+                session.display()
+            ),
         }
     }
 

@@ -2,9 +2,12 @@
 
 use super::{Check, Installation, short};
 use crate::cli::enforced;
-use conclaude_checks::enforce::{EnforcementClass, RuleEnforcement};
+use conclaude_checks::enforce::{Compiled, EnforcementClass, RuleEnforcement};
+use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::SettingsEntry;
+use conclaude_core::dialect::claude::sandbox::effective::SandboxGap;
 use conclaude_engine::install::enforcement::EnforcedSettings;
+use conclaude_engine::sandbox;
 
 const ABOUT: &str = "enforce";
 
@@ -26,16 +29,35 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     let mut checks = Vec::new();
     let list = enforced::lines(&compiled.rules).join("\n");
     let text = format!("{}\n{list}", summary(&compiled.rules));
-    match enforced::not_installed(project) {
-        Some(why) => {
-            checks.push(Check::warning(ABOUT, format!("{why}\n{list}"), "conclaude install --enforce"))
-        }
-        None => checks.push(Check::good(ABOUT, text)),
-    }
     if is_installed {
-        checks.extend(taken_out(installation));
+        checks.push(match switched_off(installation) {
+            None => Check::good(ABOUT, text),
+            Some(gap) => {
+                let text = format!("the operating system may keep none of these now: {gap}\n{list}");
+                let settings = project.join(layout::LOCAL_SETTINGS);
+                Check::warning(ABOUT, text, format!("${{EDITOR:-vi}} {}", settings.display()))
+            }
+        });
+        checks.extend(compiled.incomplete().map(incomplete));
+        checks
+            .extend(compiled.own_links().map(|why| Check::warning(ABOUT, why, "put the file itself there")));
+        checks.extend(taken_out(installation, &compiled));
+    } else {
+        let why = enforced::not_written(project, &compiled).unwrap_or_default();
+        checks.push(Check::warning(ABOUT, format!("{why}\n{list}"), "conclaude install --enforce"));
     }
     checks
+}
+
+/// What keeps Claude Code's settings from counting.
+fn switched_off(installation: &Installation) -> Option<SandboxGap> {
+    match sandbox::effective(&installation.project) {
+        Err(gap) => Some(gap),
+        Ok(_) if !installation.loaded.config.enforcers().sandbox => None,
+        Ok(effective) if !effective.is_enabled() => effective.switched(),
+        Ok(effective) if !effective.certain().is_enabled() => effective.doubtful(),
+        Ok(_) => None,
+    }
 }
 
 fn summary(rules: &[RuleEnforcement]) -> String {
@@ -43,11 +65,19 @@ fn summary(rules: &[RuleEnforcement]) -> String {
     let all = [EnforcementClass::Os, EnforcementClass::ExistingFiles, EnforcementClass::HookOnly];
     let [first, rest @ ..] = all.map(|class| (count(class), class));
     let rest = rest.map(|(count, class)| format!("{count} {class}"));
-    format!("{} rules {}, {}", first.0, first.1, rest.join(", "))
+    let noun = if first.0 == 1 { "rule" } else { "rules" };
+    format!("{} {noun} {}, {}", first.0, first.1, rest.join(", "))
+}
+
+/// A rule that some files match which cannot be listed.
+fn incomplete(rule: &RuleEnforcement) -> Check {
+    let files = enforced::unlisted_files(rule);
+    let text = format!("{files} not protected by the sandbox, so guards ask as before: {}", rule.why);
+    Check::warning(ABOUT, text, "protect their directory instead, or rename them")
 }
 
 /// What somebody else has removed from the settings or changed there.
-fn taken_out(installation: &Installation) -> Vec<Check> {
+fn taken_out(installation: &Installation, compiled: &Compiled) -> Vec<Check> {
     let settings = match EnforcedSettings::read(&installation.project) {
         Ok(settings) => settings,
         Err(error) => return vec![Check::problem(ABOUT, error.to_string(), "conclaude install --enforce")],
@@ -56,5 +86,5 @@ fn taken_out(installation: &Installation) -> Vec<Check> {
     let of_entry = |entry: &&SettingsEntry| {
         Check::problem(ABOUT, format!("{path} no longer has {entry}"), "conclaude install --enforce")
     };
-    settings.taken_out().iter().map(of_entry).collect()
+    settings.taken_out(compiled).iter().map(of_entry).collect()
 }

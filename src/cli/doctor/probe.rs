@@ -10,20 +10,21 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Check, Installation};
-use conclaude_core::dialect::claude::sample::Sample;
-use conclaude_core::dialect::claude::variables;
+use conclaude_core::dialect::Dialect;
+use conclaude_core::dialect::claude::sample::{Sample, TRIAL_SESSION};
+use conclaude_core::dialect::claude::{self, variables};
 use conclaude_core::event::EventKind;
 use conclaude_core::text::{clean_line, count};
 use conclaude_engine::install::registration;
-use conclaude_engine::install::scope::Scope;
-use conclaude_engine::install::settings::{CommandLine, IF_TRUSTED, SWITCH, make_line, short};
+use conclaude_engine::install::scope::{Scope, SettingsTarget};
+use conclaude_engine::install::settings::{Caller, CommandLine, IF_TRUSTED, RegisteredLine, SWITCH, short};
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, Status};
 use conclaude_store::store;
 use shell_effects::quoted_if_needed;
 
 /// The name of an agent that does not exist.
-const AGENT: &str = "conclaude-doctor";
+const AGENT: &str = TRIAL_SESSION;
 
 #[derive(Serialize)]
 pub(super) struct ProbeAnswer {
@@ -82,7 +83,10 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
     let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
     let (own, _) = installation.program(&registered.command).filter(|(_, is_own)| *is_own)?;
     let if_trusted = CommandLine::parse(&registered.command)?.if_trusted;
-    Some(make_line(&quoted_if_needed(&own.to_string_lossy()), event, if_trusted))
+    let caller = if if_trusted { Caller::User } else { Caller::Project };
+    let program = &*quoted_if_needed(&own.to_string_lossy());
+    let (client, event) = (&claude::DIALECT, event.name());
+    Some(RegisteredLine { client, program: program.into(), event, caller }.text())
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> ProbeAnswer {
@@ -123,7 +127,7 @@ fn payload(event: EventKind, project: &Path) -> Value {
     let agent = if event.is_of_agent() { Some(AGENT) } else { None };
     let sample = Sample {
         event,
-        session: AGENT,
+        session: TRIAL_SESSION,
         cwd: &project.to_string_lossy(),
         agent,
         tool: None,
@@ -193,7 +197,10 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, 
 
 #[derive(Serialize)]
 pub(super) struct Arrival {
-    pub(super) event: &'static str,
+    /// Where it is not Claude Code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) client: Option<&'static str>,
+    pub(super) event: String,
     pub(super) last: Option<String>,
     #[serde(skip)]
     pub(super) words: String,
@@ -204,15 +211,25 @@ pub(super) fn arrivals(installation: &Installation) -> Vec<Arrival> {
     if installation.locations().is_empty() {
         return Vec::new();
     }
-    let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
-    let folder = installation.root.folder.join(store::FOLDER).join("state/last");
-    let one = |event: EventKind| {
-        let time = folder.join(event.name()).metadata().and_then(|metadata| metadata.modified()).ok();
+    let needed = registration::needed(
+        &installation.effective_config(),
+        "conclaude",
+        SettingsTarget::claude(Scope::Project),
+    );
+    needed.iter().map(|need| Arrival::of(&installation.root.folder, &claude::DIALECT, &need.name)).collect()
+}
+
+impl Arrival {
+    pub(super) fn of(root: &Path, client: &Dialect, event: &str) -> Arrival {
+        let time = store::last_arrival(root, client, event);
         let stamp = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
-        let last = stamp.map(|stamp| stamp.strftime("%FT%TZ").to_string());
-        Arrival { event: event.name(), last, words: time.map_or_else(|| "never".into(), ago) }
-    };
-    needed.iter().map(|need| one(need.event)).collect()
+        Arrival {
+            client: if client.is_translated() { Some(client.name) } else { None },
+            event: event.to_owned(),
+            last: stamp.map(|stamp| stamp.strftime("%FT%TZ").to_string()),
+            words: time.map_or_else(|| "never".into(), ago),
+        }
+    }
 }
 
 fn ago(time: SystemTime) -> String {

@@ -10,22 +10,21 @@ use crate::cli::enforced;
 use crate::cli::out::Out;
 use conclaude_checks::enforce::Compiled;
 use conclaude_core::dialect::claude::sandbox::effective::{SandboxGap, is_client, overriding_option};
-use conclaude_core::dialect::claude::sandbox::{DENY_WRITE, SettingsEntry};
+use conclaude_core::dialect::claude::sandbox::{DENY_READ, DENY_WRITE, SettingsEntry};
 use conclaude_core::file_pattern::Location;
+use conclaude_core::rule::Rule;
 use conclaude_core::text::clean_line;
 use conclaude_engine::install::enforcement::EnforcedSettings;
 use conclaude_engine::install::local_file::Exclusion;
 use conclaude_engine::install::registration::on_path;
-use conclaude_engine::sandbox;
+use conclaude_engine::sandbox::{self, PROGRAMS, ProbeBinds, SandboxProgram};
 use conclaude_os::budget::Budget;
-use conclaude_os::git;
+use conclaude_os::git::EntryFilter;
 use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, ancestors};
+use conclaude_os::{files, git};
 use shell_effects::{Extent, quoted_if_needed};
 
 const ABOUT: &str = "sandbox";
-
-/// The programs that Claude Code's sandbox needs on Linux, with their packages and the option for their version.
-const PROGRAMS: [(&str, &str, &str); 2] = [("bwrap", "bubblewrap", "--version"), ("socat", "socat", "-V")];
 
 /// Files that are named in one line.
 const MAX_NAMED: usize = 3;
@@ -40,8 +39,10 @@ pub(super) fn all(installation: &Installation, json: bool, yes: bool) -> io::Res
     let mut checks = if cfg!(target_os = "linux") { usable(installation, &compiled) } else { untested() };
     let is_installed = EnforcedSettings::is_installed(project);
     if is_installed {
+        let can_run = !checks.iter().any(|check| check.status == Status::Problem);
         let effective = sandbox::effective(project);
-        checks.push(settings(effective.and_then(|effective| sandbox::holds(&effective, &compiled)).err()));
+        let gap = effective.and_then(|effective| sandbox::holds(&effective, &compiled)).err();
+        checks.push(settings(gap, can_run));
         checks.extend(command_line());
     } else {
         // Nothing needs it yet.
@@ -72,7 +73,7 @@ fn untested() -> Vec<Check> {
 /// Whether the programs are there.
 fn programs(installation: &Installation) -> Vec<Check> {
     let (mut versions, mut checks) = (Vec::new(), Vec::new());
-    for (program, package, option) in PROGRAMS {
+    for SandboxProgram { name: program, package, version: option } in PROGRAMS {
         let Some(path) = on_path(program) else {
             let text = format!(
                 "`{program}` is not installed: Claude Code does not start with the settings of `enforce`"
@@ -123,48 +124,78 @@ fn namespaces() -> Option<Check> {
     Some(Check::problem(ABOUT, text, fix))
 }
 
-/// Tries to read and to write protected files in `bwrap`, with the binds that Claude Code makes.
+/// A file that a rule protects.
+struct ProbeTarget {
+    path: PathBuf,
+    writes: bool,
+    rule: Rule,
+}
+
+/// The number of rules that are tried.
+const MAX_TARGETS: usize = 20;
+
+/// Tries in `bwrap` to use one file of each rule, with the binds that the settings make Claude Code use.
 fn probe(installation: &Installation, compiled: &Compiled) -> Check {
-    let unreadable = unreadable_file(installation, compiled);
-    let unwritable = unwritable_file(installation, compiled);
-    let project = quoted(&installation.project);
-    let mut binds = format!("--ro-bind / / --dev /dev --bind {project} {project}");
-    let mut script = String::new();
-    if let Some(file) = &unreadable {
-        binds.push_str(&format!(" --ro-bind /dev/null {}", quoted(file)));
-        script.push_str(&format!("(: < {}) 2>/dev/null && echo read; ", quoted(file)));
+    let Installation { project, root, .. } = installation;
+    let effective =
+        if EnforcedSettings::is_installed(project) { sandbox::effective(project).ok() } else { None };
+    let effective = effective.filter(|effective| effective.is_enabled());
+    let targets = if effective.is_some() { targets(&root.folder, compiled) } else { Vec::new() };
+    let effective = effective.unwrap_or_default();
+    let binds = ProbeBinds { sandbox: &effective, project };
+    let own = quoted(project);
+    let mut options = format!("--ro-bind / / --dev /dev --bind {own} {own}");
+    for path in binds.writable() {
+        options.push_str(&format!(" --bind {0} {0}", quoted(&path)));
     }
-    if let Some(file) = &unwritable {
-        binds.push_str(&format!(" --ro-bind {0} {0}", quoted(file)));
-        // That opens the file and writes nothing.
-        script.push_str(&format!("(: >> {}) 2>/dev/null && echo written; ", quoted(file)));
+    let mut script = String::new();
+    for (index, ProbeTarget { path, writes, .. }) in targets.iter().enumerate() {
+        let file = quoted(path);
+        if *writes {
+            if let Some(around) = binds.unwritable(path) {
+                options.push_str(&format!(" --ro-bind {0} {0}", quoted(&around)));
+            }
+            // That opens the file and writes nothing.
+            script.push_str(&format!("(: >> {file}) 2>/dev/null && echo used {index}; "));
+        } else {
+            if binds.is_unreadable(path) {
+                options.push_str(&format!(" --ro-bind /dev/null {file}"));
+            }
+            script.push_str(&format!("(: < {file}) 2>/dev/null && echo used {index}; "));
+        }
     }
     script.push_str("echo tried");
-    let tried = run(&format!("bwrap --unshare-user {binds} sh -c {}", quoted_if_needed(&script)));
+    let tried = run(&format!("bwrap --unshare-user {options} sh -c {}", quoted_if_needed(&script)));
+    judged(&tried, &targets, project)
+}
+
+/// What came of the attempts.
+fn judged(tried: &FinishedCommand, targets: &[ProbeTarget], project: &Path) -> Check {
     let said = tried.stdout.excerpt(None).unwrap_or_default();
-    let files: Vec<String> = [&unreadable, &unwritable]
-        .into_iter()
-        .flatten()
-        .map(|file| super::short(file, &installation.project))
-        .collect();
+    let done = |line: &str| said.lines().any(|said| said == line);
     let fix = "bwrap --version  # then report it, with the output of `conclaude doctor`";
-    let done = |word: &str| said.lines().any(|line| line == word);
     if !done("tried") {
         let why = tried.stderr.excerpt(Some(1)).map(|text| clean_line(&text)).unwrap_or_default();
-        Check::problem(ABOUT, format!("a sandbox like Claude Code's cannot be made: {why}"), fix)
-    } else if done("read") || done("written") {
-        Check::problem(
-            ABOUT,
-            format!("a sandbox like Claude Code's does not protect {}", files.join(", ")),
-            fix,
-        )
-    } else if files.is_empty() {
-        Check::good(ABOUT, "a sandbox like Claude Code's can be made; there is no protected file to try")
+        return Check::problem(ABOUT, format!("a sandbox like Claude Code's cannot be made: {why}"), fix);
+    }
+    let used = targets.iter().enumerate().filter(|(index, _)| done(&format!("used {index}")));
+    let used: Vec<String> = used
+        .map(|(_, target)| {
+            let doing = if target.writes { "changing" } else { "reading" };
+            format!("{doing} {} ({})", super::short(&target.path, project), target.rule)
+        })
+        .collect();
+    if !used.is_empty() {
+        let text = format!("a sandbox with these settings allows {}", used.join(", "));
+        return Check::problem(ABOUT, text, "conclaude install --enforce");
+    }
+    let mut files: Vec<String> = targets.iter().map(|target| super::short(&target.path, project)).collect();
+    files.dedup();
+    if files.is_empty() {
+        Check::good(ABOUT, "a sandbox like Claude Code's can be made")
     } else {
-        Check::good(
-            ABOUT,
-            format!("a sandbox like Claude Code's refuses what it should: {}", files.join(", ")),
-        )
+        let text = format!("a sandbox with these settings refuses what it should: {}", files.join(", "));
+        Check::good(ABOUT, text)
     }
 }
 
@@ -172,38 +203,44 @@ fn quoted(path: &Path) -> String {
     quoted_if_needed(&path.to_string_lossy())
 }
 
-/// A file that no command may read.
-fn unreadable_file(installation: &Installation, compiled: &Compiled) -> Option<PathBuf> {
-    let root = &installation.root.folder;
-    let entries = git::entries(root, &Budget::of_hook()).ok()?;
-    let mut files = entries.into_iter().filter(|entry| !entry.is_directory);
-    let file = files.find(|entry| {
-        let location = location(root, &entry.path);
-        compiled.covering(&location, false).is_some() && root.join(&entry.path).is_file()
-    })?;
-    Some(root.join(file.path))
-}
-
-fn location(root: &Path, path: &str) -> Location {
-    Location {
-        absolute: root.join(path).to_string_lossy().into_owned(),
-        relative: Some(path.to_owned()),
-        in_worktree: None,
-        is_directory: false,
+/// One file of each rule that the operating system enforces.
+fn targets(root: &Path, compiled: &Compiled) -> Vec<ProbeTarget> {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let filter = EntryFilter { known: &[], looks_into: &|_| false };
+    let entries = git::entries(&root, &filter, &Budget::of_hook()).unwrap_or_default();
+    let inside = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| root.join(entry.path));
+    let outside = compiled.entries.iter().filter(|entry| entry.is_at(&DENY_WRITE) || entry.is_at(&DENY_READ));
+    let outside =
+        outside.filter_map(SettingsEntry::text).filter(|text| text.starts_with('/')).map(PathBuf::from);
+    let mut found: Vec<ProbeTarget> = Vec::new();
+    for path in inside.chain(outside) {
+        let location = location(&root, &path);
+        for writes in [false, true] {
+            let Some(rule) = compiled.covering(&location, writes) else { continue };
+            let is_known = found.iter().any(|one| one.rule == rule.rule && one.writes == writes);
+            if !is_known && compiled.denies(rule, &location, writes) && files::is_plain_file(&path) {
+                found.push(ProbeTarget { path: path.clone(), writes, rule: rule.rule.clone() });
+            }
+        }
+        if found.len() >= MAX_TARGETS {
+            break;
+        }
     }
+    found
 }
 
-/// A file that no command may change.
-fn unwritable_file(installation: &Installation, compiled: &Compiled) -> Option<PathBuf> {
-    let listed = compiled.entries.iter().filter(|entry| entry.is_at(&DENY_WRITE));
-    let texts = listed.filter_map(SettingsEntry::text);
-    let mut paths = texts.map(|path| installation.project.join(path.trim_start_matches("./")));
-    paths.find(|path| path.is_file())
+fn location(root: &Path, path: &Path) -> Location {
+    let below = path.strip_prefix(root).ok().map(|below| below.to_string_lossy().into_owned());
+    Location { absolute: path.to_string_lossy().into_owned(), relative: below, ..Location::default() }
 }
 
 /// Whether the settings make the sandbox hold for every command.
-fn settings(gap: Option<SandboxGap>) -> Check {
+fn settings(gap: Option<SandboxGap>, can_run: bool) -> Check {
     match gap {
+        None if !can_run => Check::good(
+            ABOUT,
+            "the settings have all rules that can be compiled, but the sandbox cannot run yet",
+        ),
         None => Check::good(ABOUT, "it holds for every command, with all rules that can be compiled"),
         Some(gap @ (SandboxGap::Missing { .. } | SandboxGap::NotListed(_) | SandboxGap::NotCompiled(_))) => {
             Check::problem(
@@ -217,7 +254,10 @@ fn settings(gap: Option<SandboxGap>) -> Check {
             Check::problem(ABOUT, text, format!("${{EDITOR:-vi}} {file}"))
         }
         Some(
-            gap @ (SandboxGap::Switched { .. } | SandboxGap::Loosened { .. } | SandboxGap::Readable { .. }),
+            gap @ (SandboxGap::Switched { .. }
+            | SandboxGap::Loosened { .. }
+            | SandboxGap::Readable { .. }
+            | SandboxGap::Doubtful { .. }),
         ) => {
             let text = format!("it does not hold for every command, so guards ask as before: {gap}");
             Check::warning(ABOUT, text, "remove that setting, if you do not need it")
@@ -245,7 +285,7 @@ fn tracked(installation: &Installation, compiled: &Compiled) -> Option<Check> {
     let files = git::files_of(root, extent, &Budget::of_hook()).ok()??;
     let denied = files.iter().filter_map(|file| file.strip_prefix(root).ok()?.to_str());
     let denied: Vec<&str> =
-        denied.filter(|path| compiled.covering(&location(root, path), false).is_some()).collect();
+        denied.filter(|path| compiled.covering(&location(root, &root.join(path)), false).is_some()).collect();
     let (first, more) = denied.split_at_checked(MAX_NAMED).unwrap_or((&denied, &[]));
     let file = first.first()?;
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };

@@ -12,7 +12,7 @@ use conclaude_engine::install::agents;
 use conclaude_engine::install::duplicates::{self, Duplicate};
 use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::registration::{self, ScopeSettings};
-use conclaude_engine::install::scope::Scope;
+use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::{self, ORIGINAL, SWITCH};
 
 /// Whether the settings can be read, and register everything that the config needs.
@@ -20,9 +20,18 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
     let mut checks: Vec<Check> =
         installation.settings_files.iter().flat_map(|file| of_file(file, installation)).collect();
     let locations = installation.locations();
+    let plugin = registration::plugin(&installation.settings_files);
+    if let Some(plugin) = plugin {
+        checks.push(of_plugin(plugin, &locations, installation));
+    }
     if locations.is_empty() {
+        if plugin.is_some() {
+            return checks;
+        }
         // Registering again in a file that Claude Code ignores would not help.
-        if installation.settings_files.iter().any(ScopeSettings::is_ignored) {
+        if installation.settings_files.iter().any(ScopeSettings::is_ignored)
+            || !installation.concerns_claude()
+        {
             return checks;
         }
         let text = "conclaude is not registered with Claude Code for this project";
@@ -55,6 +64,23 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         checks.push(Check::warning("settings", text, installation.install_again()));
     }
     checks
+}
+
+/// Which of plugin and settings counts: the plugin defers to any settings.
+fn of_plugin(plugin: &str, locations: &[&ScopeSettings], installation: &Installation) -> Check {
+    if locations.is_empty() {
+        let text =
+            format!("the plugin {plugin} calls conclaude: it counts here, and asks for `conclaude trust`");
+        return Check::good("plugin", text);
+    }
+    let paths: Vec<String> = locations.iter().map(|file| short(&file.path, &installation.project)).collect();
+    Check::good(
+        "plugin",
+        format!(
+            "the registration in {} counts: for its events the plugin {plugin} does nothing",
+            paths.join(", ")
+        ),
+    )
 }
 
 /// What is wrong with a settings file, whatever the config needs.
@@ -150,13 +176,20 @@ fn elsewhere(installation: &Installation) -> Option<Check> {
 }
 
 fn unneeded(installation: &Installation) -> Vec<&'static str> {
-    let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
+    let needed = registration::needed(
+        &installation.effective_config(),
+        "conclaude",
+        SettingsTarget::claude(Scope::Project),
+    );
     let own = installation.locations().into_iter().filter(|file| file.scope != Scope::User);
     own.flat_map(ScopeSettings::registered)
         .filter(|one| !needed.iter().any(|need| need.event == one.event))
         .map(|one| one.event.name())
         .collect()
 }
+
+/// What npm puts on the PATH.
+const LAUNCHER: &str = "conclaude.js";
 
 /// Whether the command lines start a program, and this one.
 pub(super) fn programs(installation: &Installation) -> Vec<Check> {
@@ -173,6 +206,10 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
             None => {
                 let text = format!("`{}` starts nothing: there is no such program", settings::short(line));
                 Check::problem("program", text, fix)
+            }
+            Some((launcher, false)) if launcher.file_name().is_some_and(|name| name == LAUNCHER) => {
+                let text = format!("{} starts Node at each event, and then conclaude", launcher.display());
+                Check::warning("program", text, fix)
             }
             Some((own, true)) => Check::good("program", format!("{} is what is registered", own.display())),
             Some((other, false)) => {

@@ -9,8 +9,9 @@ use crate::cli::out::{Out, Paint};
 use conclaude_core::config::Reaction;
 use conclaude_core::decide::Word;
 use conclaude_core::event::Blocking;
-use conclaude_core::plan::Command;
+use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::environment::FILES;
+use conclaude_core::plan::{Action, Command};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
@@ -99,6 +100,10 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
         checks.iter().try_for_each(|outcome| paragraph(out, 2, &outcome.message))?;
         is_any = true;
     }
+    for outcome in budget(rehearsal) {
+        paragraph(out, 2, &outcome.message)?;
+        is_any = true;
+    }
     for command in rehearsal.plan.commands() {
         let failure = if command.is_hook() {
             "it answers as a hook".to_owned()
@@ -118,6 +123,13 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
         is_any = true;
     }
     Ok(is_any)
+}
+
+/// What is said of the budget.
+fn budget(rehearsal: &Rehearsal) -> impl Iterator<Item = &Outcome> {
+    let steps = rehearsal.plan.steps.iter().zip(&rehearsal.checks);
+    let budgets = steps.filter(|(step, _)| matches!(step.action, Action::Budget(_)));
+    budgets.flat_map(|(_, checks)| checks)
 }
 
 fn section(out: &mut Out<'_>, title: &str) -> io::Result<()> {

@@ -7,9 +7,11 @@ use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 
 use conclaude_core::dialect::claude::sample::{AGENT, Sample};
-use conclaude_core::dialect::claude::{fields, tools};
+use conclaude_core::dialect::claude::{self, fields, tools};
+use conclaude_core::dialect::{self, Dialect, HookCall};
 use conclaude_core::event::{ALL, Changes, EventKind};
 use conclaude_core::text::nearest;
+use conclaude_core::types::Event;
 use conclaude_os::files;
 
 /// A payload is never this large.
@@ -40,6 +42,9 @@ pub(in crate::cli) struct ExplainRequest {
     /// A payload of Claude Code as it came on stdin; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "tool", "file", "command", "input"])]
     payload: Option<PathBuf>,
+    /// The client whose event it is: claude, codex, copilot, qwen or gemini [default: claude; that which sends the --payload]
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
     /// The mode of permissions: in `dontAsk` and `bypassPermissions` nobody can be asked [default: default]
     #[arg(long, value_name = "MODE", conflicts_with = "payload")]
     permission_mode: Option<String>,
@@ -56,6 +61,7 @@ pub(in crate::cli) struct ExplainRequest {
 
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct ExplainEvent {
+    pub(in crate::cli) client: &'static Dialect,
     pub(in crate::cli) event: EventKind,
     pub(in crate::cli) payload: Map<String, Value>,
     /// The files that an agent changed until its stop, where they are given.
@@ -68,15 +74,32 @@ pub(in crate::cli) struct ExplainEvent {
 
 impl ExplainEvent {
     pub(super) fn of(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
+        let client = match &request.client {
+            Some(name) => Some(dialect::find(name)?),
+            None => None,
+        };
         match &request.payload {
-            Some(path) => of_payload(path, request),
-            None => of_arguments(request),
+            Some(path) => of_payload(path, request, client),
+            None => of_arguments(request, client.unwrap_or(&claude::DIALECT)),
         }
+    }
+
+    /// The event as its client would send it.
+    pub(in crate::cli) fn parsed(&self) -> anyhow::Result<Event> {
+        let parsed = if self.is_sample {
+            Event::sample(self.client, self.event, self.payload.clone())
+        } else {
+            let payload = Value::Object(self.payload.clone()).to_string();
+            let call = HookCall { client: Some(self.client), ..HookCall::of(self.event) };
+            call.parse(payload.as_bytes())
+        };
+        parsed.map_err(|error| anyhow!("{error}"))
     }
 
     /// An event with these fields, as it would come in this folder.
     pub(in crate::cli) fn sample(sample: &Sample<'_>) -> ExplainEvent {
         ExplainEvent {
+            client: &claude::DIALECT,
             event: sample.event,
             payload: sample.payload(),
             changed: None,
@@ -94,7 +117,11 @@ impl ExplainEvent {
     }
 }
 
-fn of_payload(path: &Path, request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
+fn of_payload(
+    path: &Path,
+    request: &ExplainRequest,
+    client: Option<&'static Dialect>,
+) -> anyhow::Result<ExplainEvent> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
         io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
@@ -103,10 +130,11 @@ fn of_payload(path: &Path, request: &ExplainRequest) -> anyhow::Result<ExplainEv
         files::read_text(path, MAX_BYTES).map_err(|why| anyhow!("{}: {why}", path.display()))?
     };
     let mut payload = object(&text, &format!("the payload {}", path.display()))?;
+    let client = client.unwrap_or_else(|| dialect::of(&payload));
     let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
     let event = match (&request.event, &own) {
-        (Some(typed), own) => not_another(named_event(typed)?, own.as_deref())?,
-        (None, Some(own)) => named_event(own)?,
+        (Some(typed), own) => not_another(event_of(client, typed)?, own.as_deref())?,
+        (None, Some(own)) => event_of(client, own)?,
         (None, None) => {
             bail!("the payload has no `hook_event_name` that is a text: name the event");
         }
@@ -121,7 +149,7 @@ fn of_payload(path: &Path, request: &ExplainRequest) -> anyhow::Result<ExplainEv
         notes.push(format!("its folder {cwd:?} is not here: {here} is taken instead"));
         payload.insert("cwd".into(), here.into());
     }
-    Ok(ExplainEvent { event, payload, changed: None, is_sample: false, notes })
+    Ok(ExplainEvent { client, event, payload, changed: None, is_sample: false, notes })
 }
 
 /// The event that was named, unless the payload is of another one.
@@ -148,12 +176,19 @@ fn folder(request: &ExplainRequest) -> anyhow::Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
-fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
+fn of_arguments(request: &ExplainRequest, client: &'static Dialect) -> anyhow::Result<ExplainEvent> {
     let typed = request.event.as_deref();
-    let event = named_event(
+    let event = event_of(
+        client,
         typed.ok_or_else(|| anyhow!("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
     )?;
+    let event = client.event(event.name()).map_or(event, |known| known.kind);
     let mut notes = Vec::new();
+    if client.is_translated()
+        && let Some(missing) = client.missing_events().find(|missing| missing.event == event)
+    {
+        bail!("{event} never comes from {}: {}", client.title, missing.why);
+    }
     let of_agent = event.is_of_agent();
     if request.agent.is_some() && !event.row().in_agents {
         let hint = if event == EventKind::Stop { "; SubagentStop is the stop of an agent" } else { "" };
@@ -184,7 +219,7 @@ fn of_arguments(request: &ExplainRequest) -> anyhow::Result<ExplainEvent> {
         fields: given,
     };
     let changed = if is_stop(event) { Some(request.file.clone()) } else { None };
-    Ok(ExplainEvent { changed, notes, ..ExplainEvent::sample(&sample) })
+    Ok(ExplainEvent { client, changed, notes, ..ExplainEvent::sample(&sample) })
 }
 
 /// Whether the event compares the files that changed before it.
@@ -261,6 +296,16 @@ fn object(text: &str, what: &str) -> anyhow::Result<Map<String, Value>> {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(anyhow!("{what} is JSON, but not an object: {{…}} is expected")),
         Err(error) => Err(anyhow!("{what} is not JSON: {error}")),
+    }
+}
+
+/// The event that the client or we call so.
+fn event_of(client: &'static Dialect, typed: &str) -> anyhow::Result<EventKind> {
+    match client.event(typed) {
+        Some(known) if !known.kind.is_known() => Ok(known.kind),
+        Some(known) => EventKind::named_or_future(known.name)
+            .ok_or_else(|| anyhow!("unknown event `{typed}`; `conclaude events` lists them")),
+        None => named_event(typed),
     }
 }
 

@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use conclaude_checks::guard::{Touch, Uncertainty};
 use conclaude_core::blocks::BlockCount;
-use conclaude_core::config::Reaction;
+use conclaude_core::config::{BudgetConfig, Reaction};
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::Answer;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_core::plan::{Action, Command, Report};
 use conclaude_core::rule::Rule;
+use conclaude_core::spending;
 use conclaude_core::text;
 use conclaude_engine::hooks::rehearse::{CommandEnd, Rehearsal, RehearsedAnswer};
 use shell_effects::{Access, SimpleCommand};
@@ -75,6 +76,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         Action::Judge(_) => {
             Some("the judge is asked last, if nothing else blocks; it can only add a block".into())
         }
+        Action::Budget(config) => Some(of_budget(config)),
         Action::Context(context) => Some(format!("context is added: {} matches", context.rule)),
         Action::Guards(_)
         | Action::Permissions(_)
@@ -85,6 +87,15 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         | Action::Remember(_)
         | Action::Worktree => None,
     }
+}
+
+/// The amounts that are compared. Where one is used up, that is shown as a check.
+fn of_budget(config: &BudgetConfig) -> String {
+    let amounts = config
+        .limits()
+        .map(|limit| format!("{} {}", limit.name(), spending::in_words(limit.measure, limit.amount)));
+    let amounts = amounts.collect::<Vec<_>>().join(", ");
+    format!("the budget is compared with what is used ({amounts}); then: {}", config.then().as_str())
 }
 
 pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {

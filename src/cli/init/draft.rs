@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use super::{InitRequest, diff, questions};
 use crate::cli::out::Out;
 use conclaude_core::config::{self, ConclaudeConfig, PACK};
+use conclaude_core::dialect::Dialect;
 use conclaude_core::packs;
 use conclaude_engine::install::import::{self, ImportResult};
 use conclaude_engine::install::scope::Scope;
@@ -16,6 +17,10 @@ use conclaude_engine::install::templates::first_cases;
 use conclaude_engine::install::user_file::UserFile;
 use conclaude_engine::install::{agents, duplicates};
 use conclaude_engine::lint;
+
+const CLIENTS: &str = "\
+## The clients for which `conclaude install`, `validate` and `doctor` work.
+";
 
 pub(super) struct Draft {
     /// The config that is there.
@@ -144,6 +149,22 @@ impl Draft {
             imported,
             added,
         })
+    }
+
+    /// Adds the clients that the user named, so that `install` and `doctor` know them too. Those of a config that names its own stay.
+    pub(super) fn name_clients(&mut self, clients: &[&'static Dialect], target: &UserFile) {
+        if clients.iter().all(|client| !client.is_translated()) || self.config.clients.is_some() {
+            return;
+        }
+        let names: Vec<&str> = clients.iter().map(|client| client.name).collect();
+        let line_end = if self.after.ends_with('\n') { "" } else { "\n" };
+        let after = format!("{}{line_end}\n{CLIENTS}clients: [{}]\n", self.after, names.join(", "));
+        // A config in braces stays as it is.
+        if let Ok(config) = parse(&after, target)
+            && config.clients() == clients
+        {
+            (self.after, self.is_needed) = (after, true);
+        }
     }
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {

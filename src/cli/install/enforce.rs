@@ -7,18 +7,18 @@ use anyhow::{anyhow, bail};
 use crate::cli::out::Out;
 use crate::cli::{diff, enforced, root};
 use conclaude_core::config::Patterns;
+use conclaude_core::dialect::claude::sandbox::SettingsEntry;
 use conclaude_core::exit::Exit;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::enforcement::{self, EnforceChange, EnforcedConfig, EnforcedSettings};
+use conclaude_engine::install::local_file::Exclusion;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
+use conclaude_engine::sandbox;
 use conclaude_os::budget::Budget;
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::{FILE_NAMES, Root};
 use conclaude_store::store;
-
-/// The programs without which Claude Code's sandbox does not start on Linux, and packages that have them.
-const PROGRAMS: [(&str, &str); 2] = [("bwrap", "bubblewrap"), ("socat", "socat")];
 
 pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     let (root, project) = here()?;
@@ -38,11 +38,17 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     let lock = enforcement::lock(&project, &Budget::unlimited())?;
     let settings = EnforcedSettings::read(&project)?;
     let enforced = EnforcedConfig { root: &root, project: &project, config, origins, extended };
-    let existing = conclaude_os::git::entries(&root.folder, &Budget::unlimited())?;
-    let compiled = enforced.compile_for(&existing, &settings.denied_by_user())?;
+    let compiled = enforced.compile_with(&settings, &Budget::unlimited())?;
     let change = settings.change(&compiled, enforcers)?;
     let mut out = Out::stdout();
     warn(&mut out, &change, settings.path(), enforcers.sandbox)?;
+    for rule in compiled.incomplete() {
+        let files = enforced::unlisted_files(rule);
+        writeln!(out, "warning: {files} not protected by the sandbox, so guards ask as before")?;
+    }
+    if let Some(why) = compiled.own_links() {
+        writeln!(out, "warning: {why}")?;
+    }
     if !change.is_needed() {
         writeln!(out, "{} has all that is needed already", settings.path().display())?;
         // What the user has added meanwhile may be what we would have.
@@ -82,15 +88,11 @@ fn warn(out: &mut Out<'_>, change: &EnforceChange<'_>, path: &Path, has_sandbox:
             path.display()
         )?;
     }
-    if !cfg!(target_os = "linux") || !has_sandbox {
-        return Ok(());
-    }
-    let missing = PROGRAMS.iter().filter(|(program, _)| registration::on_path(program).is_none());
-    let packages: Vec<&str> = missing.map(|(_, package)| *package).collect();
-    if !packages.is_empty() {
+    let packages: Vec<&str> = sandbox::missing_programs().map(|program| program.package).collect();
+    if has_sandbox && !packages.is_empty() {
         writeln!(
             out,
-            "warning: the sandbox needs {}: until that is installed, Claude Code refuses to start",
+            "warning: the sandbox needs {}: until that is installed, Claude Code refuses to start, and a session that runs now has no sandbox",
             packages.join(" and ")
         )?;
     }
@@ -114,29 +116,74 @@ fn next(out: &mut Out<'_>, root: &Root, project: &Path, loaded: &LoadedConfig) -
 }
 
 pub(super) fn uninstall(dry_run: bool) -> anyhow::Result<Exit> {
-    let (_, project) = here()?;
+    let (root, project) = here()?;
     let mut out = Out::stdout();
-    if !remove(&mut out, &project, dry_run)? {
-        let path = EnforcedSettings::read(&project)?.path().display().to_string();
-        writeln!(out, "{path} has nothing that `conclaude install --enforce` wrote")?;
+    let is_excluded = remove_exclusion(&mut out, &root, dry_run)?;
+    let is_removed = remove_entries(&mut out, &project, dry_run)?;
+    let settings = EnforcedSettings::read(&project)?;
+    // Of what the user had before some may look like ours.
+    if is_removed && (dry_run || !settings.has_our_commands()) {
+        return Ok(Exit::Success);
     }
-    Ok(Exit::Success)
+    let path = settings.path().display();
+    let entries = resembling(&settings, &root, &project);
+    if entries.is_empty() {
+        if !is_excluded && !is_removed {
+            writeln!(out, "{path} has nothing that `conclaude install --enforce` wrote")?;
+        }
+        return Ok(Exit::Success);
+    }
+    let lines: String = entries.iter().map(|entry| format!("\n  {entry}")).collect();
+    bail!(
+        "the record of what `conclaude install --enforce` wrote is gone: nothing of it was removed\n{path} has entries that look like ours; remove those that are not yours:{lines}"
+    );
 }
 
-/// Takes back what was written. Returns whether there was anything.
-pub(super) fn remove(out: &mut Out<'_>, project: &Path, dry_run: bool) -> anyhow::Result<bool> {
+/// What looks like ours in settings that have no record.
+fn resembling(settings: &EnforcedSettings, root: &Root, project: &Path) -> Vec<SettingsEntry> {
+    let loaded = load::all(root, Patterns::All);
+    let LoadedConfig { config, origins, extended, .. } = &loaded;
+    let enforced = EnforcedConfig { root, project, config, origins, extended };
+    match enforced.compile_fully() {
+        Ok(compiled) => settings.resembling(&compiled),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Takes back what was written, if there is anything.
+pub(super) fn remove(out: &mut Out<'_>, root: &Root, project: &Path, dry_run: bool) -> anyhow::Result<()> {
+    remove_exclusion(out, root, dry_run)?;
+    remove_entries(out, project, dry_run)?;
+    Ok(())
+}
+
+/// Removes the lines that make git ignore what the sandbox shows. Returns whether there were any.
+fn remove_exclusion(out: &mut Out<'_>, root: &Root, dry_run: bool) -> anyhow::Result<bool> {
+    let Some(change) = Exclusion::without_placeholders(&root.folder)? else { return Ok(false) };
+    if dry_run {
+        diff::print(out, change.path(), &change.before, &change.after)?;
+    } else {
+        change.apply()?;
+        writeln!(out, "removed the files that only the sandbox shows from {}", change.path().display())?;
+    }
+    Ok(true)
+}
+
+fn remove_entries(out: &mut Out<'_>, project: &Path, dry_run: bool) -> anyhow::Result<bool> {
     if !EnforcedSettings::is_installed(project) {
         return Ok(false);
     }
     let lock = enforcement::lock(project, &Budget::unlimited())?;
     let settings = EnforcedSettings::read(project)?;
-    let Some(removal) = settings.removal() else { return Ok(false) };
+    let Some(removal) = settings.removal()? else { return Ok(false) };
     if dry_run {
         diff::print(out, settings.path(), removal.before(), removal.after.as_deref().unwrap_or_default())?;
         return Ok(true);
     }
     let copy = removal.apply()?;
-    writeln!(out, "removed the rules for files from {}", settings.path().display())?;
+    if removal.after.as_deref() != Some(removal.before()) {
+        writeln!(out, "removed the rules for files from {}", settings.path().display())?;
+    }
     if let Some(copy) = copy {
         writeln!(out, "the file as it was is kept in {}", copy.display())?;
     }

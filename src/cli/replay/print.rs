@@ -5,7 +5,7 @@ use std::io;
 
 use anstyle::{AnsiColor, Style};
 
-use super::ReplaySummary;
+use super::{ReplaySummary, left_out};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::replay::notes_of;
@@ -33,8 +33,9 @@ pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>, with_unmatch
         unmatched(out, replayed)?;
     }
     commands(out, replayed)?;
-    let (problems, notes) = (replayed.totals.all_problems(), notes(replayed));
-    if !problems.is_empty() || !notes.is_empty() {
+    let (problems, notes) = (replayed.totals.named_problems(), short_notes(replayed));
+    let left_out = left_out::line(replayed);
+    if !problems.is_empty() || !notes.is_empty() || left_out.is_some() {
         writeln!(out)?;
     }
     for problem in problems {
@@ -42,6 +43,9 @@ pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>, with_unmatch
     }
     for note in notes {
         writeln!(out, "{FAINT}note: {note}{FAINT:#}")?;
+    }
+    if let Some(left_out) = left_out {
+        writeln!(out, "{WARNING}left out:{WARNING:#} {left_out}")?;
     }
     Ok(())
 }
@@ -257,16 +261,37 @@ const OF_FILES: [(&str, &str); 3] = [
     ("preToolUse.preventUpdateGitIgnored", "what git ignored"),
 ];
 
-/// What a replay cannot know, with numbers.
+/// How the results are to be read.
+fn short_notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
+    let mut found = untrusted(replayed);
+    found.extend(elsewhere(replayed));
+    let unknown = replayed.totals.not_replayed.unknown_agents;
+    if unknown > 0 {
+        found.push(format!("{} without a type: rules see its id as its name", count(unknown, "subagent")));
+    }
+    let of_disk = of_disk(replayed);
+    if !of_disk.is_empty() {
+        found.push(format!("looked up on today's disk: {}", of_disk.join(", ")));
+    }
+    found
+}
+
+fn untrusted(replayed: &ReplaySummary<'_>) -> Vec<String> {
+    let of =
+        |why: &String| format!("hooks do not use all of this config, and nothing of it was run here: {why}");
+    replayed.untrusted.iter().map(of).collect()
+}
+
+/// What a replay cannot know, with numbers and reasons.
 pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
-    let mut found: Vec<String> = replayed
-        .untrusted
-        .iter()
-        .map(|why| format!("hooks do not use all of this config, and nothing of it was run here: {why}"))
-        .collect();
+    let mut found = untrusted(replayed);
     found.extend(elsewhere(replayed));
     found.extend(gates(replayed));
-    found.extend(of_disk(replayed));
+    found.extend(
+        of_disk(replayed)
+            .iter()
+            .map(|what| format!("looked up on today's disk, not on that of the time: {what}")),
+    );
     let left_out = replayed.totals.not_replayed;
     let of = |n: u64, noun: &str, what: &str| {
         if n > 0 { Some(format!("{} {what}", count(n, noun))) } else { None }
@@ -346,18 +371,18 @@ fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
         .collect()
 }
 
-fn of_disk(replayed: &ReplaySummary<'_>) -> Vec<String> {
+/// What is compared with the disk.
+fn of_disk(replayed: &ReplaySummary<'_>) -> Vec<&'static str> {
     let rules = &replayed.replayer.rules;
     let has = |key: &str| rules.iter().any(|rule| rule.key == key);
-    let mut found: Vec<String> = OF_FILES
-        .iter()
-        .filter(|(key, _)| has(key))
-        .map(|(key, what)| {
-            format!("`{key}`: {what} is looked up among today's files, not those of that time")
-        })
-        .collect();
+    let mut found: Vec<&str> = Vec::new();
     if replayed.totals.tool_calls > 0 && rules.iter().any(|rule| rule.key.starts_with("preToolUse")) {
-        found.push("links, directories and globs of shell commands are resolved on today's disk".into());
+        found.push("links, directories and globs of shell commands");
+    }
+    for (key, what) in OF_FILES {
+        if has(key) && !found.contains(&what) {
+            found.push(what);
+        }
     }
     found
 }

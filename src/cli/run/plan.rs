@@ -8,11 +8,12 @@ use serde_json::{Map, json};
 use super::{InputFiles, RunRequest, input_files};
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConclaudeConfig, Origins};
-use conclaude_core::dialect::claude::{self, fields};
+use conclaude_core::dialect::Dialect;
+use conclaude_core::dialect::claude::fields;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::plan::{self, Command, Facts, Plan, ProjectFacts, Selection};
-use conclaude_core::types::Event;
+use conclaude_core::types::{self, Event};
 use conclaude_engine::hooks;
 use conclaude_store::root::Root;
 
@@ -52,6 +53,7 @@ pub(super) struct PlannedCommand {
 /// The project that the plan is for.
 #[derive(Clone, Copy)]
 pub(super) struct ProjectConfig<'a> {
+    pub(super) client: &'static Dialect,
     pub(super) root: &'a Root,
     pub(super) config: &'a ConclaudeConfig,
     pub(super) origins: &'a Origins,
@@ -229,7 +231,9 @@ impl ProjectConfig<'_> {
         agent: Option<&str>,
         changed: &[Location],
     ) -> anyhow::Result<Plan> {
-        let parsed: Event = claude::parse(event, payload).map_err(|error| anyhow!("{error}"))?;
+        let parsed: Event = types::fields(payload)
+            .and_then(|fields| Event::sample(self.client, event, fields))
+            .map_err(|error| anyhow!("{error}"))?;
         let is_agents = event.is_of_agent();
         let named = agent.map(|name| Agent {
             kind: Some(name.to_owned()),

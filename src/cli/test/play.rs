@@ -7,13 +7,15 @@ use serde_json::{Map, Value};
 
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{
-    Case, CommandExit, CommandResult, Expect, JsonObject, NonBlank, TextExpectation,
+    Case, ClientName, CommandExit, CommandResult, Expect, JsonObject, NonBlank, TextExpectation,
 };
 use conclaude_core::decide::Word;
+use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::event::{Blocking, Changes, EventKind};
 use conclaude_core::plan::{Command, SkipReason};
 use conclaude_core::text::clean;
+use conclaude_core::types::Event;
 use conclaude_engine::hooks::Environment;
 use conclaude_engine::hooks::rehearse::{
     CommandEnd, Rehearsal, RehearsedAnswer, SimulatedOutput, SimulatedRun, rehearse,
@@ -54,7 +56,7 @@ pub(super) struct ActualAnswer {
 }
 
 /// Plays a case in the folder of its file.
-pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
+pub(super) fn play(case: &Case, folder: &Path, client: &'static Dialect) -> anyhow::Result<ActualAnswer> {
     let event = case.event.0;
     let payload = payload(case, &folder.to_string_lossy());
     let environment = Environment {
@@ -64,8 +66,12 @@ pub(super) fn play(case: &Case, folder: &Path) -> anyhow::Result<ActualAnswer> {
         changed: changed(case),
         ..Environment::default()
     };
-    let input = Value::Object(payload).to_string();
-    let rehearsal = rehearse(event, input.as_bytes(), &environment).map_err(|error| anyhow!("{error}"))?;
+    let client = case.client.map_or(client, ClientName::dialect);
+    if let Some(missing) = client.missing_events().find(|missing| missing.event == event) {
+        bail!("{event} never comes from {}: {}", client.title, missing.why);
+    }
+    let sample = Event::sample(client, event, payload).map_err(|error| anyhow!("{error}"))?;
+    let rehearsal = rehearse(sample, &environment).map_err(|error| anyhow!("{error}"))?;
     let Some(rehearsal) = rehearsal else { bail!("conclaude has nothing to do with this event") };
     if let Some(error) = &rehearsal.config_error {
         bail!("{error}");
@@ -118,7 +124,7 @@ fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
 }
 
 fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: RehearsedAnswer) -> ActualAnswer {
-    let json: Value = serde_json::from_str(&answered.answer.stdout).unwrap_or_default();
+    let json: Value = serde_json::from_str(&answered.plain.stdout).unwrap_or_default();
     let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let reasons =
         ["/reason", "/hookSpecificOutput/permissionDecisionReason", "/hookSpecificOutput/decision/message"];

@@ -11,6 +11,7 @@ use conclaude_core::blocks::BlockCount;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::sample::Sample;
 use conclaude_core::dialect::claude::{fields, tools};
+use conclaude_core::dialect::{self, Dialect, claude};
 use conclaude_core::event::{Changes, EventKind, Subject};
 use conclaude_core::finding::Code;
 use conclaude_core::outcome::Outcome;
@@ -90,10 +91,13 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
     if has(Code::PromptNotFound) {
         bail!("the transcript, in which the agent's prompt is looked for, is not recorded");
     }
+    if has(Code::BudgetReached) || has(Code::BudgetNear) || has(Code::PriceUnknown) {
+        bail!("what was used then is not known any more; `conclaude budget` shows what is used now");
+    }
     let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
     let changed = if compares_changes(event) { Some(known.changed.clone()) } else { None };
-    let asked = ExplainEvent { changed, ..ExplainEvent::sample(&known.sample()) };
+    let asked = ExplainEvent { client: known.client, changed, ..ExplainEvent::sample(&known.sample()) };
     let explained = explain(asked)?;
     let Some(rehearsal) = explained.rehearsal else {
         bail!("conclaude has nothing to do with it any more");
@@ -164,6 +168,7 @@ fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
 
 /// The event of a record.
 struct RecordedEvent<'a> {
+    client: &'static Dialect,
     event: EventKind,
     agent: Option<&'a str>,
     tool: Option<&'a str>,
@@ -207,7 +212,12 @@ impl<'a> RecordedEvent<'a> {
                 matched.ok_or_else(|| anyhow!("`{field}`, which patterns compare, is not recorded"))?;
             given.insert(field.to_owned(), matched.into());
         }
+        let client = match text(record, "client") {
+            Some(name) => dialect::find(name)?,
+            None => &claude::DIALECT,
+        };
         Ok(RecordedEvent {
+            client,
             event,
             agent: if event.row().in_agents { text(record, "agent") } else { None },
             tool: name,
@@ -239,7 +249,9 @@ impl<'a> RecordedEvent<'a> {
         let is_elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd));
         let elsewhere = if is_elsewhere { Some(self.cwd.as_str()) } else { None };
         let mode = self.mode.filter(|mode| *mode != "default");
+        let client = if self.client.is_translated() { Some(self.client.name) } else { None };
         let flags = [
+            ("--client", client),
             ("--agent", self.agent),
             ("--tool", self.tool),
             ("--permission-mode", mode),

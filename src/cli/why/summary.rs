@@ -77,10 +77,10 @@ pub(in crate::cli) fn title(record: &Value) -> String {
         title = format!("{title} {phase}");
     }
     title = format!("{} {}", title.trim_end(), decision(record));
-    match text(record, "agent") {
-        Some(agent) => format!("{title} (agent {agent})"),
-        None => title,
-    }
+    let about = [("agent", text(record, "agent")), ("client", text(record, "client"))];
+    let about = about.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+    let about: Vec<String> = about.collect();
+    if about.is_empty() { title } else { format!("{title} ({})", about.join(", ")) }
 }
 
 /// What counts comes first: what blocks, then what asks, warns and passed.

@@ -2,7 +2,7 @@
 
 const option = (value, text) => el('option', { value }, text);
 function controls() {
-  fill($('session'), option('', 'all sessions'), sessions.map((session, index) => option(index, `${short(session.id)} · ${moment(session.started)}`)));
+  fill($('session'), option('', 'all sessions'), sessions.map((session, index) => option(index, `${soon(session.ended).slice(0, -3)} · ${sessionName(session, 40)}`)));
   fill($('agent'), option('', 'all agents'), [...new Set(lanes.map(lane => clean(laneName(lane))))].sort().map(name => option(name, name)));
   fill($('decisions'), [...new Set(records.map(r => r.decision))].sort().map(name => {
     const button = el('button', { type: 'button', 'aria-pressed': 'false', 'data-decision': clean(name), on: { click: () => toggle(name) } }, words(name));
@@ -113,11 +113,12 @@ window.addEventListener('afterprint', () => {
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
 
 controls(); keyboard(); legend();
-fill($('about'), el('b', {}, data.project.split('/').at(-1) || data.project), ` ${data.project} · ${data.range}`);
-fill($('chain-badge'), el('span', { class: `pill ${data.chain.problem ? 'bad' : 'good'}` }, data.chain.problem ? '✗ audit trail broken' : '✓ audit trail in order'));
-fill($('footer'), `Made by conclaude ${data.version} at ${moment(data.generated)}. Everything is in this file; nothing is loaded from anywhere.`);
-document.title = `${clean(data.project.split('/').at(-1))} · conclaude report`;
+fill($('about'), data.all_projects ? data.range : [el('b', {}, data.project.split('/').at(-1) || data.project), ` ${data.project} · ${data.range}`]);
+$('records-section').hidden = !records.length;
+if (data.chain.records || data.chain.problem) fill($('chain-badge'), el('span', { class: `pill ${data.chain.problem ? 'bad' : 'good'}` }, data.chain.problem ? '✗ audit trail broken' : '✓ audit trail in order'));
+fill($('footer'), `Made by conclaude ${data.version} at ${moment(data.generated)}, with list prices of ${data.prices_of} where the config has no others. Everything is in this file; nothing is loaded from anywhere.`);
+document.title = `${data.all_projects ? 'all projects' : clean(data.project.split('/').at(-1))} · conclaude report`;
 applyFilter();
-new ResizeObserver(() => { resize(); arrangeCards(); }).observe(timeline);
+new ResizeObserver(() => { if (isNarrow === timeline.clientWidth < 600) resize(); else sizeTimeline(); arrangeCards(); }).observe(timeline);
 prepareTexts();
 document.documentElement.dataset.ready = 'true';

@@ -13,7 +13,7 @@ function textOf(index) {
   return texts[index];
 }
 const callText = index => callTexts[index] ??= `${calls[index][3]} ${calls[index][4] ?? ''} ${calls[index][5] ?? ''}`.toLowerCase();
-const laneText = lane => `${laneName(lane)} ${lane.id ?? ''} ${lane.description ?? ''} ${lane.models.join(' ')} ${lane.files.map(([path]) => path).join(' ')} ${stateOf(lane)}`.toLowerCase();
+const laneText = lane => `${laneName(lane)} ${lane.session === undefined ? '' : `${sessions[lane.session].name ?? ''} ${sessions[lane.session].id} ${sessions[lane.session].project ?? ''}`} ${lane.usage.map(cell => cell.branch ?? '').join(' ')} ${lane.id ?? ''} ${lane.description ?? ''} ${lane.models.join(' ')} ${lane.files.map(([path]) => path).join(' ')} ${stateOf(lane)}`.toLowerCase();
 const hookText = hook => `${hook.hook} ${hook.kind} ${hook.command ?? ''} ${hook.stderr ?? ''} ${laneName(lanes[hook.lane])}`.toLowerCase();
 
 const hit = new Uint8Array(records.length).fill(1), callHit = new Uint8Array(calls.length).fill(1);

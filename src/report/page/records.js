@@ -9,7 +9,7 @@ const MAX_WHAT = 400;
 function rowOf(at) {
   const index = shown[at], r = records[index];
   return el('div', { class: 'row', role: 'option', 'data-at': at, 'aria-selected': String(at === selected) },
-    el('span', {}, r.seq), el('span', { title: moment(r.time) }, el('span', { class: 'day' }, `${day(r.time).slice(5)} `), clock(r.time)), el('span', {}, r.event),
+    el('span', {}, r.seq), el('span', { title: moment(r.time) }, el('span', { class: 'day' }, `${date(r.time)} `), clock(r.time)), el('span', {}, r.event),
     recordPill(index), el('span', {}, laneName(lanes[r.lane])), el('span', { class: r.doubt ? 'bad' : '' }, what(r).slice(0, MAX_WHAT)));
 }
 // The same on paper, where the heads of a table are repeated on each page.
@@ -78,8 +78,8 @@ function showRecord(index) {
     more.length ? [el('h4', {}, 'More'), el('dl', {}, more.map(([name, value]) => [el('dt', {}, name), el('dd', { class: 'mono' }, json(value))]))] : '');
 }
 function showLane(lane) {
-  showDetails(laneName(lane), [['task', lane.description], ['agent id', lane.id, 'mono'], ['session', lane.session === undefined ? '' : sessions[lane.session].id, 'mono'], ['state', stateOf(lane), STATES[lane.state]?.[1]], ['why', lane.why],
-    ['verdict', verdict(lane)], ['decisions', el('span', {}, decisionPills(lane))], ['started', moment(lane.started)], ['last seen', moment(lane.ended)], ['time', duration(lane.ended - lane.started)], ['models', lane.models.join(', ')], ['messages', number(lane.messages)],
+  showDetails(laneName(lane), [['task', lane.description], ['agent id', lane.id, 'mono'], ['session', lane.session === undefined ? '' : sessionName(sessions[lane.session], 200)], ['session id', lane.session === undefined ? '' : sessions[lane.session].id, 'mono'], ['state', stateOf(lane), STATES[lane.state]?.[1]], ['why', lane.why],
+    ['verdict', verdict(lane)], ['decisions', el('span', {}, decisionPills(lane))], ['started', moment(lane.started)], ['last seen', moment(lane.ended)], ['time', timeOf(lane)], ['models', lane.models.join(', ')], ['messages', number(lane.messages)],
     ['tokens in', number(lane.tokens.input)], ['tokens out', number(lane.tokens.output)], ['cache read', number(lane.tokens.cache_read)], ['cache written', number(lane.tokens.cache_write)],
     ['cost', lane.cost === undefined ? '' : money(lane.cost)], ['tool calls', number(lane.tools)], ['files written by tools', lane.files.map(([path, n]) => n > 1 ? `${path} (${n}×)` : path).join('\n'), 'mono']]);
 }

@@ -23,7 +23,11 @@ const fill = (node, ...children) => node.replaceChildren(...children.flat(Infini
 const two = n => String(n).padStart(2, '0');
 const day = ms => { const d = new Date(ms); return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`; };
 const clock = (ms, fine) => { const d = new Date(ms); return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}${fine ? '.' + String(d.getMilliseconds()).padStart(3, '0') : ''}`; };
-const soon = ms => ms === undefined || ms === null ? '–' : `${day(ms).slice(5)} ${clock(ms)}`;
+// Years are shown where they differ.
+const hasYears = new Set(lanes.flatMap(lane => [lane.started, lane.ended]).filter(ms => ms > 0).map(ms => new Date(ms).getFullYear())).size > 1;
+document.documentElement.classList.toggle('years', hasYears);
+const date = ms => hasYears ? day(ms) : day(ms).slice(5);
+const soon = ms => ms === undefined || ms === null ? '–' : `${date(ms)} ${clock(ms)}`;
 const moment = ms => ms === undefined || ms === null ? '–' : `${day(ms)} ${clock(ms)}`;
 function duration(ms) {
   if (typeof ms !== 'number' || !Number.isFinite(ms)) return '–';
@@ -47,8 +51,11 @@ const words = decision => clean(decision).replaceAll('_', ' ');
 const pill = (decision, text) => el('span', { class: `pill ${colour(decision)}` }, text ?? words(decision));
 const INK = { block: 'bad', warn: 'warn', ask: 'ask', pass: 'good' };
 const short = id => clean(id).slice(0, 8);
+// A session is called by what was asked first; one of another client than Claude Code has that client's name, too.
+const cut = (text, most) => { const all = [...clean(text)]; return all.length > most ? `${all.slice(0, most - 1).join('')}…` : all.join(''); };
+const sessionName = (session, most = 60) => (session.name ? cut(session.name, most) : short(session.id)) + (session.client ? ` (${session.client})` : '');
 const laneName = lane => lane.id === undefined ? (lane.session === undefined ? 'no session' : 'main thread') : lane.name;
-const laneLabel = lane => lane.id === undefined ? (lane.session === undefined ? 'no session' : `Main thread · ${short(sessions[lane.session].id)}`) : `${lane.name}${lane.description ? ' · ' + lane.description : ''}`;
+const laneLabel = lane => lane.id === undefined ? (lane.session === undefined ? 'no session' : sessions[lane.session].name ? sessionName(sessions[lane.session], 100) : `Main thread · ${sessionName(sessions[lane.session])}`) : `${lane.name}${lane.description ? ' · ' + lane.description : ''}`;
 const STATES = { stopped: ['stopped', 'good'], running: ['running', 'warn'], never_stopped: ['never stopped', 'bad'] };
 const stateOf = lane => STATES[lane.state]?.[0] ?? '';
 

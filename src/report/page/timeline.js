@@ -1,7 +1,8 @@
 // ---- timeline: lanes on a canvas, of which only what is in view is drawn
 
-const LANE = 24, AXIS = 24, canvas = $('canvas'), timeline = $('timeline'), pen = canvas.getContext('2d');
-let gutter = 230, view = [0, 1], whole = [0, 1], width = 800, height = 200;
+const AXIS = 24, canvas = $('canvas'), timeline = $('timeline'), pen = canvas.getContext('2d');
+// On a narrow screen the name of a lane is above its bars.
+let LANE = 24, isNarrow = false, gutter = 230, view = [0, 1], whole = [0, 1], width = 800, height = 200;
 const times = Float64Array.from(records, r => r.time), kinds = records.map((r, index) => warned[index] ? 'warned' : markOf(r.decision));
 const spent = Float64Array.from(records, r => commandsOf(r).reduce((sum, c) => sum + took(c), 0));
 function byLane(list, laneOf, timeOf) {
@@ -69,6 +70,7 @@ function bounds(of) {
 function sizeTimeline() {
   whole = bounds(shownLanes);
   view = [...whole];
+  isNarrow = timeline.clientWidth < 600; LANE = isNarrow ? 42 : 24;
   const total = Math.max(1, shownLanes.length) * LANE + AXIS + 4;
   timeline.style.height = `${Math.min(total + 2, 576)}px`;
   $('spacer').style.height = `${total}px`;
@@ -76,7 +78,7 @@ function sizeTimeline() {
 }
 function resize(ratio = window.devicePixelRatio || 1) {
   width = timeline.clientWidth; height = timeline.clientHeight;
-  gutter = width < 600 ? 120 : width < 1000 ? 210 : 300;
+  gutter = isNarrow ? 8 : width < 1000 ? 210 : 300;
   canvas.width = width * ratio; canvas.height = height * ratio;
   canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -130,6 +132,7 @@ function paint() {
   for (let at = first; at < last; at++) paintLane(lanes[shownLanes[at]], shownLanes[at], AXIS + 4 + at * LANE - scroll, inks);
   if (!shownLanes.length) { pen.fillStyle = inks.dim; pen.textAlign = 'left'; pen.fillText('Nothing matches the filter.', 14, AXIS + 16); }
   paintFolds(inks);
+  if (isNarrow) for (let at = first; at < last; at++) { const y = AXIS + 4 + at * LANE - scroll; paintLabel(lanes[shownLanes[at]], y, y + 11, inks); }
   paintAxis(ticks, inks);
 }
 const STEPS = [1, 5, 10, 50, 100, 500, 1e3, 5e3, 1e4, 3e4, 6e4, 3e5, 6e5, 18e5, 36e5, 108e5, 216e5, 432e5, 864e5, 6048e5, 2592e6];
@@ -143,12 +146,12 @@ function ticksOf() {
     const zone = new Date(start).getTimezoneOffset() * 6e4;
     for (let ms = Math.ceil((start - zone) / step) * step + zone; ms < ends[index] && found.length < 500; ms += step) {
       const x = Math.round(xOf(ms)) + .5, label = step >= 864e5 ? day(ms) : clock(ms, step < 1000).slice(0, step < 1000 ? 12 : step < 6e4 ? 8 : 5);
-      const date = step >= 864e5 || day(ms) === lastDay ? '' : day(ms).slice(5);
+      const head = step >= 864e5 || day(ms) === lastDay ? '' : date(ms);
       if (x - last < 60) { found.push([x, '']); continue; }
-      const wide = date && x - last > 90;
+      const wide = head && x - last > 90;
       if (wide) lastDay = day(ms);
       last = x + (wide ? 40 : 0);
-      found.push([x, label, wide ? date : '']);
+      found.push([x, label, wide ? head : '']);
     }
   });
   return found;
@@ -197,7 +200,7 @@ function mark(to, kind, x, y, inks) {
 }
 const firstAt = (list, timeOf, ms) => { let low = 0, high = list.length; while (low < high) { const middle = (low + high) >> 1; if (timeOf(list[middle]) < ms) low = middle + 1; else high = middle; } return low; };
 function paintLane(lane, index, y, inks) {
-  const middle = y + LANE / 2, from = fromFolded(view[0]), to = fromFolded(view[1]);
+  const middle = y + (isNarrow ? 30 : LANE / 2), from = fromFolded(view[0]), to = fromFolded(view[1]);
   const bar = (start, end, half, ink, least) => {
     const x = Math.max(gutter, xOf(start)), stop = Math.min(width, xOf(end));
     if (stop >= gutter && x <= width) { pen.fillStyle = ink; pen.fillRect(x, middle - half, Math.max(least, stop - x), half * 2); }
@@ -217,7 +220,7 @@ function paintLane(lane, index, y, inks) {
     const x = xOf(records[shown[selected]].time);
     if (x >= gutter) { pen.strokeStyle = inks.accent; pen.lineWidth = 2; pen.strokeRect(x - 9, y + 1.5, 18, LANE - 3); pen.lineWidth = 1; }
   }
-  paintLabel(lane, y, middle, inks);
+  if (!isNarrow) paintLabel(lane, y, middle, inks);
 }
 // As much of a text as there is room for.
 function fit(text, room) {
@@ -229,10 +232,10 @@ function fit(text, room) {
 }
 function paintLabel(lane, y, middle, inks) {
   const isMain = lane.id === undefined;
-  pen.fillStyle = isMain ? inks.raised : inks.panel; pen.fillRect(0, y, gutter - 2, LANE);
-  pen.save(); pen.beginPath(); pen.rect(6, y, gutter - 16, LANE); pen.clip();
+  pen.fillStyle = isMain ? inks.raised : inks.panel; pen.fillRect(0, y, isNarrow ? width : gutter - 2, isNarrow ? 20 : LANE);
+  pen.save(); pen.beginPath(); pen.rect(6, y, (isNarrow ? width : gutter) - 16, LANE); pen.clip();
   pen.textAlign = 'left'; pen.fillStyle = inks.text;
-  const end = gutter - 14;
+  const end = (isNarrow ? width : gutter) - 14;
   if (isMain) { pen.font = '600 12.5px system-ui, sans-serif'; pen.fillText(fit(laneLabel(lane), end - 14), 14, middle); pen.font = '12.5px system-ui, sans-serif'; }
   else {
     pen.fillStyle = lane.state === 'never_stopped' ? inks.bad : lane.verdict ? inks[colour(lane.verdict)] : lane.state === 'running' ? inks.warn : inks.tool;
@@ -306,7 +309,7 @@ function itemAt(event) {
   const area = canvas.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
   const index = shownLanes[Math.floor((y - AXIS - 4 + timeline.scrollTop) / LANE)];
   if (y < AXIS || index === undefined) return undefined;
-  if (x < gutter) return { lane: index };
+  if (x < gutter || (isNarrow && (y - AXIS - 4 + timeline.scrollTop) % LANE < 20)) return { lane: index };
   const low = fromFolded(foldedAt(x - 7)), high = fromFolded(foldedAt(x + 7)), time = fromFolded(foldedAt(x));
   const closest = (list, timeOf, isShown) => { let best; for (let at = firstAt(list, timeOf, low); at < list.length && timeOf(list[at]) <= high; at++) if (isShown(list[at]) && (best === undefined || Math.abs(timeOf(list[at]) - time) < Math.abs(timeOf(best) - time))) best = list[at]; return best; };
   const hook = closest(hooksByLane[index], at => hooks[at].time, () => true), record = closest(marksByLane[index], at => times[at], at => hit[at]);

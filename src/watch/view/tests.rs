@@ -6,6 +6,7 @@ use super::super::model::tests::example;
 use super::super::model::{Limits, Model};
 use super::super::rows::RowId;
 use super::*;
+use conclaude_core::config::PriceTable;
 
 /// What is on a screen of this size after these keys.
 fn screen(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key]) -> String {
@@ -217,7 +218,7 @@ fn the_help_can_be_read_on_a_small_screen() {
 #[test]
 fn where_there_is_nothing_it_says_what_to_do() {
     let (_, clock) = example();
-    insta::assert_snapshot!(screen(&Model::new(Limits::RECENT, None), &clock, (40, 6), &[]), @"
+    insta::assert_snapshot!(screen(&Model::new(Limits::RECENT, None, PriceTable::default()), &clock, (40, 6), &[]), @"
     conclaude watch · greeting
     Nothing to watch yet.
     `conclaude init` registers it, which
@@ -266,7 +267,7 @@ fn wide_characters_are_cut_and_wrapped_by_their_columns() {
 
 #[test]
 fn the_documentation_shows_a_real_screen() {
-    let page = include_str!("../../../docs/watch.md");
+    let page = include_str!("../../../docs/explanation/watch.md");
     let shown = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
     let (model, clock) = example();
     assert_eq!(shown, screen(&model, &clock, (80, 13), &[]) + "\n");
@@ -282,6 +283,7 @@ fn a_long_task_is_shortened_before_what_became_of_the_agent() {
         mark: Mark::Good,
         time: None,
         text: format!("general-purpose \"{task}\" · stopped · 1 block"),
+        figures: Vec::new(),
         right: "58 s".into(),
         came: None,
     };

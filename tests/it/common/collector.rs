@@ -1,7 +1,9 @@
 //! A collector of OpenTelemetry: a server, and what its requests hold.
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::metrics::v1::Metric;
 use serde_json::Value;
 
 #[cfg(unix)]
@@ -25,6 +27,15 @@ impl Request {
         contains(&serde_json::to_value(&request).unwrap(), &self.body, "");
         let scopes = request.resource_logs.into_iter().flat_map(|resource| resource.scope_logs);
         scopes.flat_map(|scope| scope.log_records).collect()
+    }
+
+    /// The metrics, in the same way.
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
+        assert_eq!(self.path, "/v1/metrics");
+        let request: ExportMetricsServiceRequest = serde_json::from_value(self.body.clone()).unwrap();
+        contains(&serde_json::to_value(&request).unwrap(), &self.body, "");
+        let scopes = request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
+        scopes.flat_map(|scope| scope.metrics).collect()
     }
 
     /// The numbers of the records in it.

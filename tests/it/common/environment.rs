@@ -1,7 +1,11 @@
 //! Where the processes of a test run: never in the developer's home, with the developer's settings or state.
 
+#[cfg(unix)]
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+#[cfg(unix)]
+use std::sync::OnceLock;
 
 use super::snapshot::{Shown, steady};
 
@@ -22,6 +26,40 @@ pub(crate) fn conclaude() -> Command {
     let mut command = Command::new(binary());
     isolate(&mut command);
     command
+}
+
+/// Programs that Claude Code's sandbox needs. They make none: a test that needs more has programs of its own.
+#[cfg(unix)]
+const SANDBOX_PROGRAMS: [&str; 2] = ["bwrap", "socat"];
+
+/// The `PATH` of this process, with these programs at its end: what a test sees does not depend on what the machine has installed.
+#[cfg(unix)]
+fn path() -> &'static OsStr {
+    static PATH: OnceLock<OsString> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sandbox-programs");
+        for name in SANDBOX_PROGRAMS.iter().filter(|name| !folder.join(name).exists()) {
+            let text = "#!/bin/sh\ncase \"$1\" in --version|-V) echo \"$0 0.0.0\" ;; *) exit 1 ;; esac\n";
+            let new = folder.join(format!("{name}-{}", std::process::id()));
+            super::program::script(&new, text);
+            std::fs::rename(new, folder.join(name)).unwrap();
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::env::split_paths(&path).chain([folder]);
+        std::env::join_paths(all).unwrap()
+    })
+}
+
+/// The folders of this process's `PATH` without these programs, and with all that tests call.
+#[cfg(unix)]
+pub(crate) fn path_without_sandbox(folder: &Path) -> PathBuf {
+    std::fs::create_dir_all(folder).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for name in ["git", "sh", "true"] {
+        let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
+        let _ = std::os::unix::fs::symlink(places.find(|path| path.is_file()).unwrap(), folder.join(name));
+    }
+    folder.to_owned()
 }
 
 /// Removes all that steers conclaude, and what it starts, and gives the command a scratch home. State and settings
@@ -50,6 +88,8 @@ pub(crate) fn isolate(command: &mut Command) {
             command.env_remove(&name);
         }
     }
+    #[cfg(unix)]
+    command.env("PATH", path());
     // A debug build on a loaded machine may take longer than a hook may take elsewhere.
     command.env("TEST_LIMIT_OF_CONCLAUDE", "600");
     // Messages of programs in one language, times in one zone.

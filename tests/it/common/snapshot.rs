@@ -14,6 +14,7 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?", "[TIME]"),
         (r"\b[0-9a-f]{64}\b", "[HASH]"),
         (r"\b(crates/[\w-]+/)?src/[\w/]+\.rs:\d+(:\d+)?", "[SOURCE]"),
+        (concat!(r"\bconclaude ", env!("CARGO_PKG_VERSION"), r"\b"), "conclaude [VERSION]"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
         // The folder of a project is named after its path.
         (r"\bprojects/-[\w-]+/", "projects/[PROJECT]/"),

@@ -127,7 +127,7 @@ fn every_subcommand_has_help() {
 
     With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
 
-    With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent must not stop (at most maxBlocks times for each agent), with 0 where it may, and with 1 for input that cannot be used.
+    With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent must not stop (at most maxBlocks times for each agent). It exits with 0 where it may, and with 1 for input that cannot be used.
 
     Usage: conclaude des check [OPTIONS] <STEP|--step-file <FILE>>
 

@@ -276,5 +276,5 @@ fn a_malformed_payload_of_a_tool_is_shown_and_never_blocks() {
 #[test]
 fn a_panic_in_a_tools_gate_is_a_deny() {
     let test = Test::stop().step(&todo()).call_agent(MARKERS).env("CONCLAUDE_TEST_PANIC", "gate");
-    assert_snapshot!(test.run().denied(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude 0.1.0; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(test.run().denied(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
 }

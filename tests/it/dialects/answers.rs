@@ -66,9 +66,11 @@ fn a_message_is_shown_or_queued_for_the_model_to_tell() {
     let config = "postToolUse: {commands: {Bash: [{run: 'echo BAD; false'}]}}\nstop: {commands: [{run: 'echo WARN; false', onFailure: warn}]}";
     assert_snapshot!(all(|client| {
         let done = event(client, "Stop", config);
-        if !done.stdout.is_empty() {
+        assert!(done.stdout.starts_with(r#"{"systemMessage":"#), "{client}: {}", done.stdout);
+        if client != "copilot" {
             return done;
         }
+        // Copilot shows it nowhere.
         let prompt = event_name(client, "UserPromptSubmit");
         let payload = capture(client, &format!("{prompt}.json"), &Test::event("Stop"));
         let test = done.again();

@@ -45,6 +45,23 @@ fn a_payload_that_is_no_object_is_an_error_in_the_clients_form() {
 }
 
 #[test]
+fn a_payload_that_copilot_cannot_be_told_about_is_queued_for_the_user() {
+    for event in ["PreToolUse", "PermissionRequest"] {
+        let test = Test::event(event).config("stop: {commands: []}").stdin("nonsense");
+        let mut command = test.program(binary());
+        command.args(["--client", "copilot", event]);
+        let done = test.run_as(command).status(0);
+        assert_eq!(done.stdout, "");
+        let test = done.again();
+        let prompt = capture("copilot", "UserPromptSubmit.json", &test);
+        let done = call("copilot", "UserPromptSubmit", test, &prompt).status(0);
+        assert!(done.stdout.contains("Tell the user: conclaude: "), "{event}: {}", done.stdout);
+        assert!(done.stdout.contains(event), "{event}: {}", done.stdout);
+        call("copilot", "UserPromptSubmit", done.again(), &prompt).silent();
+    }
+}
+
+#[test]
 fn what_is_missing_null_new_or_of_another_type_is_no_error() {
     for client in CLIENTS {
         for ours in ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"] {

@@ -308,7 +308,23 @@ fn a_search_of_copilot_names_one_path_or_several() {
 
 #[test]
 fn a_shell_that_waits_for_input_is_not_let_through_in_codex() {
-    for command in ["bash", "sh -i", "zsh -l", "python3", "node", "cd src && python3", "env X=1 bash"] {
+    let waiting = [
+        "bash",
+        "sh -i",
+        "zsh -l",
+        "tcsh",
+        "python3",
+        "node",
+        "cd src && python3",
+        "env X=1 bash",
+        "node -r ./x",
+        "irb",
+        "R",
+        "deno repl",
+        "bash < /dev/tty",
+        "python3 -i x.py",
+    ];
+    for command in waiting {
         let done = tool_use("codex", project(), "Bash", json!({"command": command}));
         assert!(is_denied("codex", &done), "{command}: {}", done.stdout);
         // Other clients have nothing that types into it.
@@ -319,6 +335,9 @@ fn a_shell_that_waits_for_input_is_not_let_through_in_codex() {
         "python3 x.py",
         "python3 -m pytest",
         "node -e '1'",
+        "node -r ./x y.js",
+        "csh -c ls",
+        "R -e 1",
         "python3 <<EOF\nprint(1)\nEOF",
         "echo ls | bash",
         "bash < /dev/null",

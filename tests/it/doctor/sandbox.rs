@@ -1,8 +1,8 @@
 //! The sandbox that `enforce` needs.
 
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use crate::common::environment::path_without_sandbox;
 use crate::common::snapshot::steady;
 use crate::common::{Test, conclaude_in, program, run_in};
 
@@ -27,13 +27,7 @@ fn git(root: &Path, arguments: &[&str]) {
 
 /// A folder with these programs, beside `git` and a shell.
 fn programs(folder: &Path, scripts: &[(&str, &str)]) -> PathBuf {
-    let bin = folder.join("bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    for name in ["git", "sh", "true"] {
-        let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
-        let _ = symlink(places.find(|path| path.is_file()).unwrap(), bin.join(name));
-    }
+    let bin = path_without_sandbox(&folder.join("bin"));
     for (name, script) in scripts {
         program::script(bin.join(name), format!("#!/bin/sh\n{script}\n"));
     }
@@ -67,7 +61,7 @@ fn a_sandbox_that_refuses_what_it_should() {
     assert_eq!(
         doctor(&test, &BOTH, &["--yes"]),
         "✓ sandbox      its programs are installed: bwrap 0.8.0, socat 1.7.4.4\n\
-         ✓ sandbox      a sandbox like Claude Code's refuses what it should: .env, Cargo.lock\n\
+         ✓ sandbox      a sandbox with these settings refuses what it should: .claude/settings.local.json, .env, Cargo.lock\n\
          ✓ sandbox      it holds for every command, with all rules that can be compiled\n\
          ✓ sandbox      git ignores now what the sandbox shows in place of missing files ([ROOT]/.git/info/exclude)\n"
     );
@@ -82,16 +76,20 @@ fn what_the_sandbox_needs_and_lacks_is_reported_with_the_fix() {
         "✗ sandbox      `bwrap` is not installed: Claude Code does not start with the settings of `enforce`",
         "→ apt-get install bubblewrap",
         "✗ sandbox      `socat` is not installed",
+        "the settings have all rules that can be compiled, but the sandbox cannot run yet",
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
+    assert!(!text.contains("holds for every command"), "{text}");
     let no_namespace = "case \"$*\" in --version) echo bubblewrap 0.8.0;; *) echo 'bwrap: No permissions to create new namespace' >&2; exit 1;; esac";
     let text = doctor(&test, &[("bwrap", no_namespace), BOTH[1]], &[]);
     assert!(text.contains("✗ sandbox      `bwrap` cannot make a user namespace, so every command of Claude fails: bwrap: No permissions"), "{text}");
-    let leaks = "case \"$1\" in --version) echo bubblewrap 0.8.0;; *) echo read; echo tried;; esac";
+    let leaks = "case \"$1\" in --version) echo bubblewrap 0.8.0;; *) echo used 1; echo tried;; esac";
     let text = doctor(&test, &[("bwrap", leaks), BOTH[1]], &[]);
     assert!(
-        text.contains("✗ sandbox      a sandbox like Claude Code's does not protect .env, Cargo.lock"),
+        text.contains(
+            "✗ sandbox      a sandbox with these settings allows reading .env (preToolUse.unreadableFiles \".env*\" in .conclaude.yaml:2)"
+        ),
         "{text}"
     );
 }
@@ -146,4 +144,59 @@ fn git_ignores_placeholders_only_if_the_user_agrees_and_each_once() {
 fn without_enforce_nothing_is_said_of_a_sandbox() {
     let test = Test::stop().config("preToolUse: {unreadableFiles: ['.env*']}\n");
     assert_eq!(doctor(&test, &[], &[]), "");
+}
+
+/// The options of `bwrap` in the probe.
+fn probed(test: &Test) -> String {
+    let file = test.root().join("probed");
+    let keeps = format!(
+        "case \"$1\" in --version) echo bubblewrap 0.8.0;; *) echo \"$@\" >> {}; echo tried;; esac",
+        file.display()
+    );
+    doctor(test, &[("bwrap", &keeps), BOTH[1]], &[]);
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// It tried binds of its own, and so could not see what the settings lack.
+#[test]
+fn the_probe_has_the_binds_of_the_settings_and_no_others() {
+    let test = project();
+    let path = |name: &str| test.root().join(name).display().to_string();
+    let binds = |text: &str| {
+        let lock = path("Cargo.lock");
+        let write = text.contains(&format!("--ro-bind {lock} {lock}"));
+        let read = text.contains(&format!("--ro-bind /dev/null {}", path(".env")));
+        let tries = text.contains(&format!(">> {lock}")) && text.contains(&format!("< {}", path(".env")));
+        (write, read, tries)
+    };
+    assert_eq!(binds(&probed(&test)), (true, true, true));
+    let settings = test.root().join(".claude/settings.local.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let without = text.replace("\"./Cargo.lock\",", "").replace("\"**/.env*\"", "");
+    assert_ne!(text, without);
+    std::fs::write(&settings, without).unwrap();
+    std::fs::remove_file(test.root().join("probed")).unwrap();
+    assert_eq!(binds(&probed(&test)), (false, false, true));
+}
+
+/// With the real `bwrap`, where there is one.
+#[test]
+fn settings_that_do_not_deny_a_file_fail_the_probe() {
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("key");
+    std::fs::write(&file, "secret").unwrap();
+    let path = file.to_str().unwrap();
+    let config = format!("enforce: [sandbox]\npreToolUse: {{unreadableFiles: ['{path}']}}\n");
+    let test = Test::stop().config(&config);
+    assert_eq!(run_in(&test.root(), &["install", "--enforce"]).0, Some(0));
+    let (_, out, _) = run_in(&test.root(), &["doctor"]);
+    if !out.contains("its programs are installed") || out.contains("cannot make a user namespace") {
+        return;
+    }
+    assert!(out.contains("a sandbox with these settings refuses what it should"), "{out}");
+    let settings = test.root().join(".claude/settings.local.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, text.replace(&format!("\"{path}\""), "\"/nowhere\"")).unwrap();
+    let (_, out, _) = run_in(&test.root(), &["doctor"]);
+    assert!(out.contains("a sandbox with these settings allows reading"), "{out}");
 }

@@ -25,7 +25,7 @@ fn doctor_lists_every_rule() {
     enforce      not in Claude Code's settings yet: `conclaude install --enforce` writes it
                    by the OS for files that exist now  uneditableFiles "*.lock" in .conclaude.yaml:4: Cargo.lock, sub/x.lock; Claude Code denies Edit(**/*.lock)
                    enforced by the OS                  uneditableFiles "./package.json" in .conclaude.yaml:4: denyWrite ./package.json; Claude Code denies Edit(./package.json)
-                   enforced by the OS                  unreadableFiles ".env" in .conclaude.yaml:3: denyRead **/.env; Claude Code denies Read(**/.env)
+                   enforced by the OS                  unreadableFiles ".env" in .conclaude.yaml:3: denyRead **/.env, for files of the project; Claude Code denies Read(**/.env)
                    hook only                           unreadableFiles "*.key" in .conclaude.yaml:3: it is for some agents only
                    hook only                           preventAdditions "docs/" in .conclaude.yaml:5: the OS cannot deny only new files
                    hook only                           toolUsageValidation "Bash rm *", "Bash dd *" in .conclaude.yaml: it is about tools and commands, not about files alone
@@ -74,7 +74,7 @@ fn config_show_with_origins_lists_every_rule() {
     #   not in Claude Code's settings yet: `conclaude install --enforce` writes it
     #   by the OS for files that exist now  uneditableFiles "*.lock" in .conclaude.yaml:4: Cargo.lock, sub/x.lock; Claude Code denies Edit(**/*.lock)
     #   enforced by the OS                  uneditableFiles "./package.json" in .conclaude.yaml:4: denyWrite ./package.json; Claude Code denies Edit(./package.json)
-    #   enforced by the OS                  unreadableFiles ".env" in .conclaude.yaml:3: denyRead **/.env; Claude Code denies Read(**/.env)
+    #   enforced by the OS                  unreadableFiles ".env" in .conclaude.yaml:3: denyRead **/.env, for files of the project; Claude Code denies Read(**/.env)
     #   hook only                           unreadableFiles "*.key" in .conclaude.yaml:3: it is for some agents only
     #   hook only                           preventAdditions "docs/" in .conclaude.yaml:5: the OS cannot deny only new files
     #   hook only                           toolUsageValidation "Bash rm *", "Bash dd *" in .conclaude.yaml: it is about tools and commands, not about files alone
@@ -102,7 +102,8 @@ fn explain_says_who_enforces_the_rule_that_matches() {
       file_path: .env
       ✗ unreadableFiles ".env" in .conclaude.yaml:3 covers .env
           Do it another way, or ask the user.
-      enforced by the OS: denyRead **/.env; Claude Code denies Read(**/.env)
+      enforced by the OS: denyRead **/.env, for files of the project; Claude Code
+      denies Read(**/.env)
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
     `--all` shows the config files, every rule that was compared, and every answer
@@ -129,4 +130,60 @@ fn a_pattern_that_cannot_be_compiled_is_listed() {
         out.contains("uneditableFiles \".git/\" in .conclaude.yaml:2: git itself must write there"),
         "{out}"
     );
+}
+
+/// `/data/x` is a path of the machine as well, and was listed as one of the project only.
+#[test]
+fn an_absolute_path_is_denied_where_it_is() {
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("x");
+    std::fs::write(&file, "").unwrap();
+    let path = file.to_str().unwrap();
+    let config = format!(
+        "enforce: [sandbox]\npreToolUse: {{uneditableFiles: ['{path}'], unreadableFiles: ['{path}']}}\n"
+    );
+    let test = project(&config);
+    let root = test.root();
+    let (_, out, _) = run(&root, &["install", "--enforce"]);
+    assert!(list(&root, DENY_WRITE).contains(&path.to_owned()), "{out}");
+    let read = list(&root, "/sandbox/filesystem/denyRead");
+    assert_eq!(read, [format!(".{path}"), path.to_owned()]);
+    // The project has no such path, and would have one if it were listed.
+    assert!(out.contains("by the OS for files that exist now  uneditableFiles"), "{out}");
+    assert!(!list(&root, DENY_WRITE).contains(&format!(".{path}")), "{out}");
+}
+
+#[test]
+fn one_rule_is_not_called_rules() {
+    let test = project("enforce: [sandbox]\n");
+    let root = test.root();
+    run(&root, &["install"]);
+    run(&root, &["install", "--enforce"]);
+    let (_, out, _) = run(&root, &["doctor"]);
+    assert!(out.contains("1 rule enforced by the OS"), "{out}");
+}
+
+/// A rule that was added since, or settings that somebody has removed.
+#[test]
+fn what_the_settings_do_not_have_yet_is_said_wherever_classes_are_shown() {
+    let test = project(CONFIG);
+    let root = test.root();
+    run(&root, &["install", "--enforce"]);
+    let (_, out, _) = run(&root, &["config", "show", "--origin"]);
+    assert!(!out.contains("Claude Code's settings"), "{out}");
+    let json = |root: &Path| -> Value {
+        serde_json::from_str(&run(root, &["config", "show", "--origin", "--json"]).1).unwrap()
+    };
+    assert_eq!(json(&root)["enforcementWritten"], json!(true));
+    std::fs::write(root.join(".conclaude.yaml"), CONFIG.replace("src/gen/", "src/other/")).unwrap();
+    let expected = "not all in Claude Code's settings: sandbox.filesystem.denyWrite ./src/other and 1 more; `conclaude install --enforce` writes it";
+    let (_, out, _) = run(&root, &["config", "show", "--origin"]);
+    assert!(out.contains(expected), "{out}");
+    assert_eq!(json(&root)["enforcementWritten"], json!(false));
+    let (_, out, _) = run(&root, &["explain", "PreToolUse", "--command", "ls"]);
+    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.contains(expected), "{out}");
+    std::fs::remove_file(root.join(FILE)).unwrap();
+    let (_, out, _) = run(&root, &["config", "show", "--origin"]);
+    assert!(out.contains("not all in Claude Code's settings"), "{out}");
 }

@@ -40,18 +40,18 @@ fn rules_that_do_not_match_take_few_lines() {
       ✗ unreadableFiles ".env" in pack:secrets env
           does not cover notes.txt
           covers .env
-      · each of 44 unreadableFiles in pack:secrets does not cover notes.txt, .env
+      · each of 45 unreadableFiles in pack:secrets does not cover notes.txt, .env
           env-variants, "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", named-env, "!{example,sample,template}.env", secrets-files,
           tfvars, pem, key-files, keystores, ssh-key-files, netrc, pgpass,
-          git-credentials, htpasswd, agent-tokens, ssh, "!~/.ssh/known_hosts",
-          "!~/.ssh/*.pub", gnupg, aws, azure, gcloud, cli-tokens, kube, docker,
-          npmrc, pypirc, registry-tokens, container-auth, keychains,
-          system-passwords, other-users,
-          "!//{home/*,Users/*,root}/.ssh/{known_hosts,*.pub}", cargo,
-          credentials-json, service-accounts, tfstate, kdbx, "!node_modules/",
-          "!.venv/", "!site-packages/"
-      · each of 32 toolUsageValidation in pack:git-safety does not match cat
+          git-credentials, htpasswd, agent-tokens, other-users,
+          "!//{home/*,Users/*,root}/.ssh/{known_hosts,*.pub}", ssh,
+          "!~/.ssh/known_hosts", "!~/.ssh/*.pub", gnupg, aws, azure, gcloud,
+          cli-tokens, kube, docker, npmrc, pypirc, registry-tokens, container-auth,
+          keychains, system-passwords, histories, cargo, credentials-json,
+          service-accounts, tfstate, kdbx, "!node_modules/", "!.venv/",
+          "!site-packages/"
+      · each of 34 toolUsageValidation in pack:git-safety does not match cat
         notes.txt .env
           force-push, force-push-refspec, push-mirror, push-delete,
           push-delete-refspec, no-verify, no-verify-push, skip-hooks-variable,
@@ -59,16 +59,17 @@ fn rules_that_do_not_match_take_few_lines() {
           amend, reset-hard, clean, checkout-paths, checkout-all, checkout-files,
           checkout-force, restore-worktree, restore-staged, restore, stash-drop,
           branch-delete, tag-delete, worktree-remove, filter-branch, reflog-expire,
-          gc-prune, prune, update-ref-delete, update-ref
+          gc-now, clean-by-option, gc-prune, prune, update-ref-delete, update-ref
       · each of 2 toolUsageValidation in pack:git-safety covers no file of cat
         notes.txt .env
           config-system, config-global
-      · toolUsageValidation "Bash git config {,*
-        }{core.hookspath,include.path,includeif.*} *" in pack:git-safety
-        config-hooks does not match cat notes.txt .env
-      · each of 2 toolUsageValidation in pack:secrets does not match cat notes.txt
+      · each of 2 toolUsageValidation in pack:git-safety does not match cat
+        notes.txt .env
+          config-recovery, config-hooks
+      · each of 4 toolUsageValidation in pack:secrets does not match cat notes.txt
         .env
-          send-environment, send-environment-as-argument
+          print-secret, send-environment, send-environment-as-argument,
+          cloud-metadata
       · worktreeFence is for agents in a worktree of their own
 
     Gates

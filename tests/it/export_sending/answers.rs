@@ -17,7 +17,7 @@ fn a_collector_that_is_down_loses_nothing() {
     assert_snapshot!(export(&test, &url, &[]), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 2 records as logs; 2 records as traces
+    sent to http://127.0.0.1:[PORT]: 2 records as logs; 2 records as traces; 2 records as metrics
     ");
     assert_eq!(logged(&collector.received()), [[1, 2]]);
 }
@@ -45,6 +45,7 @@ fn a_redirect_is_not_followed() {
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 307; redirects are not followed: if http://127.0.0.1:[PORT]/v1/logs is right, use that
     conclaude: traces: http://127.0.0.1:[PORT]/v1/traces answered 307; redirects are not followed: if http://127.0.0.1:[PORT]/v1/logs is right, use that
+    conclaude: metrics: http://127.0.0.1:[PORT]/v1/metrics answered 307; redirects are not followed: if http://127.0.0.1:[PORT]/v1/logs is right, use that
     ");
     assert!(elsewhere.received().is_empty());
 }
@@ -58,7 +59,7 @@ fn a_busy_collector_is_asked_again_when_it_said() {
     assert_snapshot!(shown, @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces
+    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces; 1 record as metrics
     ");
     assert_eq!(logged(&collector.received()), [[1], [1], [1]]);
 }
@@ -74,21 +75,25 @@ fn a_signal_that_is_refused_keeps_no_other_from_being_sent() {
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 1
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 0 records as logs; 2 records as traces
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 2 records as traces; 2 records as metrics
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 503: no logs today; it asks to be called again in [DURATION]
     ");
     let paths = |requests: Vec<Request>| requests.into_iter().map(|request| request.path).collect::<Vec<_>>();
-    assert_eq!(paths(collector.received()), ["/v1/logs", "/v1/traces"]);
+    assert_eq!(paths(collector.received()), ["/v1/logs", "/v1/traces", "/v1/metrics"]);
     let test = test.run().silent().again();
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 1
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces; 1 record as metrics
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs asked to be called again in [DURATION]
     ");
-    assert_eq!(paths(collector.received()), ["/v1/traces"], "each has its own position and its own time");
+    assert_eq!(
+        paths(collector.received()),
+        ["/v1/traces", "/v1/metrics"],
+        "each has its own position and its own time"
+    );
 }
 
 #[test]
@@ -102,13 +107,15 @@ fn a_collector_that_asks_for_an_hour_gets_it_also_from_the_next_process() {
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 429: slow down; it asks to be called again in [DURATION]
     conclaude: traces: http://127.0.0.1:[PORT]/v1/traces answered 429: slow down; it asks to be called again in [DURATION]
+    conclaude: metrics: http://127.0.0.1:[PORT]/v1/metrics answered 429: slow down; it asks to be called again in [DURATION]
     ");
-    assert_eq!(collector.received().len(), 2, "each signal asks once");
+    assert_eq!(collector.received().len(), 3, "each signal asks once");
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 1
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs asked to be called again in [DURATION]
     conclaude: traces: http://127.0.0.1:[PORT]/v1/traces asked to be called again in [DURATION]
+    conclaude: metrics: http://127.0.0.1:[PORT]/v1/metrics asked to be called again in [DURATION]
     ");
     assert!(collector.received().is_empty());
 }
@@ -124,12 +131,12 @@ fn what_a_collector_refuses_is_reported_and_not_tried_again() {
     assert_snapshot!(shown, @r#"
     exit 1
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces; 1 record as metrics
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 400: {"message": "no \u001b[2Jsuch tenant"}; nothing of it counts as sent (--since leaves older records out)
     "#);
     let paths: Vec<String> = collector.received().into_iter().map(|request| request.path).collect();
-    assert_eq!(paths, ["/v1/logs", "/v1/traces"], "the other signal has a chance of its own");
+    assert_eq!(paths, ["/v1/logs", "/v1/traces", "/v1/metrics"], "the other signal has a chance of its own");
     export(&test, &collector.url, &[]);
     assert_eq!(logged(&collector.received()), [[1]], "it does not count as sent");
 }
@@ -145,7 +152,7 @@ fn what_a_collector_rejects_of_a_request_is_reported_and_not_sent_again() {
     assert_snapshot!(export(&test, &collector.url, &[]), @"
     exit 1
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 2 records as logs, 1 rejected; 2 records as traces
+    sent to http://127.0.0.1:[PORT]: 2 records as logs, 1 rejected; 2 records as traces; 2 records as metrics
     ----- stderr
     conclaude: warning: http://127.0.0.1:[PORT]/v1/logs: 1 rejected: too old
     ");

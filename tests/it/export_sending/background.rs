@@ -17,6 +17,7 @@ fn a_hook_answers_first_and_its_record_is_sent_by_another_process() {
     let test = test.run().silent().again();
     drop(go);
     assert_eq!((collector.next().numbers(), collector.next().numbers()), (vec![1], vec![1]));
+    assert_eq!(collector.next().path, "/v1/metrics");
     // What comes while it is at work is sent too, by itself or by the next one.
     let _project = test.run().silent();
     assert_eq!((collector.next().numbers(), collector.next().numbers()), (vec![2], vec![2]));
@@ -62,7 +63,7 @@ fn a_collector_that_was_down_a_moment_ago_is_left_alone_by_hooks() {
     let text = std::fs::read_to_string(&state).unwrap();
     assert_eq!(
         text.matches("\"attempts\":1,").count() + text.matches("\"attempts\":1}").count(),
-        2,
+        3,
         "{text}"
     );
     std::fs::write(&state, text.replace("\"attempts\":1", "\"attempts\":9")).unwrap();
@@ -94,7 +95,7 @@ fn what_is_recorded_meanwhile_is_sent_with_the_next_call() {
     });
     export(&test, &collector.url, &[]);
     let paths: Vec<String> = collector.received().into_iter().map(|request| request.path).collect();
-    assert_eq!(paths, ["/v1/logs", "/v1/traces"]);
+    assert_eq!(paths, ["/v1/logs", "/v1/traces", "/v1/metrics"]);
 }
 
 /// In a container with a fresh home nobody has trusted anything, and the last step sends what is left.
@@ -114,7 +115,7 @@ fn export_sends_where_hooks_do_and_nowhere_else() {
     assert_snapshot!(test.shows(&by_hand), @"
     exit 0
     ----- stdout
-    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces
+    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces; 1 record as metrics
     ");
     assert_eq!(logged(&collector.received()), [[1]]);
     assert_eq!(telemetry(&test), 1);

@@ -25,6 +25,7 @@ fn headers_come_from_the_environment_and_are_never_shown() {
     conclaude: warning: [ROOT]/.conclaude.yaml is not trusted: none of its `telemetry.headers` are sent
     conclaude: logs: [URL]/v1/logs answered 401; check the `headers`
     conclaude: traces: [URL]/v1/traces answered 401; check the `headers`
+    conclaude: metrics: [URL]/v1/metrics answered 401; check the `headers`
     ");
     let head = collector.next().head;
     assert!(head.contains("x-other: 1\r\n") && !head.contains("secret"), "the user named it: {head}");
@@ -35,6 +36,7 @@ fn headers_come_from_the_environment_and_are_never_shown() {
     assert_snapshot!(call(Some("very-secret"), &[]), @"
     conclaude: logs: [URL]/v1/logs answered 401; check the `headers`
     conclaude: traces: [URL]/v1/traces answered 401; check the `headers`
+    conclaude: metrics: [URL]/v1/metrics answered 401; check the `headers`
     ");
     let head = collector.next().head;
     assert!(

@@ -143,7 +143,7 @@ fn an_authority_of_ones_own_is_trusted_where_ssl_cert_file_names_it() {
     assert_snapshot!(said, @"conclaude: logs: cannot reach [URL]/v1/logs: invalid peer certificate: UnknownIssuer; where the certificate is of an authority of your own, SSL_CERT_FILE=FILE names that");
     assert!(secure.collector.received().is_empty(), "nothing is sent to a server that is not trusted");
     let said = export_with(&test, &url, &[("SSL_CERT_FILE", file.to_str().unwrap())]);
-    assert_snapshot!(said, @"sent to [URL]: 1 record as logs; 1 record as traces");
+    assert_snapshot!(said, @"sent to [URL]: 1 record as logs; 1 record as traces; 1 record as metrics");
     assert_eq!(logged(&secure.collector.received()), [[1]]);
 }
 
@@ -169,7 +169,7 @@ fn a_proxy_of_the_environment_is_used() {
     let file = authority_file(&test.root(), &secure);
     let url = format!("https://{HOST}:4318");
     let variables = [("HTTPS_PROXY", proxy.url.as_str()), ("SSL_CERT_FILE", file.to_str().unwrap())];
-    assert_snapshot!(export_with(&test, &url, &variables), @"sent to [URL]: 1 record as logs; 1 record as traces");
+    assert_snapshot!(export_with(&test, &url, &variables), @"sent to [URL]: 1 record as logs; 1 record as traces; 1 record as metrics");
     assert_eq!(logged(&secure.collector.received()), [[1]]);
     let asked = proxy.asked();
     assert!(asked.iter().all(|line| line == &format!("CONNECT {HOST}:4318 HTTP/1.1")), "{asked:?}");
@@ -183,7 +183,7 @@ fn a_host_of_no_proxy_is_reached_directly() {
     assert_snapshot!(unreachable, @"conclaude: logs: cannot reach [URL]/v1/logs: Connection refused (os error 111)");
     assert!(collector.received().is_empty());
     let variables = [("HTTP_PROXY", closed.url.as_str()), ("NO_PROXY", "localhost,127.0.0.1")];
-    assert_snapshot!(export_with(&test, &collector.url, &variables), @"sent to [URL]: 1 record as logs; 1 record as traces");
+    assert_snapshot!(export_with(&test, &collector.url, &variables), @"sent to [URL]: 1 record as logs; 1 record as traces; 1 record as metrics");
     assert_eq!(logged(&collector.received()), [[1]]);
 }
 

@@ -122,7 +122,7 @@ fn import_removes_a_hook_that_the_config_runs_in_another_spelling() {
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     "#);
     assert_eq!(read(root.join(".conclaude.yaml")), config);
-    assert!(!read(root.join(".claude/settings.json")).contains("npm"));
+    assert!(!read(root.join(".claude/settings.json")).contains("npm run"));
     assert_eq!(read(backup(&root)), hook);
 }
 

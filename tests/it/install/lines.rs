@@ -45,7 +45,7 @@ fn where_the_program_is_missing_only_the_start_of_a_session_says_so() {
                 said += &format!("{event}: {}\n", json["systemMessage"].as_str().unwrap());
             }
         }
-        insta::allow_duplicates! { insta::assert_snapshot!(said, @"SessionStart: conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."); }
+        insta::allow_duplicates! { insta::assert_snapshot!(said, @"SessionStart: conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: npm install -g conclaude, or uv tool install conclaude, or brew install conclaude/tap/conclaude"); }
     }
 }
 

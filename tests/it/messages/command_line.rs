@@ -49,7 +49,7 @@ fn every_mistake_on_the_command_line_gets_a_suggestion() {
     $ conclaude audit stats --decision perhaps
     exit 1
     ----- stderr
-    conclaude: there is no decision `perhaps`; there are DONE, FAIL, FAILED, IN_PROGRESS, PARTIAL, PASS, SKIPPED, TODO, allowed, allowed_despite_failure, allowed_failed, asked, blocked, denied, interrupted, permitted, reset, unfinished, warned
+    conclaude: there is no decision `perhaps`; there are DONE, FAIL, FAILED, IN_PROGRESS, PARTIAL, PASS, SKIPPED, TODO, allowed, allowed_despite_failure, allowed_failed, asked, blocked, denied, interrupted, permitted, raised, reset, unfinished, warned
 
     $ conclaude audit stats
     exit 0

@@ -18,7 +18,7 @@ fn what_cannot_be_replayed_says_why() {
     assert_snapshot!(test.shows(&["replay"]), @"
     exit 1
     ----- stderr
-    conclaude: there is no transcript of [ROOT] in [ROOT]/.home/.claude/projects; name a session, a file or a folder
+    conclaude: there is no transcript of [ROOT] in [ROOT]/.home/.claude/projects, and only those of Claude Code are read; name a session, a file or a folder
     ");
     assert_snapshot!(test.shows(&["replay", "no-such-session"]), @"
     exit 1
@@ -66,14 +66,8 @@ fn broken_lines_of_transcripts_are_counted_and_reported() {
           1 denied  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
     warning: an event could not be judged: the input of a call of Bash is no object
-    warning: 1 event could not be judged
-    warning: 1 line half-written at the end of a file, not read (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:10)
-    warning: 1 line in a form that this version does not know (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:4)
-    warning: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:2)
-    warning: 1 line of a kind that this version does not know: from-the-future (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:3)
-    warning: 1 line over 32 MB, skipped (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:8)
-    note: links, directories and globs of shell commands are resolved on today's disk
-    note: 1 line of subagents in a transcript of the main thread not replayed: older versions of Claude Code wrote them there
+    note: looked up on today's disk: links, directories and globs of shell commands
+    left out: 5 lines not read (session-1.jsonl:8: over 32 MB, skipped; 4 other kinds); 1 event that could not be judged; 1 line of subagents in a main transcript (--json says why)
     "#);
 }
 
@@ -109,14 +103,7 @@ fn lines_that_are_not_understood_are_counted_and_never_become_a_stop_or_a_call()
     0 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
     would be: 0 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
 
-    warning: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:10)
-    warning: 1 line of kind `assistant` whose content is neither text nor blocks (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:5)
-    warning: 1 line of kind `system` with a subtype that this version does not know: from_the_future (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:11)
-    warning: 1 line of kind `user` whose content is neither text nor blocks (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:3)
-    warning: 2 lines of kind `user` without a message (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:2)
-    warning: 2 lines with a `tool_use` without an id, a name and an input (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:7)
-    warning: 1 line with a block that this version does not know: new_block (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:6)
-    warning: 1 line with an attachment that this version does not know: from_the_future (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:12)
+    left out: 10 lines not read (session-1.jsonl:7: with a `tool_use` without an id, a name and an input; 7 other kinds) (--json says why)
     ");
     let (_, stdout, _) = run_in(&root, &["replay", "--json"]);
     let read: Value = serde_json::from_str(&stdout).unwrap();
@@ -137,7 +124,9 @@ fn a_file_that_is_no_transcript_is_no_session() {
     std::fs::write(&copy, format!("{line}\n")).unwrap();
     let parts = |arguments: &[&str]| {
         let shown = test.shows(arguments);
-        let is_kept = |line: &&str| ["exit", "warning", "0 tool"].iter().any(|start| line.starts_with(start));
+        let is_kept = |line: &&str| {
+            ["exit", "warning", "left out", "0 tool"].iter().any(|start| line.starts_with(start))
+        };
         shown.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(parts(&["replay", "x.txt", "empty.jsonl", "copy.jsonl"]), @"
@@ -145,7 +134,7 @@ fn a_file_that_is_no_transcript_is_no_session() {
     0 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (3 transcripts, 0.0 MB in [DURATION])
     warning: empty.jsonl is empty
     warning: x.txt is no transcript: none of its lines can be read
-    warning: 2 lines not JSON (first: x.txt:1)
+    left out: 2 lines not read (x.txt:1: not JSON) (--json says why)
     ");
 }
 
@@ -214,8 +203,8 @@ fn links_to_transcripts_are_followed_and_others_are_counted() {
     rules that matched
           1 denied  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
-    note: links, directories and globs of shell commands are resolved on today's disk
-    note: 2 links to a folder or to nothing not followed
+    note: looked up on today's disk: links, directories and globs of shell commands
+    left out: 2 links (--json says why)
     "#);
     assert_snapshot!(test.shows(&["replay", "none"]), @"
     exit 1
@@ -228,7 +217,7 @@ fn links_to_transcripts_are_followed_and_others_are_counted() {
     0 tool calls (0 asked about), 0 prompts and 0 stops in 0 sessions (0 transcripts, 0.0 MB in [DURATION])
     would be: 0 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
 
-    note: 1 transcript not read: last written before the time of --since
+    left out: 1 transcript older than --since (--json says why)
     ");
     assert_snapshot!(test.shows(&["report", "--since", "2030-01-01"]), @"
     exit 1

@@ -251,9 +251,7 @@ fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
     rules that matched
           1 denied  des.requiredSections in .conclaude.yaml:1
 
-    note: Gate 1 was replayed for the prompt alone for 2 calls of agents with a step: its step file of that time is not known
-    note: Gate 2 was not replayed for 1 writing call of agents with a step: the scope of its step at that time is not known
-    note: Gate 3 and the judge were not replayed for 2 stops of agents with a step: the step and the files of that time are not known
+    left out: 2 calls without the step file of that time (Gate 1); 1 writing call without the scope of that time (Gate 2); 2 stops without the step of that time (Gate 3) (--json says why)
     ");
 }
 
@@ -302,8 +300,7 @@ fn a_session_below_the_root_has_the_root_that_its_hooks_found() {
 
     note: 1 session started in a folder with a config of its own, which was not used ([ROOT]/pk/a): `conclaude replay` there uses it
     note: 1 session started in a folder that is gone ([ROOT]/.claude/worktrees/old): its config and files of that time are not known
-    note: `preToolUse.preventRootAdditions`: whether a file existed is looked up among today's files, not those of that time
-    note: links, directories and globs of shell commands are resolved on today's disk
+    note: looked up on today's disk: links, directories and globs of shell commands, whether a file existed
     "#);
 }
 

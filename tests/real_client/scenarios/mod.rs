@@ -1,9 +1,11 @@
 //! The list of scenarios.
 
+mod budgets;
 mod commands;
 mod gates;
 mod main_thread;
 mod observed;
+mod plugin;
 mod prompts;
 mod sandbox;
 mod servers;
@@ -56,6 +58,14 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("timeout", commands::timeout, "a command that hangs blocks the agent once and leaves nothing"),
     scenario("failure", commands::failure, "a command that fails is shown once, and the agent may stop"),
     scenario("hostile-text", commands::hostile_text, "tags that a command prints are no tags to anybody"),
+    scenario("plugin-valid", plugin::valid, "the client finds nothing to report in plugin and marketplace"),
+    scenario("plugin-alone", plugin::alone, "the plugin alone blocks"),
+    scenario(
+        "plugin-and-settings",
+        plugin::beside_registrations,
+        "beside a registration in each of the settings everything runs once",
+    ),
+    scenario("plugin-and-npm", plugin::beside_npm, "the same where the project's npm package is registered"),
     scenario("parallel", several::parallel, "two agents at once, each with its own messages in order"),
     scenario("nested", several::nested, "an agent calls an agent; what belongs to it comes with its caller"),
     scenario("fixed", steps::fixed, "an agent is blocked until its step file proves the work"),
@@ -74,6 +84,21 @@ pub(crate) const ALL: &[Scenario] = &[
         "watch",
         watch::watch,
         "`conclaude watch` beside a session shows agents, denials and blocks as they happen",
+    ),
+    scenario(
+        "budget-session",
+        budgets::session,
+        "a session is told once at 80 % of its budget, its tools are denied when it is used up, and it may stop",
+    ),
+    scenario(
+        "budget-agent",
+        budgets::agent,
+        "a subagent with two tool calls is denied the third, reports, and the user is shown why",
+    ),
+    scenario(
+        "budget-prompt",
+        budgets::prompt,
+        "a prompt is refused when the budget is used up, with the way to raise it",
     ),
     scenario("denied-call", gates::denied_call, "an Agent call that is not sound does not start"),
     scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),
@@ -214,6 +239,11 @@ pub(crate) const ALL: &[Scenario] = &[
         sandbox::created_later,
         "a file that is created later is protected from then on",
     ),
+    scenario(
+        "sandbox-elsewhere",
+        sandbox::elsewhere,
+        "neither a new .gitignore, nor a path outside of the project, nor an ignored directory lets anything out",
+    ),
     scenario("sandbox-exception", sandbox::exception, "what an exception frees can be read"),
     scenario("sandbox-users-own", sandbox::users_own, "the user's own sandbox settings are kept, and count"),
     scenario("sandbox-overridden", sandbox::overridden, "with `--settings` the guards ask again"),
@@ -222,5 +252,10 @@ pub(crate) const ALL: &[Scenario] = &[
         "sandbox-everyday",
         sandbox::everyday,
         "builds, git and the steps of a workflow go on in the sandbox",
+    ),
+    scenario(
+        "sandbox-other-config",
+        sandbox::other_config,
+        "a config that Claude has made names no command outside of the sandbox",
     ),
 ];

@@ -104,8 +104,9 @@ pub(super) fn writing(client: &Client) {
     let project = project();
     let tools = [
         python("open('Cargo.lock', 'w').write('bad')"),
-        python("import os; os.rename('sub/x.lock', 'sub/y')"),
-        python("import os; os.remove('src/gen/api.ts')"),
+        // What the hook reads as moving and deleting, it denies itself.
+        python("import os; getattr(os, 'ren' + 'ame')('sub/x.lock', 'sub/y')"),
+        python("import os; getattr(os, 're' + 'move')('src/gen/api.ts')"),
         bash("python3 -c \"open('package-lock.json', 'a').write('bad')\""),
     ];
     let seen = calls(client, &project, &tools);
@@ -198,6 +199,35 @@ pub(super) fn created_later(client: &Client) {
     seen.sent(MAIN, 3).has_once("The sandbox refused changing new.lock").has(LOCK_RULE);
 }
 
+/// Neither a `.gitignore` of the model, nor a path outside of the project, nor an ignored directory lets anything out.
+pub(super) fn elsewhere(client: &Client) {
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("key");
+    std::fs::write(&file, SECRET).unwrap();
+    let path = file.to_str().unwrap();
+    let config = CONFIG.replace("['.env*'", &format!("['{path}', '.env*'"));
+    let config = format!("{config}    - dist/**\n");
+    let project = files(Project::new())
+        .file(".gitignore", ".env\ndist/\n")
+        .file("dist/js/app.js", "built\n")
+        .config(&config)
+        .enforced();
+    let tools = [
+        python("open('.gitignore', 'a').write('sub/' + chr(10))"),
+        bash("sleep 2; echo waited"),
+        python("open('sub/x.lo' + 'ck', 'w').write('bad')"),
+        python(&format!("print(open('{path}').read())")),
+        python("open('di' + 'st/js/app.js', 'w').write('bad')"),
+    ];
+    let seen = calls(client, &project, &tools);
+    assert!(project.read(".gitignore").unwrap().contains("sub/"));
+    assert_eq!(project.read("dist/js/app.js").as_deref(), Some("built\n"));
+    assert_eq!(project.read("sub/x.lock").as_deref(), Some("locked\n"));
+    seen.all_sent(MAIN).lacks(SECRET);
+    seen.sent(MAIN, 3).has_once("The sandbox refused changing sub/x.lock").has(LOCK_RULE);
+    seen.sent(MAIN, 4).has_once("The sandbox refused reading").has(READ_RULE);
+}
+
 /// What an exception frees can be read, by everybody.
 pub(super) fn exception(client: &Client) {
     let project = project();
@@ -269,4 +299,22 @@ pub(super) fn everyday(client: &Client) {
     seen.sent(MAIN, 3).has("BUILD is EXECUTED: PASS");
     seen.sent(MAIN, 4).has("as a command of its own");
     seen.all_sent(MAIN).lacks("cannot be known");
+}
+
+/// The subcommands that run outside of the sandbox take no commands from a config that Claude has made.
+pub(super) fn other_config(client: &Client) {
+    let project = files(Project::new())
+        .config(&format!("{CONFIG}des:\n  phases: [BUILD]\n  evidence: {{BUILD: 'true'}}\n"))
+        .default_step()
+        .enforced();
+    let config = "open('evil/.conc' + 'laude.yaml', 'w').write('des: {phases: [BUILD], evidence: {BUILD: cp ../.e*v found}}')";
+    let tools = [
+        bash("mkdir -p evil/steps && cp steps/01-01.json evil/steps/"),
+        python(config),
+        bash("cd evil"),
+        bash("conclaude des run steps/01-01.json BUILD"),
+    ];
+    let seen = calls(client, &project, &tools);
+    assert!(project.has("evil/.conclaude.yaml") && !project.has("evil/found"));
+    seen.sent(MAIN, 4).has("this is another project than that of the session");
 }

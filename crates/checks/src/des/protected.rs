@@ -1,12 +1,13 @@
-//! The paths that agents may not write: our own config and state, and Claude Code's settings.
+//! The paths that agents may not write: our own config and state, and the settings of clients in which we are registered.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::paths::{Links, normalise};
+use conclaude_core::dialect;
 use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
-use conclaude_store::root::claude_folder;
+use conclaude_store::root::{claude_folder, client_folder};
 
 const CONFIG_NAMES: [&str; 3] = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
 
@@ -24,6 +25,49 @@ pub fn is_protected(path: &str) -> bool {
         || CONFIG_NAMES.contains(&path.as_str())
         || path == ".conclaude"
         || path.starts_with(".conclaude/")
+        || is_of_program(&path)
+        || dialect::ALL.iter().any(|client| client.settings.has(&path))
+}
+
+/// Whether a path is of the program that hooks run, in the packages of a project: npm's, pnpm's, or of Python.
+fn is_of_program(path: &str) -> bool {
+    let is_under = |rest: &str, name: &str| {
+        rest.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_package = |rest: &str| {
+        let of_npm = |rest: &str| is_under(rest, "conclaude") || is_under(rest, "@conclaude");
+        let of_pnpm = |rest: &str| rest.starts_with("conclaude@") || rest.starts_with("@conclaude+");
+        let pnpm = rest.strip_prefix(".pnpm/");
+        of_npm(rest)
+            || pnpm
+                .is_some_and(|rest| of_pnpm(rest) || rest.strip_prefix("node_modules/").is_some_and(of_npm))
+    };
+    let inside = |folder: &'static str| {
+        path.match_indices(folder).filter_map(move |(at, _)| {
+            let is_whole = at == 0 || path.as_bytes().get(at - 1) == Some(&b'/');
+            if is_whole { path.get(at + folder.len()..) } else { None }
+        })
+    };
+    inside("node_modules/").any(is_package) || inside(".venv/bin/").any(|rest| rest == "conclaude")
+}
+
+/// The folders of packages that have the program, where one of them is deleted with this directory or is it.
+const PACKAGES: [&str; 3] = ["node_modules/conclaude", "node_modules/@conclaude", ".venv/bin/conclaude"];
+
+/// The settings of all clients, from the root of a project or from the user's home.
+fn client_files() -> impl Iterator<Item = PathBuf> {
+    dialect::ALL.into_iter().flat_map(|client| client.settings.files())
+}
+
+/// Those of the user where a variable names the folder; else they are in the home.
+fn moved_files() -> impl Iterator<Item = PathBuf> {
+    let moved = dialect::ALL.into_iter().filter(|client| {
+        client.settings.user.variable.is_some_and(|variable| std::env::var_os(variable).is_some())
+    });
+    moved.flat_map(|client| {
+        let folder = client_folder(client);
+        client.settings.user_files().filter_map(move |file| folder.as_ref().map(|folder| folder.join(file)))
+    })
 }
 
 /// Whether this is a settings file in a folder of Claude Code's.
@@ -85,7 +129,8 @@ impl ProtectedPaths {
         let paths = conclaude_store::store::user_state_folder()
             .into_iter()
             .chain(conclaude_store::load::user_file())
-            .chain(configs);
+            .chain(configs)
+            .chain(moved_files());
         let on_disk: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
         ProtectedPaths {
             bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
@@ -123,16 +168,44 @@ impl ProtectedPaths {
                     entries.flatten().any(|entry| self.covers(&entry.path(), &entry.path()))
                 })
         };
+        let exists = |path: PathBuf| is_inside(&path) && path.symlink_metadata().is_ok();
         let mut bases = self.bases.iter();
-        bases.any(|base| has_such(base.folder.join(FOLDER)) || has_such(base.folder.clone()))
-            || self.on_disk.iter().any(|path| is_inside(path) && path.symlink_metadata().is_ok())
+        bases.any(|base| {
+            has_such(base.folder.join(FOLDER))
+                || has_such(base.folder.clone())
+                || client_files().any(|file| exists(base.folder.join(file)))
+        }) || self.on_disk.iter().any(|path| is_inside(path) && path.symlink_metadata().is_ok())
+    }
+
+    /// Whether the program that hooks run is in this directory, or is it.
+    #[must_use]
+    pub fn has_program(&self, directory: &Path) -> bool {
+        let real = folded_path(directory);
+        let is_there = |base: &ProtectedFolder| {
+            let paths = PACKAGES.iter().map(|package| base.folder.join(package));
+            let is_below = |path: &Path| folded_path(path).starts_with(&real);
+            paths.filter(|path| is_below(path)).any(|path| path.symlink_metadata().is_ok())
+        };
+        self.is_program(directory) && directory.is_dir() || self.bases.iter().any(is_there)
+    }
+
+    /// Whether a path is of the program that hooks run.
+    #[must_use]
+    pub fn is_program(&self, path: &Path) -> bool {
+        let path = folded_path(path);
+        let mut inside = self.bases.iter().filter_map(|base| path.strip_prefix(&base.real).ok());
+        inside.any(|rest| is_of_program(&rest.to_string_lossy()))
     }
 
     /// Whether a path is that of a folder with settings.
     #[must_use]
     pub fn is_folder(&self, real: &Path) -> bool {
         let real = folded_path(real);
-        self.bases.iter().any(|base| real == base.real.join(FOLDER))
+        self.bases.iter().any(|base| {
+            let Ok(inside) = real.strip_prefix(&base.real) else { return false };
+            let is_above = |file: PathBuf| file != inside && file.starts_with(inside);
+            inside != Path::new("") && client_files().any(is_above)
+        })
     }
 
     /// Whether a path is protected, as it is named without `..`, and where it really leads.
@@ -167,12 +240,40 @@ mod tests {
             ".conclaude/audit/x",
             ".claude/settings.json",
             ".claude/settings.local.json",
+            ".codex/hooks.json",
+            ".codex/config.toml",
+            ".github/hooks/conclaude.json",
+            ".github/copilot/settings.local.json",
+            ".copilot/hooks/conclaude.json",
+            ".QWEN/settings.json",
+            ".gemini/settings.json",
+            "node_modules/conclaude",
+            "node_modules/@conclaude/cli-linux-x64/conclaude",
+            "packages/a/node_modules/conclaude/bin/conclaude.js",
+            "node_modules/.pnpm/conclaude@0.3.0/node_modules/conclaude/package.json",
+            "node_modules/.pnpm/@conclaude+cli-linux-x64@0.3.0/node_modules/@conclaude/cli-linux-x64/conclaude",
+            "node_modules/.pnpm/node_modules/@conclaude/cli-linux-x64",
+            ".venv/bin/conclaude",
+            "py/.venv/bin/Conclaude",
         ] {
             assert!(is_protected(path), "{path}");
         }
-        for path in
-            ["conclaude.yaml", ".claude/agents/coder.md", "src/.conclaude.yaml", ".claude/settings/x.json"]
-        {
+        for path in [
+            "conclaude.yaml",
+            ".claude/agents/coder.md",
+            "src/.conclaude.yaml",
+            ".claude/settings/x.json",
+            ".github/hooks/other.json",
+            ".codex/agents/a.toml",
+            ".gemini",
+            "src/.gemini/settings.json",
+            "node_modules",
+            "node_modules/conclaude-rules/x",
+            "node_modules/left-pad/conclaude",
+            "my_node_modules/conclaude/x",
+            ".venv/bin/python",
+            "src/conclaude",
+        ] {
             assert!(!is_protected(path), "{path}");
         }
     }

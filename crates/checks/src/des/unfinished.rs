@@ -22,8 +22,7 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
     if open.is_empty() {
         return Vec::new();
     }
-    let started = started(&layout::subagents(main_transcript));
-    let unfinished = started
+    let unfinished = known(session, main_transcript)
         .into_iter()
         .filter(|(agent_id, _)| !running.contains(&agent_id.as_str()))
         .filter_map(|(agent_id, id)| {
@@ -31,6 +30,18 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
             Some(UnfinishedAgent { agent_id, call: call.clone() })
         });
     unfinished.collect()
+}
+
+/// The agents that have started, each with the call that started it: by what Claude Code wrote about them, else by what we know.
+#[must_use]
+pub fn known(session: &Session, main_transcript: &Path) -> Vec<(String, String)> {
+    let mut known = started(&layout::subagents(main_transcript));
+    for (agent, call) in GatedCall::claimed(session) {
+        if !known.iter().any(|(_, other)| *other == call) {
+            known.push((agent, call));
+        }
+    }
+    known
 }
 
 /// The agents that have started, by what Claude Code wrote about them: their ids, and the calls that started them.

@@ -1,13 +1,18 @@
 //! Decides for each rule whether it can be compiled, into what, and why not.
 
-use super::existing::{KeptRules, Matches};
+use super::existing::{KeptRules, Matches, limit};
 use super::parts::{Part, Start};
-use super::{Compiled, EnforceRequest, EnforcementClass, ListedFile, OwnPath, RuleEnforcement};
+use super::{
+    Compiled, EnforceRequest, EnforcementClass, ListedFile, OwnPath, RuleEnforcement, SettingsPaths,
+    about_links,
+};
 use crate::guard::{Action, AgentFilter, FileRule, FileRules};
 use conclaude_core::dialect::claude::sandbox;
 use conclaude_core::dialect::claude::tools::{EDIT, READ};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
+
+const NO_SANDBOX: &str = "`sandbox` is not in `enforce`";
 
 /// What a rule becomes.
 #[derive(Clone, Debug)]
@@ -17,6 +22,10 @@ pub(super) struct RulePlan {
     pub(super) why: String,
     pub(super) sandbox: Vec<String>,
     pub(super) permissions: Vec<String>,
+    pub(super) unlisted: usize,
+    pub(super) links: Vec<String>,
+    /// It is compiled for the project's own files, and covers others too.
+    pub(super) is_for_project: bool,
 }
 
 impl RulePlan {
@@ -27,6 +36,9 @@ impl RulePlan {
             why: why.into(),
             sandbox: Vec::new(),
             permissions: Vec::new(),
+            unlisted: 0,
+            links: Vec::new(),
+            is_for_project: false,
         }
     }
 }
@@ -37,8 +49,14 @@ struct Spelling {
     sandbox: Vec<String>,
     permissions: Vec<String>,
     is_expanded: bool,
+    /// Where nothing is now, and nothing is denied: `./etc` of a rule for `/etc`.
+    absent: Vec<String>,
     /// Why there are no permission rules, if that is so.
     no_permission: Option<String>,
+    /// A part of it is for names at any depth, also outside of the project.
+    is_at_any_depth: bool,
+    /// The links in the project that it matches.
+    links: Vec<String>,
 }
 
 pub(super) struct Compiler<'a> {
@@ -48,7 +66,8 @@ pub(super) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(request: &'a EnforceRequest<'a>) -> Compiler<'a> {
-        Compiler { request, compiled: Compiled::default() }
+        let root = request.paths.root.to_owned();
+        Compiler { request, compiled: Compiled { root, ..Compiled::default() } }
     }
 
     pub(super) fn run(mut self) -> Compiled {
@@ -72,24 +91,33 @@ impl<'a> Compiler<'a> {
             .map(|index| kept.rules.0.get(index).and_then(|rule| self.spelling(rule, &kept, index, writes)))
             .collect();
         kept.expanded = spellings.iter().map(|one| one.as_ref().is_some_and(|one| one.is_expanded)).collect();
-        self.compiled.depends_on_files |=
-            kept.expanded.contains(&true) || !writes && kept.rules.0.iter().any(|rule| rule.allows);
-        let matches = kept.matches();
+        let is_absent = spellings.iter().flatten().any(|one| !one.absent.is_empty());
+        self.compiled.depends_on_files |= is_absent
+            || kept.expanded.contains(&true)
+            || !writes && kept.rules.0.iter().any(|rule| rule.allows);
+        let mut matches = kept.matches();
+        let room = super::MAX_LISTED.saturating_sub(self.compiled.listed.len());
+        limit(&mut matches, room, self.request.listed);
         let freed = if writes { vec![Matches::default(); kept.rules.0.len()] } else { kept.freed() };
         let mut of_kept = spellings.into_iter().zip(matches).zip(freed);
-        let mut is_any_compiled = false;
+        let mut index = 0;
         for (rule, obstacle) in rules.0.iter().zip(obstacles) {
             let named = rule.origin.rule(&rule.written);
             let plan = match obstacle {
                 Some(why) if !rule.allows => RulePlan::hook_only(named, why),
-                _ => match of_kept.next() {
-                    Some(((Some(spelling), matches), _)) => self.plan(named, spelling, &matches, writes),
-                    Some(((None, _), freed)) => self.exception(named, &freed, is_any_compiled, writes),
-                    None => RulePlan::hook_only(named, "it is not compiled"),
-                },
+                _ => {
+                    let plan = match of_kept.next() {
+                        Some(((Some(spelling), matches), _)) => self.plan(named, spelling, &matches, writes),
+                        Some(((None, _), freed)) if kept.frees_any(index) => {
+                            self.exception(rule, &freed, writes)
+                        }
+                        _ => RulePlan::hook_only(named, "it frees nothing of the rules that are compiled"),
+                    };
+                    index += 1;
+                    plan
+                }
             };
-            is_any_compiled |= plan.class != EnforcementClass::HookOnly;
-            self.compiled.add_plan(plan, writes);
+            self.compiled.add_plan(plan, writes, &self.request.paths);
         }
         kept.rules
     }
@@ -108,18 +136,19 @@ impl<'a> Compiler<'a> {
         } else if !writes && rule.source == Some(Action::Allow) {
             "a shell may read it as commands, and the OS cannot tell that from other reading"
         } else {
-            let Some(parts) = Part::all(&rule.pattern) else {
+            let Some(parts) = Part::all(&rule.pattern, self.request.machine) else {
                 return Some("it has too many alternatives".to_owned());
             };
-            let likely = || parts.iter().filter(|part| !part.is_unlikely);
             let contains_root = |part: &Part| {
                 let inside = root.trim_start_matches('/').strip_prefix(part.glob.as_str());
                 part.start != Start::Absolute
                     || inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            if rule.outside && likely().any(contains_root) {
+            if !parts.iter().all(Part::can_match) {
+                "it covers nothing: no path of a pattern has `.` or `..` in it"
+            } else if rule.outside && parts.iter().any(contains_root) {
                 "it leaves the project's own files alone, which would be denied as well"
-            } else if likely().any(|part| part.start == Start::Absolute && self.is_unlisted(part, writes)) {
+            } else if parts.iter().any(|part| self.is_unlisted(part, writes)) {
                 "only files of the project are looked for, and it is a pattern for others"
             } else {
                 return None;
@@ -128,9 +157,9 @@ impl<'a> Compiler<'a> {
         Some(why.to_owned())
     }
 
-    /// Whether an absolute part can be neither written nor expanded.
+    /// Whether it is an absolute part that can be neither written nor expanded.
     fn is_unlisted(&self, part: &Part, writes: bool) -> bool {
-        if part.is_path() {
+        if part.start != Start::Absolute || part.is_path() || part.has_other_reading && !part.is_of_machine {
             return false;
         }
         writes || part.is_search_of_machine() || part.spelled(&self.request.paths).is_none()
@@ -150,10 +179,19 @@ impl<'a> Compiler<'a> {
         let paths = &self.request.paths;
         let exception = kept.exception_to(index);
         let may_be_created = writes && rule.create.is_some_and(|create| create != Action::Block);
-        let mut spelling = Spelling::default();
-        for part in Part::all(&rule.pattern)? {
-            let exists = || self.request.existing.iter().any(|entry| entry.path == part.glob);
-            if part.is_unlikely && (part.start == Start::Absolute || writes && !exists()) {
+        let mut spelling = Spelling {
+            is_at_any_depth: rule.pattern.is_at_any_depth(),
+            links: if writes { Vec::new() } else { kept.links(index) },
+            ..Spelling::default()
+        };
+        for part in Part::all(&rule.pattern, self.request.machine)? {
+            let is_absent = self.is_absent(&part, writes);
+            // A denied path that does not exist makes the directory around it read-only.
+            if !is_absent || part.start == Start::Absolute {
+                spelling.permissions.extend(part.permission(if writes { EDIT } else { READ }, paths));
+            }
+            if is_absent {
+                spelling.absent.push(part.shown_start());
                 continue;
             }
             let is_listed_as_it_is = if writes {
@@ -166,7 +204,6 @@ impl<'a> Compiler<'a> {
                 Some(spelled) if is_listed_as_it_is => spelling.sandbox.push(spelled),
                 _ => spelling.is_expanded = true,
             }
-            spelling.permissions.extend(part.permission(if writes { EDIT } else { READ }, paths));
         }
         if let Some(exception) = exception {
             spelling.no_permission =
@@ -182,9 +219,30 @@ impl<'a> Compiler<'a> {
         Some(spelling)
     }
 
+    /// Whether one of two readings of a pattern names nothing now, and is left out: an absolute pattern could not be searched for, and
+    /// in place of a path of the project each command would be shown an empty file.
+    fn is_absent(&self, part: &Part, writes: bool) -> bool {
+        if !part.has_other_reading {
+            return false;
+        }
+        if part.start == Start::Absolute {
+            return !part.is_path() && !part.is_of_machine;
+        }
+        let exists = || self.request.existing.iter().any(|entry| entry.path == part.glob);
+        writes && part.is_path() && part.is_of_machine && !exists()
+    }
+
     fn plan(&mut self, rule: Rule, spelling: Spelling, matches: &Matches, writes: bool) -> RulePlan {
         let enforcers = self.request.enforcers;
-        let Spelling { mut sandbox, mut permissions, is_expanded, no_permission } = spelling;
+        let Spelling {
+            mut sandbox,
+            mut permissions,
+            is_expanded,
+            absent,
+            no_permission,
+            is_at_any_depth,
+            links: matched_links,
+        } = spelling;
         if !enforcers.permissions {
             permissions.clear();
         }
@@ -195,20 +253,17 @@ impl<'a> Compiler<'a> {
         } else {
             Some(format!("Claude Code denies {}", permissions.join(", ")))
         };
-        if !enforcers.sandbox || matches.are_too_many() {
-            let why = if enforcers.sandbox {
-                let (count, max) = (matches.paths.len(), super::MAX_LISTED);
-                format!("{count} files match, and at most {max} are listed")
-            } else {
-                "`sandbox` is not in `enforce`".to_owned()
-            };
-            let why = [Some(why), denied].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        if !enforcers.sandbox {
+            let why = [Some(NO_SANDBOX.to_owned()), denied];
+            let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
             return RulePlan { permissions, ..RulePlan::hook_only(rule, why) };
         }
         let list = if writes { "denyWrite" } else { "denyRead" };
         let mut why = Vec::new();
         if !sandbox.is_empty() {
-            why.push(format!("{list} {}", sandbox.join(", ")));
+            let is_anywhere = !writes && sandbox.iter().any(|spelled| spelled.contains("**/"));
+            let extent = if is_anywhere { ", for files of the project" } else { "" };
+            why.push(format!("{list} {}{extent}", sandbox.join(", ")));
         }
         if is_expanded {
             why.push(matches.summary());
@@ -222,27 +277,66 @@ impl<'a> Compiler<'a> {
                 sandbox.push(spelled);
             }
         }
+        why.extend(absent.iter().map(|path| format!("{path} does not exist now")));
+        let links = self.links(&sandbox, &matched_links);
+        why.extend(about_links(&links));
         why.extend(denied);
-        let class = if is_expanded { EnforcementClass::ExistingFiles } else { EnforcementClass::Os };
-        RulePlan { rule, class, why: why.join("; "), sandbox, permissions }
+        let unlisted = if is_expanded { matches.unlisted() } else { 0 };
+        // The guards have to ask about the files that are not listed, and about links.
+        let class = if unlisted > 0 || !links.is_empty() {
+            EnforcementClass::HookOnly
+        } else if is_expanded || !absent.is_empty() {
+            EnforcementClass::ExistingFiles
+        } else {
+            EnforcementClass::Os
+        };
+        let why = why.join("; ");
+        RulePlan { rule, class, why, sandbox, permissions, unlisted, links, is_for_project: is_at_any_depth }
+    }
+
+    /// The links in the project on entries that are paths, and on what patterns match. Nothing outside of it is writable, so links
+    /// there stay.
+    fn links(&self, entries: &[String], matched: &[String]) -> Vec<String> {
+        let paths = &self.request.paths;
+        let literal = entries.iter().filter(|entry| !sandbox::is_pattern(entry));
+        let literal = literal.map(|entry| paths.absolute(entry));
+        let matched = matched.iter().map(|path| format!("{}/{path}", paths.root.trim_end_matches('/')));
+        self.links_on(literal.chain(matched))
+    }
+
+    /// The links in the project on some absolute paths.
+    fn links_on(&self, paths: impl Iterator<Item = String>) -> Vec<String> {
+        let EnforceRequest { paths: SettingsPaths { root, project }, machine, .. } = *self.request;
+        let link = |path: String| [project, root].iter().find_map(|folder| machine.link_in(folder, &path));
+        let from_root = |link: String| {
+            let below =
+                [root, project].iter().find_map(|folder| link.strip_prefix(folder)?.strip_prefix('/'));
+            below.map_or_else(|| link.clone(), str::to_owned)
+        };
+        let mut links: Vec<String> = paths.filter_map(link).map(from_root).collect();
+        links.sort();
+        links.dedup();
+        links
     }
 
     /// An exception frees files that exist now: of those that it would free later nothing is known.
-    fn exception(&mut self, rule: Rule, freed: &Matches, is_any_compiled: bool, writes: bool) -> RulePlan {
+    fn exception(&mut self, exception: &FileRule, freed: &Matches, writes: bool) -> RulePlan {
+        let rule = exception.origin.rule(&exception.written);
         if !self.request.enforcers.sandbox {
-            return RulePlan::hook_only(rule, "`sandbox` is not in `enforce`");
+            return RulePlan::hook_only(rule, NO_SANDBOX);
         }
-        if !is_any_compiled {
-            return RulePlan::hook_only(rule, "no rule before it is compiled");
+        let parts = Part::all(&exception.pattern, self.request.machine).unwrap_or_default();
+        let is_outside = !parts.is_empty() && parts.iter().all(|part| part.start == Start::Absolute);
+        if is_outside && (writes || freed.paths.is_empty()) {
+            let why = "what it frees is outside of the project, and stays denied to commands";
+            return RulePlan::hook_only(rule, why);
         }
         let why = if writes {
             "what it frees is not listed".to_owned()
-        } else if freed.are_too_many() {
-            let (count, max) = (freed.paths.len(), super::MAX_LISTED);
-            return RulePlan::hook_only(
-                rule,
-                format!("it frees {count} files, and at most {max} are listed"),
-            );
+        } else if freed.paths.len() > super::MAX_FREED {
+            let (count, max) = (freed.paths.len(), super::MAX_FREED);
+            let why = format!("it covers {count} files, and frees none of more than {max}");
+            return RulePlan::hook_only(rule, why);
         } else {
             let paths = freed.paths.iter().map(|path| self.request.paths.spell(path));
             self.compiled.add(&sandbox::ALLOW_READ, paths);
@@ -296,22 +390,47 @@ impl<'a> Compiler<'a> {
                 self.compiled.own.push(absolute);
             }
         }
+        let has_permission = enforcers.permissions && !asked.is_empty();
         if enforcers.permissions {
             self.compiled.add(&sandbox::ASK, asked);
         }
-        let found = if enforcers.sandbox {
-            let why = format!("denyWrite {}", denied.join(", "));
-            self.compiled.add(&sandbox::DENY_WRITE, denied);
-            RuleEnforcement { rule, class: EnforcementClass::Os, why }
+        let is_whole = denied.len() == own.len()
+            && !sandbox::is_pattern(paths.root)
+            && !sandbox::is_pattern(paths.project);
+        let links = if enforcers.sandbox {
+            self.links_on(self.request.own_names.iter().cloned())
         } else {
-            hook_only(rule, "`sandbox` is not in `enforce`")
+            Vec::new()
         };
-        self.compiled.rules.push(found);
+        let (class, why) = if !enforcers.sandbox {
+            (EnforcementClass::HookOnly, NO_SANDBOX.to_owned())
+        } else if let Some(why) = about_links(&links) {
+            (EnforcementClass::HookOnly, format!("denyWrite {}; {why}", denied.join(", ")))
+        } else if is_whole {
+            (EnforcementClass::Os, format!("denyWrite {}", denied.join(", ")))
+        } else {
+            (
+                EnforcementClass::HookOnly,
+                "a path has `*`, `?` or `[` in it, which Claude Code takes for a pattern".to_owned(),
+            )
+        };
+        if enforcers.sandbox {
+            self.compiled.add(&sandbox::DENY_WRITE, denied);
+        }
+        self.compiled.rules.push(RuleEnforcement { rule, class, why, unlisted: 0, links, has_permission });
     }
 }
 
 fn hook_only(rule: Rule, why: &str) -> RuleEnforcement {
-    RuleEnforcement { rule, class: EnforcementClass::HookOnly, why: why.to_owned() }
+    let why = why.to_owned();
+    RuleEnforcement {
+        rule,
+        class: EnforcementClass::HookOnly,
+        why,
+        unlisted: 0,
+        links: Vec::new(),
+        has_permission: false,
+    }
 }
 
 /// A file that git writes with almost every command.

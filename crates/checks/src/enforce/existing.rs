@@ -1,7 +1,9 @@
 //! The files of the project that rules match: patterns for writing are expanded to them, and exceptions for reading.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::parts::{Part, Start};
 use super::{EnforceRequest, MAX_LISTED, OwnPath};
 use crate::guard::{ComparisonLog, FileQuery, FileRule, FileRules, FileUsage};
 use conclaude_core::coverage::{Extent, may_be_directory};
@@ -21,26 +23,51 @@ fn location(entry: &TreeEntry, root: &str) -> Location {
     }
 }
 
+/// Whether a directory of the project that git ignores has files to look for: a rule for writing names it, and does not simply
+/// cover all of it. Of other ignored directories nothing is expanded: they may hold a hundred thousand files.
+#[must_use]
+pub fn looks_into(rules: &FileRules, root: &str, directory: &str) -> bool {
+    let entry = TreeEntry { path: directory.to_owned(), is_directory: true, is_link: false };
+    let location = location(&entry, root);
+    rules.0.iter().filter(|rule| !rule.allows).any(|rule| {
+        if rule.pattern.covers(&location) {
+            return rules.0.iter().any(|one| may_free_below(one, &location));
+        }
+        rule.pattern.reaches_into(&location)
+    })
+}
+
+/// Whether an exception may free something in a directory.
+fn may_free_below(exception: &FileRule, directory: &Location) -> bool {
+    exception.allows && !exception.pattern.rules_out_below(directory)
+}
+
 /// The files that one rule matches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matches {
+    /// From the root, or absolute.
     pub(super) paths: Vec<String>,
-    /// How many have names that Claude Code would take for patterns.
-    pub(super) unwritable: usize,
+    /// How many have names that cannot be written into the settings.
+    unwritable: usize,
+    /// How many are left out because there are too many.
+    pub(super) left_out: usize,
+    /// How many are links, which an exception does not free.
+    links: usize,
 }
 
 impl Matches {
     fn add(&mut self, path: &str) {
-        if sandbox::is_pattern(path) || path.contains(char::is_control) {
+        // Claude Code takes the first for patterns. A replacement character stands for bytes that are not UTF-8.
+        if sandbox::is_pattern(path) || path.contains(char::is_control) || path.contains('\u{fffd}') {
             self.unwritable += 1;
         } else {
             self.paths.push(path.to_owned());
         }
     }
 
-    /// Whether they are more than can be listed.
-    pub(super) fn are_too_many(&self) -> bool {
-        self.paths.len() > MAX_LISTED
+    /// How many files match and are not listed.
+    pub(super) fn unlisted(&self) -> usize {
+        self.unwritable + self.left_out
     }
 
     /// In words, for the reason of a class.
@@ -51,11 +78,46 @@ impl Matches {
             [one, two] => format!("{one}, {two}"),
             [one, two, rest @ ..] => format!("{one}, {two} and {} more", rest.len()),
         };
-        match self.unwritable {
-            0 => listed,
-            1 => format!("{listed}; 1 file has `*`, `?` or `[` in its name and is not listed"),
-            many => format!("{listed}; {many} files have `*`, `?` or `[` in their names and are not listed"),
-        }
+        let listed = if self.paths.is_empty() && self.unlisted() + self.links > 0 {
+            "no file is listed".to_owned()
+        } else {
+            listed
+        };
+        let unwritable = match self.unwritable {
+            0 => None,
+            1 => Some("1 file has `*`, `?`, `[` or no text in its name and cannot be listed".to_owned()),
+            many => Some(format!(
+                "{many} files have `*`, `?`, `[` or no text in their names and cannot be listed"
+            )),
+        };
+        let left_out = match self.left_out {
+            0 => None,
+            count => Some(format!("{count} more match and are not listed: at most {MAX_LISTED} files are")),
+        };
+        let links = match self.links {
+            0 => None,
+            1 => Some("1 stays denied, since it is a link or no file".to_owned()),
+            many => Some(format!("{many} stay denied, since they are links or no files")),
+        };
+        let all = [Some(listed), unwritable, left_out, links];
+        all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Leaves out what is too much for all rules together. What is listed already stays, so that new files push nothing out.
+pub(super) fn limit(all: &mut [Matches], room: usize, listed: &[String]) {
+    let paths: BTreeSet<&String> = all.iter().flat_map(|matches| &matches.paths).collect();
+    if paths.len() <= room {
+        return;
+    }
+    let known: BTreeSet<&String> = listed.iter().collect();
+    let (first, then): (Vec<&String>, Vec<&String>) =
+        paths.into_iter().partition(|path| known.contains(path));
+    let kept: BTreeSet<String> = first.into_iter().chain(then).take(room).cloned().collect();
+    for matches in all {
+        let before = matches.paths.len();
+        matches.paths.retain(|path| kept.contains(path));
+        matches.left_out += before - matches.paths.len();
     }
 }
 
@@ -76,17 +138,42 @@ impl<'a> KeptRules<'a> {
 
     /// The first exception that may free something of a rule, as it is written.
     pub(super) fn exception_to(&self, index: usize) -> Option<&str> {
+        let later = self.rules.0.iter().skip(index + 1).filter(|one| one.allows);
         let rule = self.rules.0.get(index)?;
-        let mut later = self.rules.0.iter().skip(index + 1).filter(|one| one.allows && one.may_free(rule));
+        later.into_iter().find(|one| self.frees(one, rule)).map(|one| one.written.as_str())
+    }
+
+    /// Whether an exception may free something of a rule before it.
+    pub(super) fn frees_any(&self, index: usize) -> bool {
+        let Some(exception) = self.rules.0.get(index) else { return false };
+        let mut before = self.rules.0.iter().take(index).filter(|one| !one.allows);
+        before.any(|rule| self.frees(exception, rule))
+    }
+
+    fn frees(&self, exception: &FileRule, rule: &FileRule) -> bool {
+        if !exception.may_free(rule) {
+            return false;
+        }
         let is_directory = rule.pattern.is_for_directories() || self.names_a_directory(&rule.pattern);
-        let pattern = Extent { glob: plain(&rule.written), holds_files: is_directory };
-        let frees = |written: &str| {
-            let exception = plain(written.trim_start_matches('!'));
-            let holds_files = written.ends_with('/') || may_be_directory(exception);
-            // Elsewhere on the machine only what is written alike is meant.
-            pattern.may_overlap(Extent { glob: exception, holds_files })
+        let holds_files =
+            exception.pattern.is_for_directories() || may_be_directory(exception.pattern.glob());
+        let root = escaped(self.request.paths.root.trim_matches('/'));
+        // A pattern of the project and one of the machine are compared as absolute paths.
+        let spelled = |pattern: &FilePattern, start: Start, other: Start| {
+            if start == Start::Root && other == Start::Absolute {
+                format!("{root}/{}", pattern.glob())
+            } else {
+                pattern.glob().to_owned()
+            }
         };
-        later.find(|one| frees(&one.written)).map(|one| one.written.as_str())
+        let overlap = |start: Start, other: Start| {
+            let covered = spelled(&rule.pattern, start, other);
+            let freed = spelled(&exception.pattern, other, start);
+            let pattern = Extent { glob: &covered, holds_files: is_directory };
+            pattern.may_overlap(Extent { glob: &freed, holds_files })
+        };
+        let others = Start::of(&exception.pattern);
+        Start::of(&rule.pattern).iter().any(|start| others.iter().any(|other| overlap(*start, *other)))
     }
 
     fn names_a_directory(&self, pattern: &FilePattern) -> bool {
@@ -140,11 +227,13 @@ impl<'a> KeptRules<'a> {
             if covering.is_empty() || !self.protects(&location) {
                 continue;
             }
-            let is_whole = rules.iter().any(|(index, is_whole)| *is_whole && covering.contains(index));
-            if entry.is_directory && !is_whole {
+            let is_whole = rules.iter().any(|(index, is_whole)| {
+                covering.contains(index) && (*is_whole || !self.may_free_below(*index, &location))
+            });
+            if entry.is_directory && !entry.is_link && !is_whole {
                 continue;
             }
-            if entry.is_directory {
+            if entry.is_directory && !entry.is_link {
                 inside = Some(format!("{}/", entry.path));
             }
             for index in covering {
@@ -156,6 +245,23 @@ impl<'a> KeptRules<'a> {
         found
     }
 
+    /// Whether an exception to a rule may free something in a directory.
+    fn may_free_below(&self, index: usize, directory: &Location) -> bool {
+        self.rules.0.iter().skip(index + 1).any(|exception| may_free_below(exception, directory))
+    }
+
+    /// The links in the project that a rule matches.
+    pub(super) fn links(&self, index: usize) -> Vec<String> {
+        let Some(rule) = self.rules.0.get(index) else { return Vec::new() };
+        let root = self.request.paths.root;
+        let links = self.request.existing.iter().filter(|entry| entry.is_link);
+        let is_protected = |entry: &&TreeEntry| {
+            let location = location(entry, root);
+            rule.pattern.covers(&location) && self.protects(&location)
+        };
+        links.filter(is_protected).map(|entry| entry.path.clone()).collect()
+    }
+
     /// The files that exceptions free, by the last exception that covers each.
     pub(super) fn freed(&self) -> Vec<Matches> {
         let rules = &self.rules.0;
@@ -165,8 +271,10 @@ impl<'a> KeptRules<'a> {
         }
         let denied: Vec<Option<FilePattern>> =
             self.request.denied_by_user.iter().map(|entry| self.absolute(entry)).collect();
-        for entry in self.request.existing.iter().filter(|entry| !entry.is_directory) {
-            let location = location(entry, self.request.paths.root);
+        let root = self.request.paths.root;
+        let inside = self.request.existing.iter().filter(|entry| !entry.is_directory);
+        let inside = inside.map(|entry| (entry.path.clone(), location(entry, root)));
+        for (path, location) in inside.chain(self.freed_outside()) {
             let covers = |allows: bool| {
                 let last =
                     |(_, rule): &(usize, &FileRule)| rule.allows == allows && rule.pattern.covers(&location);
@@ -179,11 +287,32 @@ impl<'a> KeptRules<'a> {
             if self.protects(&location) || denied.iter().any(is_denied) {
                 continue;
             }
-            if let Some(matches) = found.get_mut(exception) {
-                matches.add(&entry.path);
+            let Some(matches) = found.get_mut(exception) else { continue };
+            if self.request.machine.is_plain_file(&location.absolute) {
+                matches.add(&path);
+            } else {
+                matches.links += 1;
             }
         }
         found
+    }
+
+    /// The files outside of the project that exceptions name.
+    fn freed_outside(&self) -> Vec<(String, Location)> {
+        let EnforceRequest { paths, machine, .. } = self.request;
+        let exceptions = self.rules.0.iter().filter(|rule| rule.allows);
+        let parts = exceptions.filter_map(|rule| Part::all(&rule.pattern, *machine)).flatten();
+        let absolute = parts.filter(|part| part.start == Start::Absolute && !part.is_directory);
+        let files: BTreeSet<String> =
+            absolute.filter_map(|part| part.files_of_machine(*machine)).flatten().collect();
+        let is_outside = |path: &String| !Path::new(path).starts_with(paths.root);
+        // What does not exist is no link that is left out.
+        let exists = |path: &String| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+            machine.names_in(if folder.is_empty() { "/" } else { folder }).iter().any(|one| one == name)
+        };
+        let outside = files.into_iter().filter(|path| is_outside(path) && exists(path));
+        outside.map(|path| (path.clone(), Location { absolute: path, ..Location::default() })).collect()
     }
 
     /// An entry of the user's `denyRead` as a pattern. None if it cannot be read: then it may cover anything.
@@ -197,9 +326,4 @@ impl<'a> KeptRules<'a> {
         };
         FilePattern::new(&pattern, None).ok()
     }
-}
-
-/// A pattern without what marks its start, so that one of the machine can be compared with one of the project.
-fn plain(written: &str) -> &str {
-    written.trim_start_matches("~/").trim_start_matches('/')
 }

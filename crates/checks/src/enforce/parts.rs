@@ -2,35 +2,12 @@
 
 use conclaude_core::dialect::claude::sandbox;
 use conclaude_core::file_pattern::{Anchor, FilePattern};
+use shell_effects::glob::{Glob, Kind};
 
-use super::SettingsPaths;
+use super::{Machine, SettingsPaths};
 
 /// A pattern with more alternatives is not compiled.
 const MAX_ALTERNATIVES: usize = 32;
-
-/// Directories of the machine: a pattern such as `/etc/` is hardly about the project's own `etc`.
-const MACHINE: [&str; 20] = [
-    "Applications",
-    "Library",
-    "System",
-    "Users",
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib64",
-    "mnt",
-    "opt",
-    "private",
-    "proc",
-    "root",
-    "sbin",
-    "sys",
-    "usr",
-    "var",
-];
 
 /// Where a part starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +17,18 @@ pub(super) enum Start {
     Absolute,
 }
 
+impl Start {
+    /// Where the readings of a pattern start.
+    pub(super) fn of(pattern: &FilePattern) -> &'static [Start] {
+        match pattern.anchor() {
+            Anchor::AnyDepth => &[Start::AnyDepth],
+            Anchor::Root => &[Start::Root],
+            Anchor::Absolute => &[Start::Absolute],
+            Anchor::RootOrAbsolute => &[Start::Root, Start::Absolute],
+        }
+    }
+}
+
 /// One alternative of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
@@ -47,31 +36,37 @@ pub(super) struct Part {
     pub(super) glob: String,
     /// It names directories only.
     pub(super) is_directory: bool,
-    /// It is one reading of a pattern with two, and probably not the one that is meant.
-    pub(super) is_unlikely: bool,
+    /// The pattern has two readings, and this is one of them: `/data/x` is a path of the project and one of the machine.
+    pub(super) has_other_reading: bool,
+    /// Something with its first name is in the machine's root directory.
+    pub(super) is_of_machine: bool,
 }
 
 impl Part {
     /// The parts of a pattern. None if there are too many.
-    pub(super) fn all(pattern: &FilePattern) -> Option<Vec<Part>> {
-        let starts: &[Start] = match pattern.anchor() {
-            Anchor::AnyDepth => &[Start::AnyDepth],
-            Anchor::Root => &[Start::Root],
-            Anchor::Absolute => &[Start::Absolute],
-            Anchor::RootOrAbsolute => &[Start::Root, Start::Absolute],
-        };
+    pub(super) fn all(pattern: &FilePattern, machine: &dyn Machine) -> Option<Vec<Part>> {
+        let starts = Start::of(pattern);
         let globs = alternatives(pattern.glob())?;
-        let part = |start: Start, glob: &String| {
-            let first = glob.split('/').next().unwrap_or_default();
-            let is_of_machine = MACHINE.contains(&first);
-            Part {
-                start,
-                glob: glob.clone(),
-                is_directory: pattern.is_for_directories(),
-                is_unlikely: starts.len() > 1 && is_of_machine == (start == Start::Root),
-            }
+        let has_two = starts.len() > 1;
+        let part = |start: Start, glob: &String| Part {
+            start,
+            glob: glob.clone(),
+            is_directory: pattern.is_for_directories(),
+            has_other_reading: has_two,
+            is_of_machine: has_two && is_in_root_directory(first_name(glob), machine),
         };
         Some(starts.iter().flat_map(|start| globs.iter().map(|glob| part(*start, glob))).collect())
+    }
+
+    /// Its first name, as messages show it: `./etc` or `/etc`.
+    pub(super) fn shown_start(&self) -> String {
+        let start = if self.start == Start::Absolute { "/" } else { "./" };
+        format!("{start}{}", first_name(&self.glob))
+    }
+
+    /// Whether a path could be written like that. A pattern with `..` covers nothing.
+    pub(super) fn can_match(&self) -> bool {
+        self.glob.split('/').all(|name| !matches!(name, "." | ".." | ""))
     }
 
     /// Whether it is one path.
@@ -110,6 +105,22 @@ impl Part {
         format!("{}{contents}", self.glob)
     }
 
+    /// The files of the machine that an absolute part names now: a path, or a pattern for one directory. None for another pattern.
+    pub(super) fn files_of_machine(&self, machine: &dyn Machine) -> Option<Vec<String>> {
+        if self.is_path() {
+            return Some(vec![format!("/{}", self.glob)]);
+        }
+        let (folder, name) = self.glob.rsplit_once('/').unwrap_or(("", &self.glob));
+        if sandbox::is_pattern(folder) || !sandbox::can_read(folder) {
+            return None;
+        }
+        let glob = Glob::new(name, Kind::Path).ok()?;
+        let mut names = machine.names_in(&format!("/{folder}"));
+        names.retain(|name| glob.matches(name) == Some(true));
+        let above = if folder.is_empty() { String::new() } else { format!("/{folder}") };
+        Some(names.iter().map(|name| format!("{above}/{name}")).collect())
+    }
+
     /// Whether Claude Code would search much of the machine for it, at each command.
     pub(super) fn is_search_of_machine(&self) -> bool {
         if self.start != Start::Absolute || !sandbox::is_pattern(&self.glob) {
@@ -118,6 +129,15 @@ impl Part {
         let fixed = self.glob.split('/').take_while(|name| !sandbox::is_pattern(name)).count();
         fixed < 3 || self.glob.contains("**")
     }
+}
+
+fn first_name(glob: &str) -> &str {
+    glob.split('/').next().unwrap_or_default()
+}
+
+fn is_in_root_directory(name: &str, machine: &dyn Machine) -> bool {
+    let Ok(glob) = Glob::new(name, Kind::Path) else { return true };
+    machine.names_in("/").iter().any(|name| glob.matches(name).unwrap_or(true))
 }
 
 /// What a glob with braces stands for. None if that is too much.

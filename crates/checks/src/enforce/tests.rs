@@ -18,8 +18,6 @@ const FILES: &[&str] = &[
     "dist/",
     "dist/a.js",
     "dist/keep.txt",
-    "app/",
-    "app/[slug].lock",
 ];
 
 fn rules(yaml: &str) -> GuardRules {
@@ -32,8 +30,31 @@ fn entries() -> Vec<TreeEntry> {
     let entry = |path: &&str| TreeEntry {
         path: path.trim_end_matches('/').to_owned(),
         is_directory: path.ends_with('/'),
+        is_link: false,
     };
     FILES.iter().map(entry).collect()
+}
+
+/// A machine with a home, and a few directories.
+struct TestMachine;
+
+impl Machine for TestMachine {
+    fn names_in(&self, directory: &str) -> Vec<String> {
+        let names: &[&str] = match directory {
+            "/" => &["data", "dev", "etc", "home", "p", "usr", "x.pem"],
+            "/home/me/.ssh" => &["a.pub", "id_rsa", "known_hosts", "linked"],
+            _ => &[],
+        };
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn is_plain_file(&self, path: &str) -> bool {
+        !path.ends_with("/linked") && !path.ends_with("/.env.linked")
+    }
+
+    fn link_in(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
 }
 
 const BOTH: Enforcers = Enforcers { sandbox: true, permissions: true };
@@ -43,6 +64,7 @@ struct Given {
     root: &'static str,
     project: &'static str,
     existing: Vec<TreeEntry>,
+    listed: Vec<String>,
     own: Vec<OwnPath>,
     denied_by_user: Vec<String>,
 }
@@ -53,6 +75,7 @@ fn compiled_with(yaml: &str, change: impl FnOnce(&mut Given)) -> Compiled {
         root: "/p",
         project: "/p",
         existing: entries(),
+        listed: Vec::new(),
         own: Vec::new(),
         denied_by_user: Vec::new(),
     };
@@ -62,7 +85,10 @@ fn compiled_with(yaml: &str, change: impl FnOnce(&mut Given)) -> Compiled {
         enforcers: given.enforcers,
         paths: SettingsPaths { root: given.root, project: given.project },
         existing: &given.existing,
+        listed: &given.listed,
+        machine: &TestMachine,
         own: &given.own,
+        own_names: &[],
         denied_by_user: &given.denied_by_user,
     })
 }
@@ -130,15 +156,6 @@ fn the_example_becomes_the_settings_that_were_tried() {
     assert_eq!(classes, expected.map(|(pattern, class)| (pattern.to_owned(), class)));
     let listed: Vec<&str> = compiled.listed.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(listed, ["Cargo.lock", "sub/x.lock"]);
-    assert!(
-        compiled
-            .rules
-            .iter()
-            .find(|one| one.rule.pattern.as_deref() == Some("*.lock"))
-            .unwrap()
-            .why
-            .contains("1 file has")
-    );
 }
 
 #[test]
@@ -172,11 +189,9 @@ fn a_rule_for_writing_is_a_path_or_is_expanded() {
     for (pattern, expected, class) in [
         ("new/file.txt", "denyWrite ./new/file.txt", OS),
         ("./Cargo.lock", "denyWrite ./Cargo.lock", OS),
-        ("/Makefile", "denyWrite ./Makefile", OS),
-        ("/etc/", "denyWrite /etc", OS),
-        ("/src/", "denyWrite ./src", OS),
         ("//usr/{bin,lib}/", "denyWrite /usr/bin denyWrite /usr/lib", OS),
         ("~/.netrc", "denyWrite /home/me/.netrc", OS),
+        ("//tmp/x", "denyWrite /tmp/x", OS),
         ("Cargo.lock", "denyWrite ./Cargo.lock", NOW),
         ("gen/", "denyWrite ./src/gen", NOW),
         ("*.nothing", "", NOW),
@@ -198,6 +213,8 @@ fn what_cannot_be_compiled_is_listed_with_the_reason() {
             "it leaves the project's own files alone, which would be denied as well",
         ),
         ("'{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}'", "it has too many alternatives"),
+        ("../abs.txt", "it covers nothing: no path of a pattern has `.` or `..` in it"),
+        ("src/../Cargo.lock", "it covers nothing: no path of a pattern has `.` or `..` in it"),
     ] {
         let (entries, class, why) = one("uneditableFiles", rule);
         assert_eq!((entries.len(), class, why.as_str()), (0, HOOK, reason), "{rule}");
@@ -232,7 +249,10 @@ fn an_exception_for_reading_is_one_path_for_each_file() {
     let classes = classes(&compiled);
     assert_eq!(
         (classes[0].1, classes[0].2.as_str()),
-        (OS, "denyRead **/.env*; no permission rule, since `!.env.example` frees some of it")
+        (
+            OS,
+            "denyRead **/.env*, for files of the project; no permission rule, since `!.env.example` frees some of it"
+        )
     );
     assert_eq!((classes[1].1, classes[1].2.as_str()), (NOW, "allowRead: .env.example, sub/.env.example"));
 }
@@ -280,17 +300,164 @@ fn a_file_that_may_be_created_is_listed_once_it_exists() {
     assert_eq!(written(&permissions), ["denyWrite ./Cargo.lock"]);
 }
 
+/// What a pattern such as `/data/x` means to the guards: a path of the project, and one of the machine.
 #[test]
-fn too_many_files_are_left_to_the_hook() {
-    let many: Vec<TreeEntry> =
-        (0..MAX_LISTED + 1).map(|n| TreeEntry { path: format!("{n}.lock"), is_directory: false }).collect();
-    let compiled = compiled_with("preToolUse: {uneditableFiles: ['*.lock']}", |given| given.existing = many);
-    assert_eq!(written(&compiled), ["deny Edit(**/*.lock)"]);
+fn a_pattern_with_two_readings_is_compiled_for_both() {
+    for (pattern, expected, class, why) in [
+        // Nothing of the machine has that name: both can be listed.
+        ("/src/", "denyWrite ./src denyWrite /src", OS, ""),
+        ("/Makefile", "denyWrite ./Makefile denyWrite /Makefile", OS, ""),
+        ("/srv/x", "denyWrite ./srv/x denyWrite /srv/x", OS, ""),
+        ("/tmp/a/b", "denyWrite ./tmp/a/b denyWrite /tmp/a/b", OS, ""),
+        // In the project a path of that name is hardly expected.
+        ("/etc/", "denyWrite /etc", NOW, "./etc does not exist now"),
+        ("/data/x", "denyWrite /data/x", NOW, "./data does not exist now"),
+        ("/src/gen/*.rs", "denyWrite ./src/gen/a.rs", NOW, "/src does not exist now"),
+        ("/*.lock", "denyWrite ./Cargo.lock", NOW, "/*.lock does not exist now"),
+        ("/*.pem", "", HOOK, "it is a pattern for others"),
+        ("/data/*.x", "", HOOK, "it is a pattern for others"),
+    ] {
+        let (entries, found, reason) = one("uneditableFiles", &format!("'{pattern}'"));
+        assert_eq!((entries.join(" ").as_str(), found), (expected, class), "{pattern}: {reason}");
+        assert!(reason.contains(why), "{pattern}: {reason}");
+    }
+    for (pattern, expected, class) in [
+        ("/data/x", "denyRead ./data/x denyRead /data/x", OS),
+        ("/srv/x", "denyRead ./srv/x denyRead /srv/x", OS),
+        ("/cfg/*.key", "denyRead ./cfg/*.key", NOW),
+        ("/data/*.key", "", HOOK),
+        ("/home/me/.ssh/id_*", "denyRead ./home/me/.ssh/id_* denyRead /home/me/.ssh/id_*", OS),
+    ] {
+        let (entries, found, why) = one("unreadableFiles", &format!("'{pattern}'"));
+        assert_eq!((entries.join(" ").as_str(), found), (expected, class), "{pattern}: {why}");
+    }
+    let existing = TreeEntry { path: "data/x".into(), is_directory: false, is_link: false };
+    let yaml = "preToolUse: {uneditableFiles: [/data/x]}";
+    let both = compiled_with(yaml, |given| given.existing.push(existing));
+    assert_eq!(
+        written(&both),
+        ["denyWrite ./data/x", "denyWrite /data/x", "deny Edit(./data/x)", "deny Edit(//data/x)"]
+    );
+    assert_eq!(written(&compiled(yaml)), ["denyWrite /data/x", "deny Edit(//data/x)"]);
+    // Once the project has it, the list changes.
+    assert!(compiled(yaml).depends_on_files);
+}
+
+#[test]
+fn an_exception_of_something_else_is_not_said_to_free_anything() {
+    for (key, rules) in [
+        ("uneditableFiles", "'*.lock', '!docs/a.txt'"),
+        ("unreadableFiles", "'.env*', '!docs/a.txt'"),
+        ("unreadableFiles", "'!.env.example', '.env*'"),
+        ("unreadableFiles", "{pattern: '*.key', agent: coder}, '!a.key'"),
+    ] {
+        let compiled = compiled(&format!("preToolUse: {{{key}: [{rules}]}}"));
+        let classes = classes(&compiled);
+        let (_, class, why) = classes.iter().find(|(pattern, ..)| pattern.starts_with('!')).unwrap();
+        assert_eq!(
+            (*class, why.as_str()),
+            (HOOK, "it frees nothing of the rules that are compiled"),
+            "{rules}"
+        );
+    }
+}
+
+#[test]
+fn exceptions_outside_of_the_project_are_compiled() {
+    for (exception, expected, class) in [
+        ("!~/.ssh/known_hosts", "allowRead /home/me/.ssh/known_hosts", NOW),
+        ("!//home/me/.ssh/known_hosts", "allowRead /home/me/.ssh/known_hosts", NOW),
+        ("!~/.ssh/*.pub", "allowRead /home/me/.ssh/a.pub", NOW),
+        ("!~/.ssh/absent", "", HOOK),
+        ("!~/.ssh/linked", "", HOOK),
+    ] {
+        let compiled = compiled(&format!("preToolUse: {{unreadableFiles: ['~/.ssh/', '{exception}']}}"));
+        let allowed: Vec<String> =
+            written(&compiled).into_iter().filter(|entry| entry.starts_with("allowRead")).collect();
+        let (_, found, why) = classes(&compiled).pop().unwrap();
+        assert_eq!((allowed.join(" ").as_str(), found), (expected, class), "{exception}: {why}");
+    }
+    let writing = compiled("preToolUse: {uneditableFiles: ['~/.ssh/', '!~/.ssh/known_hosts']}");
+    let (_, class, why) = classes(&writing).pop().unwrap();
+    assert_eq!(
+        (class, why.as_str()),
+        (HOOK, "what it frees is outside of the project, and stays denied to commands")
+    );
+}
+
+#[test]
+fn a_link_that_is_named_like_an_exception_is_not_freed() {
+    let link = TreeEntry { path: ".env.linked".into(), is_directory: false, is_link: true };
+    let compiled = compiled_with("preToolUse: {unreadableFiles: ['.env*', '!.env.linked']}", |given| {
+        given.existing.push(link);
+    });
+    assert_eq!(written(&compiled), ["denyRead **/.env*"]);
     let (_, class, why) = classes(&compiled).pop().unwrap();
     assert_eq!(
         (class, why.as_str()),
-        (HOOK, "251 files match, and at most 250 are listed; Claude Code denies Edit(**/*.lock)")
+        (NOW, "allowRead: no file is listed; 1 stays denied, since it is a link or no file")
     );
+}
+
+fn locks(numbers: std::ops::Range<usize>) -> Vec<TreeEntry> {
+    numbers.map(|n| TreeEntry { path: format!("{n:05}.lock"), is_directory: false, is_link: false }).collect()
+}
+
+/// New files must not push out those that are protected.
+#[test]
+fn more_files_than_can_be_listed_drop_none_that_is_listed() {
+    let listed: Vec<String> = locks(5_000..5_000 + MAX_LISTED - 1).into_iter().map(|one| one.path).collect();
+    let existing = [locks(0..10), locks(5_000..5_000 + MAX_LISTED - 1)].concat();
+    let known = listed.clone();
+    let compiled = compiled_with("preToolUse: {uneditableFiles: ['*.lock', '0*']}", |given| {
+        (given.existing, given.listed) = (existing, known);
+    });
+    let denied = written(&compiled);
+    assert!(listed.iter().all(|path| denied.contains(&format!("denyWrite ./{path}"))));
+    assert_eq!(denied.iter().filter(|entry| entry.starts_with("denyWrite")).count(), MAX_LISTED);
+    let rule = &compiled.rules[0];
+    assert_eq!(
+        (rule.class.as_str(), rule.unlisted, rule.why.as_str()),
+        (
+            HOOK,
+            9,
+            "00000.lock, 05000.lock and 998 more; 9 more match and are not listed: at most 1000 files are; Claude Code denies Edit(**/*.lock)"
+        )
+    );
+    // The guards ask about such a rule, and still say why one of the listed files was refused.
+    assert!(!compiled.is_compiled(&rule.rule));
+    let at = |path: &str| Location {
+        absolute: format!("/p/{path}"),
+        relative: Some(path.into()),
+        ..Location::default()
+    };
+    assert!(
+        compiled.denies(rule, &at("05000.lock"), true) && !compiled.denies(rule, &at("00005.lock"), true)
+    );
+    assert_eq!(compiled.incomplete().count(), 2);
+}
+
+#[test]
+fn a_file_whose_name_cannot_be_written_leaves_the_rule_to_the_hook() {
+    for name in ["app/[slug].lock", "a\nb.lock", "\u{fffd}.lock"] {
+        let odd = TreeEntry { path: name.into(), is_directory: false, is_link: false };
+        let compiled = compiled_with("preToolUse: {uneditableFiles: ['*.lock']}", |given| {
+            given.existing.push(odd);
+        });
+        let rule = &compiled.rules[0];
+        assert_eq!((rule.class.as_str(), rule.unlisted), (HOOK, 1), "{name}");
+        assert!(written(&compiled).contains(&"denyWrite ./Cargo.lock".to_owned()), "{name}");
+        assert!(rule.why.contains("1 file has `*`, `?`, `[` or no text in its name"), "{}", rule.why);
+    }
+}
+
+#[test]
+fn permission_rules_alone_are_known_to_refuse() {
+    let compiled = compiled_with("preToolUse: {unreadableFiles: [.env, '*.key', '!a.key']}", |given| {
+        given.enforcers = Enforcers { sandbox: false, permissions: true };
+    });
+    let found: Vec<bool> = compiled.rules.iter().take(2).map(|one| one.has_permission).collect();
+    assert_eq!(found, [true, false]);
 }
 
 #[test]
@@ -354,5 +521,37 @@ fn the_packs_are_compiled_without_breaking_git() {
             rules(yaml).all().len() - 1
         );
         assert!(!written(&compiled).iter().any(|entry| entry.ends_with("/.git")), "{}", pack.name);
+    }
+}
+
+#[test]
+fn a_file_that_a_rule_covers_is_denied_only_where_the_entries_say_so() {
+    let yaml = "preToolUse: {unreadableFiles: [.env, ./secrets/], uneditableFiles: [./package.json, '*.lock', '~/.netrc']}";
+    let compiled = compiled_with(yaml, |given| {
+        given.own = vec![OwnPath::Relative { path: ".conclaude.yaml".into(), is_directory: false }];
+    });
+    let inside = |path: &str| Location {
+        absolute: format!("/p/{path}"),
+        relative: Some(path.into()),
+        ..Location::default()
+    };
+    let copy = |path: &str| Location { in_worktree: Some(path.into()), ..inside(&format!("wt/{path}")) };
+    let outside = |path: &str| Location { absolute: path.into(), ..Location::default() };
+    for (location, writes, expected) in [
+        (inside("sub/.env"), false, true),
+        (copy(".env"), false, true),
+        (outside("/other/.env"), false, false),
+        (inside("secrets/a"), false, true),
+        (copy("secrets/a"), false, false),
+        (inside("package.json"), true, true),
+        (copy("package.json"), true, false),
+        (inside("Cargo.lock"), true, true),
+        (inside("new.lock"), true, false),
+        (outside("/other/x.lock"), true, false),
+        (outside("/home/me/.netrc"), true, true),
+        (inside(".conclaude.yaml"), true, true),
+    ] {
+        let rule = compiled.covering(&location, writes).unwrap_or_else(|| panic!("{location:?}"));
+        assert_eq!(compiled.denies(rule, &location, writes), expected, "{location:?}");
     }
 }

@@ -11,6 +11,7 @@ use super::rules::{Action, FileQuery, FileUsage, RuleOrigin};
 use super::search::EntryCount;
 use crate::des::protected::ProtectedPaths;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
+use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
 use shell_effects::Access;
@@ -97,7 +98,21 @@ pub struct Finding {
     /// The path or the command that it matched.
     pub matched: String,
     /// What is not known, where that is why the user is asked.
-    pub unknown: Option<UnknownPart>,
+    pub unknown: Option<UnknownUse>,
+}
+
+/// What a guard cannot know of a call that names protected files, or may use some.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownUse {
+    pub part: UnknownPart,
+    /// The protected files that are named all the same.
+    pub named: Vec<Location>,
+}
+
+impl From<UnknownPart> for UnknownUse {
+    fn from(part: UnknownPart) -> UnknownUse {
+        UnknownUse { part, named: Vec::new() }
+    }
 }
 
 /// What a guard cannot know of a command, and what a sandbox decides when the command runs.

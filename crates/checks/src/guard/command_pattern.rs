@@ -26,6 +26,8 @@ pub struct CommandPattern {
     options: Option<OptionNames>,
     /// The command must have none of these.
     without: Option<OptionNames>,
+    /// Unknown words count as they are written.
+    known_only: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +80,15 @@ impl<'a> CommandForms<'a> {
 impl CommandPattern {
     pub fn new(glob: Glob, is_prefix: bool) -> CommandPattern {
         let longer = OnceLock::new();
-        CommandPattern { glob, is_prefix, longer, ignores_case: false, options: None, without: None }
+        CommandPattern {
+            glob,
+            is_prefix,
+            longer,
+            ignores_case: false,
+            options: None,
+            without: None,
+            known_only: false,
+        }
     }
 
     /// The pattern with further words. None if it would be too long.
@@ -103,6 +113,10 @@ impl CommandPattern {
 
     pub fn with_options(self, options: Option<OptionNames>) -> CommandPattern {
         CommandPattern { options, ..self }
+    }
+
+    pub fn known_only(self, known_only: bool) -> CommandPattern {
+        CommandPattern { known_only, ..self }
     }
 
     pub fn without(self, without: Option<OptionNames>) -> CommandPattern {
@@ -194,7 +208,7 @@ impl CommandPattern {
     }
 
     fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
-        if plain.command.unknown.is_empty() {
+        if self.known_only || plain.command.unknown.is_empty() {
             return false;
         }
         // An unknown program could be any. It counts only if the pattern compares more than the program.
@@ -258,6 +272,8 @@ fn lowercase(part: &Part<'_>) -> String {
 
 /// Whether a pattern has a shell operator. A simple command has none.
 pub fn joins(pattern: &str) -> bool {
-    let is_operator = |byte| matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`');
-    pattern.bytes().any(is_operator) || pattern.contains("$(")
+    let bytes = pattern.as_bytes();
+    memchr::memchr3(b'|', b'&', b';', bytes).is_some()
+        || memchr::memchr3(b'<', b'>', b'`', bytes).is_some()
+        || memchr::memchr2(b'\n', b'$', bytes).is_some() && (pattern.contains('\n') || pattern.contains("$("))
 }

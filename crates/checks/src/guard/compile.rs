@@ -217,5 +217,6 @@ fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, Gl
         Some(pattern) => pattern.glob().clone(),
     };
     let pattern = CommandPattern::new(glob, is_prefix).with_options(options).without(config.without.clone());
+    let pattern = pattern.known_only(config.known.unwrap_or(false));
     Ok(Some(if config.case_insensitive == Some(true) { pattern.ignoring_case()? } else { pattern }))
 }

@@ -12,7 +12,7 @@ use super::search::first_below;
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
-use conclaude_os::git;
+use conclaude_os::{files, git};
 use shell_effects::{Access, Extent};
 
 /// All findings about one file.
@@ -49,6 +49,12 @@ fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
         return;
     }
     let Some(own) = call.own.map(OwnFiles::files) else { return };
+    let is_removed =
+        touch.with_contents && matches!(touch.access, Access::Delete | Access::Write | Access::Link);
+    if is_removed && own.has_program(&touch.path) {
+        found.extend(changed_packages(call, touch));
+        return;
+    }
     // Settings may be in what becomes that folder.
     let replaces_folder =
         matches!(touch.access, Access::Write | Access::Update | Access::Link) && own.is_folder(&touch.path);
@@ -60,6 +66,41 @@ fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
         return;
     };
     found.push(against_own(call, reason, touch.shown()));
+}
+
+/// The packages that have the program are removed, most likely to be installed again. Meanwhile hooks run the program on the PATH, if it
+/// is a native one: else nothing is checked until then.
+fn changed_packages(call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
+    let what = touch.shown();
+    if touch.access == Access::Delete {
+        return removed_program(call, format!("{what} contains the program"), what);
+    }
+    Some(against_own(call, format!("{what} contains the program that hooks run."), what))
+}
+
+fn removed_program(call: &ToolCall<'_>, what: String, matched: &str) -> Option<Finding> {
+    if has_native_on_path(call.ground.root) {
+        return None;
+    }
+    let reason =
+        format!("{what} that hooks run, and there is no other on the PATH: without it no rule applies.");
+    Some(Finding {
+        action: Action::Ask,
+        advice: Advice::both(
+            "Ask the user, or leave the folder as it is.",
+            "Allow it if it is installed again at once. A program on the PATH would work meanwhile.",
+        ),
+        ..against_own(call, reason, matched)
+    })
+}
+
+/// Whether the shell finds a program of ours outside of the project that is not a launcher.
+fn has_native_on_path(root: &Path) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders =
+        std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !folder.starts_with(root));
+    let mut programs = folders.map(|folder| folder.join("conclaude"));
+    programs.find(|path| files::is_program(path)).is_some_and(|path| files::is_native(&path))
 }
 
 /// A subagent may not change what it is held to. In the main thread the user decides.
@@ -95,8 +136,17 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
     let is_own = |file: &PathBuf| {
         call.ground.budget.is_over() || own_files.covers(file, &call.ground.links.real_path(file))
     };
-    let file = files.into_iter().find(is_own)?;
-    let file = call.ground.location(&file, false);
+    let (programs, own): (Vec<PathBuf>, Vec<PathBuf>) =
+        files.into_iter().filter(is_own).partition(|file| own_files.is_program(file));
+    let Some(file) = own.first() else {
+        let file = call.ground.location(programs.first()?, false);
+        return removed_program(
+            call,
+            format!("`{}` removes {}, the program", shown(command), file.shown()),
+            command,
+        );
+    };
+    let file = call.ground.location(file, false);
     let reason = format!(
         "`{}` removes {}, which belongs to conclaude's own config, state or registration.",
         shown(command),
@@ -131,7 +181,7 @@ fn too_many(call: &ToolCall<'_>, touch: &Touch) -> Finding {
         about: None,
         origin: Rule::built_in(UNDECIDED),
         matched: touch.shown().to_owned(),
-        unknown: Some(UnknownPart::Written),
+        unknown: Some(UnknownPart::Written.into()),
     }
 }
 

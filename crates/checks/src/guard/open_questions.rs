@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Advice, Finding, OwnFiles, ToolCall, UnknownPart, doing, shown, start};
+use super::call::{Advice, Finding, OwnFiles, ToolCall, UnknownPart, UnknownUse, doing, shown, start};
 use super::file_checks::against_own;
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
 use super::rules::{Action, FileRules, GuardRules, ToolRule};
-use super::search::{expand_with_hidden, first_below};
+use super::search::{expand, expand_with_hidden, first_below};
 use super::tool_checks::allows;
 use super::unknown_arguments;
 use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
 use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
+use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
@@ -29,7 +30,53 @@ struct UserQuestion {
     advice: Advice,
     matched: String,
     /// What a sandbox would decide.
-    unknown: Option<UnknownPart>,
+    unknown: Option<UnknownUse>,
+}
+
+impl UserQuestion {
+    /// The same about these files among others.
+    fn naming(self, named: Vec<Location>) -> UserQuestion {
+        UserQuestion { unknown: self.unknown.map(|unknown| UnknownUse { named, ..unknown }), ..self }
+    }
+}
+
+/// More protected files than these are not kept apart.
+const MAX_NAMED: usize = 64;
+
+/// Protected files that a text names.
+pub(super) struct NamedFiles {
+    /// As it names the first.
+    pub(super) first: String,
+    pub(super) names: Vec<Location>,
+}
+
+impl NamedFiles {
+    fn of(first: &str, touch: &Touch) -> NamedFiles {
+        NamedFiles { first: clean_line(first), names: touch.names.clone() }
+    }
+
+    pub(super) fn and(mut self, others: NamedFiles) -> NamedFiles {
+        for name in others.names {
+            if self.names.len() <= MAX_NAMED && !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+        self
+    }
+
+    /// What a sandbox would have to decide about them. None if they are too many to be looked at one by one.
+    fn unknown(names: Vec<Location>) -> Option<UnknownUse> {
+        if names.len() > MAX_NAMED {
+            None
+        } else {
+            Some(UnknownUse { part: UnknownPart::Files, named: names })
+        }
+    }
+}
+
+/// Joins what was found in several places.
+pub(super) fn joined(found: impl IntoIterator<Item = NamedFiles>) -> Option<NamedFiles> {
+    found.into_iter().reduce(NamedFiles::and)
 }
 
 pub(super) fn open_question(
@@ -49,13 +96,16 @@ pub(super) fn open_question(
         {
             None
         }
-        Uncertainty::Path { access, written, in_unknown_directory, .. } => {
+        Uncertainty::Path { access, written, in_unknown_directory, among } => {
             let outside = if *access == Access::Checkout || *in_unknown_directory {
                 unknown_directory(rules, call, *access, written)
             } else {
                 None
             };
-            outside.or_else(|| unknown_path(rules, call, *access, written))
+            let named = || among.as_ref().map(|among| protected_among(rules, call, *access, among));
+            outside.or_else(|| {
+                Some(unknown_path(rules, call, *access, written)?.naming(named().unwrap_or_default()))
+            })
         }
         Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
@@ -92,6 +142,20 @@ fn is_among_free(
                 || call.own.is_none_or(|own| !own.files().covers(Path::new(touch.named()), &touch.path)))
     };
     !adds && paths.iter().all(is_free)
+}
+
+/// The protected files that a path may be.
+fn protected_among(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    access: Access,
+    (base, pattern): &(PathBuf, String),
+) -> Vec<Location> {
+    let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
+    let paths = expand_with_hidden(base, pattern, call.ground.budget).unwrap_or_default();
+    let ground = Ground { cwd: base, ..call.ground };
+    let touches = paths.iter().map(|path| ground.touch(access, &path.to_string_lossy()));
+    touches.filter(|touch| is_protected_by(guards, call, touch)).flat_map(|touch| touch.names).collect()
 }
 
 /// Something is changed in a directory that is not known. That may be outside of the agent's worktree.
@@ -147,11 +211,11 @@ fn unknown_path(
         advice: Advice::both(claude, user),
         matched: written.to_owned(),
         unknown: match access {
-            Access::Read => Some(UnknownPart::Read),
-            Access::Link => Some(UnknownPart::Files),
+            Access::Read => Some(UnknownPart::Read.into()),
+            Access::Link => Some(UnknownPart::Files.into()),
             Access::Mount | Access::Checkout => None,
             Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => {
-                Some(UnknownPart::Written)
+                Some(UnknownPart::Written.into())
             }
         },
     })
@@ -235,7 +299,7 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         advice: Advice::both("Name the files that it should change.", "Allow it if these files may change."),
         matched: written.to_owned(),
         // Refused halfway, `git reset --hard` leaves a tree that is neither old nor new.
-        unknown: if is_listed { Some(UnknownPart::Written) } else { None },
+        unknown: if is_listed { Some(UnknownPart::Written.into()) } else { None },
     })
 }
 
@@ -269,18 +333,26 @@ fn doubtful(
 ) -> Option<UserQuestion> {
     match doubt {
         Doubt::InlineCode { interpreter, text, bases, access, .. } => {
-            let word = named_word(call, bases, text, &|touch| code_may_harm(rules, call, *access, touch))?;
+            let harmed = named_files(call, bases, text, &|touch| code_may_harm(rules, call, *access, touch));
+            let (word, names) = match harmed {
+                Some(NamedFiles { first, names }) => (first, names),
+                None => (outside_word(rules, call, bases, text, *access)?, Vec::new()),
+            };
             Some(UserQuestion {
                 reason: format!(
                     "Code in {interpreter} names `{word}`, and what it does to that file cannot be known."
                 ),
                 advice: protected_word(),
                 matched: word,
-                unknown: Some(UnknownPart::Files),
+                unknown: NamedFiles::unknown(names),
             })
         }
-        Doubt::UnknownProgram { words, bases } => {
-            let word = unknown_arguments::protected(rules, call, bases, words)?;
+        Doubt::UnknownProgram { words, patterns, bases } => {
+            let named = unknown_arguments::protected(rules, call, bases, words);
+            let matched = matched_files(call, bases, patterns, &|touch| {
+                unknown_arguments::may_harm(rules, call, touch)
+            });
+            let NamedFiles { first: word, names } = joined(named.into_iter().chain(matched))?;
             Some(UserQuestion {
                 reason: format!(
                     "`{}` is given `{word}`, and what it does to that file is not known.",
@@ -288,7 +360,7 @@ fn doubtful(
                 ),
                 advice: protected_word(),
                 matched: word,
-                unknown: Some(UnknownPart::Files),
+                unknown: NamedFiles::unknown(names),
             })
         }
         Doubt::UnknownScript { interpreter, command } => {
@@ -303,7 +375,7 @@ fn doubtful(
                 ),
                 advice: Advice::both("Write the commands themselves.", "Allow it if you know what they do."),
                 matched: start(call.command.unwrap_or_default()).to_owned(),
-                unknown: Some(UnknownPart::Commands),
+                unknown: Some(UnknownPart::Commands.into()),
             })
         }
         _ if !rules.has_guards(call.agent) => None,
@@ -314,9 +386,28 @@ fn doubtful(
                 "Allow it if you know what it does.",
             ),
             matched: start(call.command.unwrap_or_default()).to_owned(),
-            unknown: Some(UnknownPart::Commands),
+            unknown: Some(UnknownPart::Commands.into()),
         }),
     }
+}
+
+/// The first path in code that leads out of the agent's worktree, where the code may write.
+fn outside_word(
+    rules: &GuardRules,
+    call: &ToolCall<'_>,
+    bases: &[Base],
+    text: &str,
+    access: CodeAccess,
+) -> Option<String> {
+    let worktree = call.ground.links.real_path(call.worktree?);
+    if rules.worktree_fence.is_none() || !access.writes || !text.contains("../") {
+        return None;
+    }
+    let words = text.split(['"', '\'', '`', '(', ')', ',', ' ', '\n']).filter(|word| word.starts_with("../"));
+    let leading_up = words.collect::<Vec<_>>().join(" ");
+    named_word(call, bases, &leading_up, &|touch| {
+        !touch.path.starts_with(&worktree) && !call.ground.is_temporary(&touch.path)
+    })
 }
 
 /// For a protected file that something unknown is done to.
@@ -332,12 +423,13 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
         Doubt::InlineCode { interpreter, text, bases, .. } => {
             (format!("Code in {interpreter}"), named_word(call, bases, text, &is_own)?)
         }
-        Doubt::UnknownProgram { words, bases } => {
+        Doubt::UnknownProgram { words, patterns, bases } => {
             let (program, arguments) = words.split_first()?;
             if is_our_name(program) {
                 return None;
             }
-            let word = arguments.iter().find_map(|word| named_word(call, bases, word, &is_own))?;
+            let word = arguments.iter().find_map(|word| named_word(call, bases, word, &is_own));
+            let word = word.or_else(|| Some(matched_files(call, bases, patterns, &is_own)?.first))?;
             (format!("`{}`", clean_line(program)), word)
         }
         _ => return None,
@@ -365,12 +457,52 @@ pub(super) fn named_word(
     text: &str,
     is_such: &dyn Fn(&Touch) -> bool,
 ) -> Option<String> {
-    let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
-    let candidates = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
     let directories = call.ground.directories(bases);
     let is_named =
         |cwd: &PathBuf, word: &str| is_such(&Ground { cwd, ..call.ground }.touch(Access::Link, word));
-    candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_named(cwd, word))).map(clean_line)
+    possible_names(text).find(|word| directories.iter().any(|cwd| is_named(cwd, word))).map(clean_line)
+}
+
+/// What may name a file in code.
+fn possible_names(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
+    text.split(move |c: char| !is_part(c)).filter(|word| !word.is_empty()).take(10_000)
+}
+
+/// All such files that a text names in one of the directories.
+pub(super) fn named_files(
+    call: &ToolCall<'_>,
+    bases: &[Base],
+    text: &str,
+    is_such: &dyn Fn(&Touch) -> bool,
+) -> Option<NamedFiles> {
+    let directories = call.ground.directories(bases);
+    let named = possible_names(text).flat_map(|word| {
+        let touches =
+            directories.iter().map(move |cwd| Ground { cwd, ..call.ground }.touch(Access::Link, word));
+        touches.filter(|touch| is_such(touch)).map(move |touch| NamedFiles::of(word, &touch))
+    });
+    joined(named)
+}
+
+/// All such files that one of these patterns matches in one of the directories.
+fn matched_files(
+    call: &ToolCall<'_>,
+    bases: &[Base],
+    patterns: &[String],
+    is_such: &dyn Fn(&Touch) -> bool,
+) -> Option<NamedFiles> {
+    let mut found = Vec::new();
+    for pattern in patterns {
+        for cwd in call.ground.directories(bases) {
+            let ground = Ground { cwd: &cwd, ..call.ground };
+            let paths = expand(&cwd, pattern, call.ground.budget).unwrap_or_default();
+            let touches = paths.iter().map(|path| ground.touch(Access::Link, &path.to_string_lossy()));
+            let such = touches.filter(|touch| is_such(touch));
+            found.extend(such.map(|touch| NamedFiles::of(touch.shown(), &touch)));
+        }
+    }
+    joined(found)
 }
 
 /// A call, for rules that cannot be used.

@@ -24,9 +24,42 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
     shell_effects::read_in(command, &context)
 }
 
-/// What registers, trusts and permits, and what starts the audit trail again.
-pub const CHANGING: [&[&str]; 7] =
-    [&["install"], &["uninstall"], &["init"], &["trust"], &["audit", "reset"], &["pack", "add"], &["allow"]];
+/// What a gated agent has to do before it may stop. `des run` is not among them, since it runs commands.
+const RECORDING: [&str; 4] = ["start", "finish", "skip", "fail"];
+
+/// Whether a shell command only records phases or the failure of a step, and does nothing else.
+pub fn only_records(command: &str, home: Option<&str>, cwd: &Path) -> bool {
+    let script = read_shell(command, home, cwd);
+    let records = |command: &SimpleCommand| match command.words.as_slice() {
+        // A program with our name in some folder may be anything.
+        [program, des, action, ..] => {
+            NAMES.contains(&program.as_str()) && des == "des" && RECORDING.contains(&action.as_str())
+        }
+        _ => false,
+    };
+    let does_nothing_else = |command: &SimpleCommand| {
+        command.is_known
+            && command.environment.is_empty()
+            && command.redirects.is_empty()
+            && !command.redirects_to_file
+    };
+    !script.commands.is_empty()
+        && script.side_effects.is_empty()
+        && script.awaiting_code.is_empty()
+        && script.commands.iter().all(|command| records(command) && does_nothing_else(command))
+}
+
+/// What registers, trusts, permits and raises, and what starts the audit trail again.
+pub const CHANGING: [&[&str]; 8] = [
+    &["install"],
+    &["uninstall"],
+    &["init"],
+    &["trust"],
+    &["audit", "reset"],
+    &["pack", "add"],
+    &["allow"],
+    &["budget", "raise"],
+];
 
 /// Events that begin or end something. What guards and gates know of a session comes from them, so only the client may report them.
 const REPORTED: [EventKind; 4] =
@@ -139,6 +172,38 @@ mod tests {
     }
 
     #[test]
+    fn recording_is_only_what_does_nothing_else() {
+        let only = |command: &str| only_records(command, None, Path::new("/p"));
+        for command in [
+            "conclaude des fail steps/01-01.json --reason \"no budget; it's over\"",
+            "conclaude des start a.json GREEN && conclaude des finish a.json GREEN --fail --details 'red (2 of 3)'",
+            "conclaude des skip a.json REFACTOR --reason 'NOT_APPLICABLE: none'",
+        ] {
+            assert!(only(command), "{command}");
+        }
+        for command in [
+            "",
+            "ls",
+            "conclaude des run a.json GREEN -- rm x",
+            "conclaude des run a.json GREEN",
+            "conclaude des fail a.json; rm x",
+            "conclaude des fail a.json --reason \"$(rm x)\"",
+            "conclaude des fail a.json > x",
+            "{ conclaude des fail a.json; } > x",
+            "conclaude des fail a.json | sh",
+            "PATH=. conclaude des fail a.json",
+            "export PATH=.; conclaude des fail a.json",
+            "PATH=.; conclaude des fail a.json",
+            "./conclaude des fail a.json",
+            "conclaude() { rm x; }; conclaude des fail a.json",
+            "conclaude des fail a.json <(rm x)",
+            "conclaude allow",
+        ] {
+            assert!(!only(command), "{command}");
+        }
+    }
+
+    #[test]
     fn the_command_of_des_run_is_a_command_like_any_other() {
         let commands = |command: &str| {
             let script = read_shell(command, None, Path::new("/work"));
@@ -173,6 +238,8 @@ mod tests {
             "conclaude init --force",
             "conclaude allow",
             "conclaude allow --session 17",
+            "conclaude budget raise",
+            "conclaude budget --json raise --by 900%",
             "conclaude audit reset --yes",
             "conclaude $X",
             "conclaude.exe uninstall --purge",
@@ -186,6 +253,8 @@ mod tests {
             "conclaude",
             "conclaude validate",
             "conclaude audit show",
+            "conclaude budget",
+            "conclaude budget --json",
             "conclaude audit verify",
             "conclaude des run steps/1.json RED",
             "conclaude install --dry-run",

@@ -403,9 +403,18 @@ impl Environment for ShellEnvironment<'_> {
         Some(self.cwd.join(path).symlink_metadata().is_ok())
     }
 
+    fn is_file(&self, path: &str) -> Option<bool> {
+        Some(self.cwd.join(path).symlink_metadata().is_ok_and(|file| file.is_file()))
+    }
+
     fn has_directory(&self, pattern: &str) -> Option<bool> {
         let found = expand(self.cwd, pattern, &Budget::of_hook())?;
         Some(found.iter().any(|path| path.is_dir()))
+    }
+
+    fn matched(&self, pattern: &str) -> Option<Vec<String>> {
+        let found = expand(self.cwd, pattern, &Budget::of_hook())?;
+        if found.len() > MAX_MATCHED { None } else { found.into_iter().map(text).collect() }
     }
 
     fn directory(&self, path: &str) -> Option<String> {
@@ -420,6 +429,9 @@ impl Environment for ShellEnvironment<'_> {
         text(git::common_directory(&normalise(&self.cwd.join(path)))?)
     }
 }
+
+/// Files of a pattern that are looked at one by one.
+const MAX_MATCHED: usize = 64;
 
 /// Longer patches are not looked into.
 const MAX_PATCH: u64 = 4 << 20;

@@ -1,9 +1,31 @@
 //! Questions that need not be asked where somebody else enforces the rules that they are about.
 
-use super::call::UnknownPart;
-use super::rules::{Action, FileRules, GuardRules, ToolRule};
+use super::call::{Advice, Finding, UnknownPart};
+use super::comparison_log::ComparisonLog;
+use super::rules::{Action, FileQuery, FileRules, FileUsage, GuardRules, ToolRule};
 use conclaude_core::dialect::claude::tools::SHELL;
-use conclaude_core::rule::Rule;
+use conclaude_core::file_pattern::Location;
+use conclaude_core::rule::{OWN_FILES, Rule};
+use conclaude_os::budget::Budget;
+
+/// A question about a command of ours that runs outside of the sandbox, where another program may have our name.
+#[must_use]
+pub fn doubtful_program(path: &str) -> Finding {
+    Finding {
+        action: Action::Ask,
+        reason: format!(
+            "`conclaude des` runs outside of the sandbox, and `conclaude` is {path} here, which commands may write."
+        ),
+        advice: Advice::both(
+            "Ask the user.",
+            "Allow it if that is conclaude. `conclaude install --enforce` protects it from then on.",
+        ),
+        about: None,
+        origin: Rule::built_in(OWN_FILES),
+        matched: path.to_owned(),
+        unknown: None,
+    }
+}
 
 impl GuardRules {
     /// The first rule that a question is about and that nobody else enforces. None if there is no need to ask.
@@ -18,7 +40,11 @@ impl GuardRules {
             concerned.map(|rule| rule.origin.rule(&rule.written)).find(|rule| !is_enforced(rule))
         };
         let reading = || of_files(&self.unreadable);
-        let writing = || of_files(&self.uneditable);
+        let own = || {
+            let own = Rule::built_in(OWN_FILES);
+            if is_enforced(&own) { None } else { Some(own) }
+        };
+        let writing = || of_files(&self.uneditable).or_else(own);
         // Unknown commands may be any that a rule is against.
         let could_match = |rule: &&ToolRule| {
             rule.action != Action::Allow && rule.agents.include(agent) && rule.is_for_tool(SHELL)
@@ -34,6 +60,24 @@ impl GuardRules {
             UnknownPart::Commands => of_commands().or_else(reading).or_else(writing),
         }
     }
+
+    /// The first of some files that is protected from reading or from writing, and that nobody else keeps from it.
+    pub fn first_unkept<'l>(
+        &self,
+        named: &'l [Location],
+        agent: &str,
+        is_kept: &dyn Fn(&Location, bool) -> bool,
+    ) -> Option<&'l Location> {
+        let budget = Budget::unlimited();
+        let query =
+            FileQuery { agent, usage: FileUsage::Other, log: ComparisonLog::Nothing, budget: &budget };
+        let is_unkept = |location: &Location, writes: bool| {
+            let rules = if writes { &self.uneditable } else { &self.unreadable };
+            rules.protecting(location, &query).is_some() && !is_kept(location, writes)
+        };
+        named.iter().find(|location| is_unkept(location, false) || is_unkept(location, true))
+    }
+
     /// The message of a rule for files.
     pub fn message_of(&self, rule: &Rule) -> Option<&str> {
         let rules = self.unreadable.0.iter().chain(&self.uneditable.0);

@@ -1,7 +1,7 @@
 //! The arguments of a program that is not known: which of them may be files, and what it may do to them.
 
 use super::call::ToolCall;
-use super::open_questions::{is_protected_by, named_word};
+use super::open_questions::{NamedFiles, is_protected_by, joined, named_files};
 use super::resolve::Touch;
 use super::rules::GuardRules;
 use shell_effects::Base;
@@ -66,27 +66,28 @@ const OUTPUTS: &[&str] = &[
     "write",
 ];
 
-/// The first argument that names a protected file.
+/// The arguments that name protected files.
 pub(super) fn protected(
     rules: &GuardRules,
     call: &ToolCall<'_>,
     bases: &[Base],
     words: &[String],
-) -> Option<String> {
+) -> Option<NamedFiles> {
     let arguments = words.iter().skip(1);
     let before = words.iter().map(String::as_str);
     // A word with spaces is prose, such as a title.
-    let mut arguments = arguments.zip(before).filter(|(word, _)| !word.contains(char::is_whitespace));
-    arguments.find_map(|(word, before)| {
+    let arguments = arguments.zip(before).filter(|(word, _)| !word.contains(char::is_whitespace));
+    joined(arguments.filter_map(|(word, before)| {
         let (text, usage) = named_by(word, before)?;
-        named_word(call, bases, text, &|touch| is_against(rules, call, usage, touch))
-    })
+        named_files(call, bases, text, &|touch| is_against(rules, call, usage, touch))
+    }))
 }
 
 /// What of a word may name a file, and what for.
 fn named_by<'a>(word: &'a str, before: &str) -> Option<(&'a str, Usage)> {
     match word.strip_prefix('-') {
-        None => Some((word, usage_after(before))),
+        // `@FILE` is a file of arguments.
+        None => Some((word.strip_prefix('@').unwrap_or(word), usage_after(before))),
         Some(option) => match option.split_once('=') {
             Some((name, value)) => Some((value, usage_by_name(name))),
             None if option.starts_with('-') => None,
@@ -125,6 +126,11 @@ fn usage_by_name(name: &str) -> Usage {
 
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     name.split(['-', '_', '.']).filter(|part| !part.is_empty())
+}
+
+/// Whether a file that a pattern matches is protected.
+pub(super) fn may_harm(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> bool {
+    is_against(rules, call, Usage::Any, touch)
 }
 
 fn is_against(rules: &GuardRules, call: &ToolCall<'_>, usage: Usage, touch: &Touch) -> bool {

@@ -35,7 +35,7 @@ fn full() -> Value {
             "uneditableFiles": ["a", { "pattern": "x", "message": "m", "agent": "a", "outside": true, "overridable": true }],
             "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true },
             "toolUsageValidation": [{
-                "tool": "Bash", "pattern": "x", "access": "delete", "outside": true, "exact": true, "without": ["--dry-run"],
+                "tool": "Bash", "pattern": "x", "access": "delete", "outside": true, "exact": true, "known": true, "without": ["--dry-run"],
                 "sqlUnless": "* where *", "commandPattern": "git push", "sqlPattern": "drop *", "options": ["-f", "--force"], "caseInsensitive": true,
                 "matchMode": "prefix", "action": "block", "message": "m", "agent": "a", "overridable": false,
             }],
@@ -58,7 +58,11 @@ fn full() -> Value {
         "audit": { "enabled": true, "required": false, "maxFileBytes": 4096, "output": "never" },
         "telemetry": {
             "endpoint": "http://localhost:4318", "headers": { "authorization": "Bearer ${TOKEN}" }, "protocol": "http/json",
-            "signals": ["logs", "traces"], "output": true,
+            "signals": ["logs", "traces", "metrics"], "output": true, "resource": { "team": "${TEAM}" },
+        },
+        "budget": {
+            "session": { "cost": 20, "tokens": "5M" }, "agent": { "toolCalls": 200, "minutes": 0.5, "tokens": "500k" },
+            "day": { "cost": 100.5, "tokens": 20 }, "at": "80%", "then": "block",
         },
         "report": { "prices": { "m*": { "input": 3, "output": 15.5, "cacheRead": 0.3, "cacheWrite": 3.75, "cacheWrite1h": 6 }, "n": null } },
     })
@@ -74,7 +78,7 @@ fn keys_for_anchors_are_free_at_every_level_and_names_are_names() {
         let Some(map) = config.pointer_mut(&pointer).unwrap().as_object_mut() else { continue };
         map.insert("x-any".into(), json!([{"thing": 1}]));
         check(&config).unwrap();
-        let is_named = ["/commands", "/env", "/evidence", "/headers", "/prices"]
+        let is_named = ["/commands", "/env", "/evidence", "/headers", "/prices", "/resource"]
             .iter()
             .any(|names| pointer.ends_with(names));
         let loaded = ConclaudeConfig::parse(&config.to_string(), Path::new("x"));
@@ -103,8 +107,8 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
 /// Values of every type, among them some that look like another.
 fn values() -> Vec<Value> {
     let words = [
-        "", " ", "5", "true", "null", "~", "5m", "0m", "5x", "warn", "block", "first", "Stop", "A", "tdd-14",
-        "tdd",
+        "", " ", "5", "5k", "1.5M", "80%", "true", "null", "~", "5m", "0m", "5x", "warn", "block", "first",
+        "Stop", "A", "tdd-14", "tdd",
     ];
     let others = [
         json!(null),

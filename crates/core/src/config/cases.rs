@@ -12,7 +12,7 @@ use super::diagnose::{self, ConfigError, InvalidFile};
 use super::parse::is_free_key;
 use super::schema::indented;
 use super::shapes::{Either, Entries, ReadFrom, Shorthand, TextOr, ValueKind};
-use super::{Bounded, NonBlank};
+use super::{Bounded, ClientName, NonBlank};
 use crate::event::{self, EventKind};
 use crate::yaml::{self, Located, Node};
 
@@ -50,6 +50,9 @@ pub struct Case {
     pub name: NonBlank,
     /// The event, such as `PreToolUse` or `preToolUse`.
     pub event: EventName,
+    /// The client whose event it is: `claude`, `codex`, `copilot`, `qwen` or `gemini`. Its names of tools count beside ours. Default:
+    /// that of `--client`, else `claude`.
+    pub client: Option<ClientName>,
     /// The subagent that causes it. Default: the main thread.
     pub agent: Option<NonBlank>,
     /// The tool, at the events of one. Default: `Bash`.

@@ -9,6 +9,7 @@ use super::shapes::{Either, Entries, List};
 use super::values::{InvalidValue, Seconds};
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{fields, file_matcher};
+use crate::dialect::own_event;
 use crate::event::{Changes, EventKind, Subject};
 use crate::pattern::{MatchMode, Pattern, PatternError};
 
@@ -331,7 +332,8 @@ impl EventConfig {
 
     pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<Remark>) {
         let section = event.row().section;
-        if !event.is_known() {
+        let is_of_a_client = own_event(|row| row.section == section).is_some();
+        if !event.is_known() && !is_of_a_client {
             let what = format!("{section}: this version of conclaude knows no event {event}");
             found.push(Remark::new([section], what).because("its commands run if Claude Code has it"));
         }

@@ -97,7 +97,7 @@ pub struct ContextRuleConfig {
     pub pattern: RegexText,
     /// The text. `@path` in it is replaced by that file of the project.
     pub prompt: NonBlank,
-    /// Default: `true`.
+    /// Whether the rule counts. Default: `true`.
     pub enabled: Option<bool>,
     /// Whether upper and lower case of ASCII are the same. Default: `false`.
     pub case_insensitive: Option<bool>,

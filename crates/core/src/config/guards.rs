@@ -233,6 +233,8 @@ pub struct ToolRuleConfig {
     pub exact: Option<bool>,
     /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
     pub command_pattern: Option<CommandGlob>,
+    /// Whether `commandPattern` is compared only with what is known. A word that is not known before the command runs is not asked about. Default: `false`.
+    pub known: Option<bool>,
     /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
     pub sql_pattern: Option<CommandGlob>,
     /// A glob over statements that `sqlPattern` does not mean: `* where *`.

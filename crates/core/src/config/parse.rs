@@ -14,8 +14,8 @@ use crate::yaml::{self, Node, Spanned, SyntaxError, Text, ValueError};
 /// Keys with this prefix are free, for YAML anchors: they have no meaning.
 const FREE_PREFIX: &str = "x-";
 
-/// Below these, keys are names: of agents and tools, of variables, of phases, of headers, of models. There `x-ray` is one of them.
-const NAMES: [&str; 5] = ["commands", "env", "evidence", "headers", "prices"];
+/// Below these, keys are names: of agents and tools, of variables, of phases, of headers, of models, of attributes. There `x-ray` is one of them.
+const NAMES: [&str; 6] = ["commands", "env", "evidence", "headers", "prices", "resource"];
 
 impl ConclaudeConfig {
     /// Reads the config from its text, and checks the patterns of every section.

@@ -16,7 +16,7 @@ const MAX_PRICE: f64 = 1e6;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReportConfig {
-    /// What tokens cost, by a glob over the model's name: the first that matches counts. Without it no cost is shown.
+    /// What tokens cost, by a glob over the model's name: the first that matches counts. Other models of Claude have list prices.
     pub prices: Option<PriceTable>,
 }
 

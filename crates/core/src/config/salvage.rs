@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{ConclaudeConfig, ConfigError, GUARD_KEYS, GuardKey, GuardSubject, PACKS};
+use super::{BUDGET, ConclaudeConfig, ConfigError, GUARD_KEYS, GuardKey, GuardSubject, PACKS};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::ALL;
 use crate::text::nearest;
@@ -54,7 +54,7 @@ impl SkippedValue {
     }
 }
 
-/// Keeps guards and rules for permissions, what they extend, and notifications, since those may show the error to the user. `None`
+/// Keeps guards and rules for permissions, what they extend, budgets, and notifications, since those may show the error to the user. `None`
 /// if nothing can be said about the file but that it is wrong.
 pub(super) fn salvage(tree: Spanned<Node>) -> Option<SalvagedConfig> {
     let span = tree.span;
@@ -89,7 +89,7 @@ impl Sieve {
                 (PACKS, Node::Map(packs)) if is_first => {
                     Some(Spanned { value: Node::Map(switches(packs)), span: value.span })
                 }
-                ("notifications", node) => {
+                ("notifications" | BUDGET, node) => {
                     let value = Spanned { value: node, ..value };
                     if fits(&[&name], value.clone()) { Some(value) } else { None }
                 }

@@ -8,7 +8,8 @@ use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{
-    BoolDeserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
+    BoolDeserializer, F64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer,
+    U64Deserializer,
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -39,6 +40,12 @@ impl ReadFrom for bool {
 }
 
 impl ReadFrom for u64 {
+    fn reads(kind: ValueKind) -> bool {
+        kind == ValueKind::Number
+    }
+}
+
+impl ReadFrom for f64 {
     fn reads(kind: ValueKind) -> bool {
         kind == ValueKind::Number
     }
@@ -125,6 +132,10 @@ where
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
         Self::read(ValueKind::Number, U64Deserializer::new(number))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+        Self::read(ValueKind::Number, F64Deserializer::new(number))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {

@@ -13,26 +13,32 @@ use super::{NonBlank, Remark};
 /// More than any collector asks for.
 const MAX_HEADERS: usize = 20;
 
-/// Sending decisions to an OpenTelemetry collector, after the hook has answered. They leave this machine: see docs/fleet.md.
+/// The attribute of the resource by which everything of conclaude is found.
+pub const SERVICE_NAME: &str = "service.name";
+
+/// Sending decisions to an OpenTelemetry collector, after the hook has answered. They leave this machine: see docs/explanation/fleet.md.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TelemetryConfig {
-    /// The URL of the collector, such as `http://localhost:4318`; `/v1/logs` and `/v1/traces` are added. Without it nothing is
-    /// sent.
+    /// The URL of the collector, such as `http://localhost:4318`; `/v1/logs`, `/v1/traces` and `/v1/metrics` are added. Without it
+    /// nothing is sent.
     pub endpoint: Option<Endpoint>,
     /// Headers of every request. `${NAME}` becomes that environment variable, so that the file holds no secret.
     pub headers: Option<Headers>,
     /// OTLP over HTTP in JSON is the only one, and the default.
-    pub protocol: Option<Protocol>,
-    /// What is sent. Default: both.
+    pub protocol: Option<TelemetryProtocol>,
+    /// What is sent. Default: all.
     pub signals: Option<List<Signal, 0, 20>>,
+    /// Attributes of the resource, such as `team`. `${NAME}` becomes that environment variable. They win over
+    /// `OTEL_RESOURCE_ATTRIBUTES`.
+    pub resource: Option<Headers>,
     /// Whether exported records contain the output of failed commands. Default: false.
     pub output: Option<bool>,
 }
 
 /// How requests are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub enum Protocol {
+pub enum TelemetryProtocol {
     /// The same port as OTLP/HTTP in protobuf, 4318.
     #[serde(rename = "http/json")]
     HttpJson,
@@ -115,16 +121,19 @@ pub enum Signal {
     Logs,
     /// A span for each decision below that of Claude Code, and one for each command below it.
     Traces,
+    /// Counts of decisions, durations of hooks and commands, tokens and their cost.
+    Metrics,
 }
 
 impl Signal {
-    pub const ALL: [Signal; 2] = [Signal::Logs, Signal::Traces];
+    pub const ALL: [Signal; 3] = [Signal::Logs, Signal::Traces, Signal::Metrics];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Signal::Logs => "logs",
             Signal::Traces => "traces",
+            Signal::Metrics => "metrics",
         }
     }
 
@@ -134,11 +143,12 @@ impl Signal {
         match self {
             Signal::Logs => "/v1/logs",
             Signal::Traces => "/v1/traces",
+            Signal::Metrics => "/v1/metrics",
         }
     }
 }
 
-/// The name of a header.
+/// The name of a header, or of an attribute of the resource.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = HeaderName::PATTERN))]
@@ -206,8 +216,8 @@ impl TelemetryConfig {
 
     pub(super) fn warnings(&self, is_audited: bool, found: &mut Vec<Remark>) {
         let Some(endpoint) = &self.endpoint else {
-            // `output` alone is for `audit export --jsonl`.
-            if self.output.is_some() {
+            // `output` alone is for `audit export --jsonl`, `resource` alone for `audit export --otlp URL`.
+            if self.output.is_some() || self.resource.is_some() {
                 return;
             }
             found.push(Remark::new(["telemetry"], "telemetry: without `endpoint` nothing is sent"));
@@ -221,22 +231,32 @@ impl TelemetryConfig {
             let what = "telemetry: `endpoint` is http on another machine: decisions, and `headers`, can be read on the way";
             found.push(Remark::new(["telemetry", "endpoint"], what).help("use https"));
         }
-        for (name, value) in self.headers.iter().flat_map(Headers::iter) {
-            let wrong = if value.contains(char::is_control) {
-                "has control characters: it cannot be sent"
-            } else if value.rsplit_once("${").is_some_and(|(_, last)| !last.contains('}')) {
-                "has `${` without `}`: it cannot be sent"
-            } else {
-                continue;
-            };
-            let what = format!("telemetry: the header {name} {wrong}");
-            found.push(Remark::new(["telemetry", "headers", name], what));
-        }
+        self.warn_of_values(found);
         if self.signals().is_empty() {
             found.push(Remark::new(
                 ["telemetry", "signals"],
                 "telemetry: `signals` is empty: nothing is sent",
             ));
+        }
+    }
+
+    /// Values of headers and attributes that cannot be sent.
+    fn warn_of_values(&self, found: &mut Vec<Remark>) {
+        let sections = [("headers", "header", &self.headers), ("resource", "attribute", &self.resource)];
+        for (section, what, values) in sections {
+            for (name, value) in values.iter().flat_map(Headers::iter) {
+                let wrong = if section == "resource" && name == SERVICE_NAME {
+                    "stays `conclaude`: use another, such as `service.namespace`"
+                } else if value.contains(char::is_control) {
+                    "has control characters: it cannot be sent"
+                } else if value.rsplit_once("${").is_some_and(|(_, last)| !last.contains('}')) {
+                    "has `${` without `}`: it cannot be sent"
+                } else {
+                    continue;
+                };
+                let what = format!("telemetry: the {what} {name} {wrong}");
+                found.push(Remark::new(["telemetry", section, name], what));
+            }
         }
     }
 }

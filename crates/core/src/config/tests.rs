@@ -270,7 +270,7 @@ frobnicate: 1
     20 | frobnicate: 1
        | ^^^^^^^^^^ not a key of this section
        |
-       = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, and events in camelCase, such as `subagentStop`
+       = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `packs`, `report`, `enforce`, `clients`, `budget`, and events in camelCase, such as `subagentStop`
     "#
     );
 }

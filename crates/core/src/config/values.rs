@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::shapes::{Either, ReadFrom, ValueKind};
+use crate::dialect::UnknownClient;
 
 /// Why a value is not accepted.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -20,6 +21,10 @@ pub enum InvalidValue {
     Number { number: u32, min: u32, max: u32 },
     #[error("{number} is out of range: expected a number from 0 to {max}")]
     Price { number: f64, max: f64 },
+    #[error("expected a number above 0, or one with `k` or `M` such as `500k`")]
+    Amount,
+    #[error("expected 1 to 100 percent, such as `80%`")]
+    Percent,
     #[error("expected {min} to {max} seconds, or a text such as `90s`, `5m` or `1h`")]
     Seconds { min: u32, max: u32 },
     #[error("{0:?} is not below the folder of the config: expected a relative path without `..`")]
@@ -32,10 +37,12 @@ pub enum InvalidValue {
     Variable(String),
     #[error("a value of the environment cannot contain a NUL character")]
     Nul,
-    #[error("{0:?} is not the name of a header")]
+    #[error("{0:?} is not the name of a header or attribute")]
     Header(String),
     #[error("`{0}` is not a hook event")]
     Event(String),
+    #[error("{0}")]
+    Client(UnknownClient),
     #[error("duplicate phase `{0}`")]
     DuplicatePhase(String),
 }

@@ -113,7 +113,8 @@ impl AnswerForms {
             Decided::Told(reason) => Some(reason),
             Decided::Answered => None,
         };
-        let context: Vec<&str> = told.into_iter().chain(result.context.as_deref()).collect();
+        let given = if reply.takes_context { result.context.as_deref() } else { None };
+        let context: Vec<&str> = told.into_iter().chain(given).collect();
         if !context.is_empty() {
             let context = fit(&context.join("\n"));
             match self.context {

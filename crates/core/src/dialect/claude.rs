@@ -1,7 +1,8 @@
 //! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
+use super::agents::AgentFacts;
 use super::tool::McpSpelling;
-use super::{AgentCallLink, Answer, Asking, Dialect, LogLines, ProjectFolder};
+use super::{Answer, Asking, Dialect, LogLines, ProjectFolder};
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::EventKind;
@@ -19,6 +20,7 @@ pub mod prompt;
 mod render;
 pub mod sample;
 pub mod sandbox;
+mod settings;
 pub mod tags;
 pub mod tools;
 pub mod transcript;
@@ -33,6 +35,7 @@ pub const DIALECT: Dialect = Dialect {
     title: "Claude Code",
     // The table of our own events.
     events: &[],
+    missing: &[],
     sends: |_| true,
     fields: &[],
     tools: &[],
@@ -40,12 +43,13 @@ pub const DIALECT: Dialect = Dialect {
     complete: |event, _| event,
     ignores: |_, _| None,
     project: ProjectFolder::Variable,
-    has_session_per_agent: false,
-    agent_call: AgentCallLink::Files,
+    agents: AgentFacts::IN_FILES,
     asking: Asking::ByMode,
+    changes_input: true,
     types_unseen: false,
     log: LogLines::Always,
     render: |reply| render(reply.called, reply.result, reply.log_lines),
+    settings: settings::SETTINGS,
 };
 
 /// Reads and checks the payload of the event that was called.

@@ -2,20 +2,24 @@
 
 use serde_json::Value;
 
+use super::agents::{AgentCallLink, AgentFacts, AgentsAtStop};
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, text};
+use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
 mod events;
+mod settings;
 mod tools;
+mod trust;
 
 pub const DIALECT: Dialect = Dialect {
     name: "codex",
     title: "Codex",
     events: events::EVENTS,
+    missing: &[],
     sends,
     fields: &[],
     tools: tools::TOOLS,
@@ -23,14 +27,19 @@ pub const DIALECT: Dialect = Dialect {
     complete,
     ignores: |_, _| None,
     project: ProjectFolder::Process,
-    has_session_per_agent: false,
-    agent_call: AgentCallLink::TaskName(task_name),
+    agents: AgentFacts {
+        call: AgentCallLink::TaskName(task_name),
+        at_stop: AgentsAtStop::Dropped,
+        ..AgentFacts::IN_FILES
+    },
     // `ask` is unsupported, and the tool runs.
     asking: Asking::Never,
+    changes_input: true,
     // `write_stdin` fires no event.
     types_unseen: true,
     log: LogLines::OnRequest,
     render: |reply| FORMS.render(reply),
+    settings: settings::SETTINGS,
 };
 
 /// An answer with a field that it does not know is void as a whole.

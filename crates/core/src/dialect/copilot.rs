@@ -1,19 +1,22 @@
 //! GitHub Copilot CLI, as observed in version 1.0.102. It also runs the hooks of a project's `.claude/settings.json`.
 
+use super::agents::{AgentCallLink, AgentFacts, AgentsAtStop};
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, Renamed, text};
+use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, Renamed, text};
 use crate::event::EventKind;
 
 mod events;
+mod settings;
 mod tools;
 
 pub const DIALECT: Dialect = Dialect {
     name: "copilot",
     title: "Copilot",
     events: events::EVENTS,
+    missing: &[],
     sends,
     fields: FIELDS,
     tools: tools::TOOLS,
@@ -21,12 +24,18 @@ pub const DIALECT: Dialect = Dialect {
     complete,
     ignores,
     project: ProjectFolder::Variable,
-    has_session_per_agent: true,
-    agent_call: AgentCallLink::Prompt,
+    agents: AgentFacts {
+        has_own_session: true,
+        call: AgentCallLink::Prompt,
+        at_stop: AgentsAtStop::Unknown,
+        ..AgentFacts::IN_FILES
+    },
     asking: Asking::Always,
+    changes_input: true,
     types_unseen: false,
     log: LogLines::OnRequest,
     render: |reply| FORMS.render(reply),
+    settings: settings::SETTINGS,
 };
 
 /// With exit 2 the model is not told why.

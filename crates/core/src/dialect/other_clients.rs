@@ -44,3 +44,16 @@ pub fn is_foreign(line: &Value) -> bool {
     let has_object = |name: &str| line.get(name).is_some_and(Value::is_object);
     (has_object("payload") || has_object("data")) && !has("sessionId") && !has("uuid") && !has("message")
 }
+
+/// The task of a subagent in a line of Codex's transcript. OpenAI's service may have encrypted it: then it is no prompt that
+/// anybody could read.
+pub fn task(line: &Value) -> Option<String> {
+    let payload = line.get("payload")?;
+    if payload.get("type")?.as_str() != Some("agent_message") {
+        return None;
+    }
+    let parts = payload.get("content")?.as_array()?;
+    let texts = parts.iter().filter_map(|part| part.get("encrypted_content")?.as_str());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    if text.is_empty() { None } else { Some(text) }
+}

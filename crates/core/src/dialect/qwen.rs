@@ -1,19 +1,22 @@
 //! Qwen Code, as observed in version 0.24.4.
 
+use super::agents::{AgentCallLink, AgentFacts};
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{AgentCallLink, Asking, Dialect, Fields, LogLines, ProjectFolder, text};
+use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
 use crate::event::EventKind;
 
 mod events;
+mod settings;
 mod tools;
 
 pub const DIALECT: Dialect = Dialect {
     name: "qwen",
     title: "Qwen Code",
     events: events::EVENTS,
+    missing: events::MISSING,
     sends,
     fields: &[],
     tools: tools::TOOLS,
@@ -21,12 +24,13 @@ pub const DIALECT: Dialect = Dialect {
     complete,
     ignores,
     project: ProjectFolder::Variable,
-    has_session_per_agent: false,
-    agent_call: AgentCallLink::Id(call_id),
+    agents: AgentFacts { is_named_at_start: true, call: AgentCallLink::Id(call_id), ..AgentFacts::IN_FILES },
     asking: Asking::Always,
+    changes_input: false,
     types_unseen: false,
     log: LogLines::OnRequest,
     render: |reply| FORMS.render(reply),
+    settings: settings::SETTINGS,
 };
 
 const FORMS: AnswerForms = AnswerForms {
@@ -47,12 +51,13 @@ fn sends(fields: &Fields) -> bool {
 }
 
 fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
+    take_model_content(fields);
     // The other id is of no use: agents are named after this one.
     if let Some(id) = fields.get("tool_call_id").cloned() {
         fields.insert("tool_use_id".into(), id);
     }
     if let Some(id) = text(fields, "agent_id").map(str::to_owned) {
-        if let Some((name, _)) = id.rsplit_once(CALL)
+        if let Some(name) = name_in(&id)
             && text(fields, "agent_type").is_none()
         {
             fields.insert("agent_type".into(), name.into());
@@ -65,9 +70,12 @@ fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
 }
 
 /// The id of an agent is its type and the id of its call.
+fn name_in(agent_id: &str) -> Option<&str> {
+    agent_id.rsplit_once(CALL).map(|(name, _)| name)
+}
+
 fn call_id(agent_id: &str) -> Option<&str> {
-    let (name, _) = agent_id.rsplit_once(CALL)?;
-    agent_id.get(name.len() + 1..)
+    agent_id.get(name_in(agent_id)?.len() + 1..)
 }
 
 /// The subagent's transcript: `…/subagents/<session>/agent-<agent>.jsonl` beside `…/chats/<session>.jsonl`. In the foreground the

@@ -27,6 +27,12 @@ impl Tool {
     pub const fn in_directory(self, field: &'static str) -> Tool {
         Tool { directory: Some(field), ..self }
     }
+
+    /// Whether its input may be a patch, to which rules for files that are written apply too.
+    #[must_use]
+    pub fn takes_patches(&self) -> bool {
+        self.fields.iter().any(|(_, ours)| *ours == tools::PATCH)
+    }
 }
 
 /// How a client names the tools of MCP servers. `mcp__server__tool` is the same for all.
@@ -37,16 +43,35 @@ pub enum McpSpelling {
     Joined { prefix: &'static str, joints: &'static [char] },
 }
 
+/// The tools of MCP servers in a matcher.
+pub(super) enum McpMatcher {
+    /// Under our names.
+    Ours,
+    /// They start with this.
+    Prefix(&'static str),
+    /// Nothing tells them from others.
+    Everything,
+}
+
 /// A name has no more readings than this.
 const MAX_SPLITS: usize = 16;
 
 impl McpSpelling {
+    pub(super) fn matcher(&self) -> McpMatcher {
+        match self {
+            McpSpelling::Ours => McpMatcher::Ours,
+            McpSpelling::Joined { prefix: "", .. } => McpMatcher::Everything,
+            McpSpelling::Joined { prefix, .. } => McpMatcher::Prefix(prefix),
+        }
+    }
+
     /// The names that a tool may have for us.
     fn readings(&self, name: &str) -> Vec<String> {
         let McpSpelling::Joined { prefix, joints } = self else { return Vec::new() };
-        let Some(rest) = name.strip_prefix(prefix).filter(|_| !name.starts_with(mcp::PREFIX)) else {
+        if name.starts_with(mcp::PREFIX) {
             return Vec::new();
-        };
+        }
+        let Some(rest) = name.strip_prefix(prefix) else { return Vec::new() };
         let splits = rest.match_indices(*joints).filter_map(|(at, joint)| {
             let (server, tool) = (rest.get(..at)?, rest.get(at + joint.len()..)?);
             if server.is_empty() || tool.is_empty() { None } else { Some(mcp::name(server, tool)) }

@@ -1,5 +1,7 @@
 //! From a client's payload to an event with our names.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::Value;
 
 use super::tool::{self, ToolNames};
@@ -50,16 +52,23 @@ fn fill(kind: EventKind, fields: &mut Fields) {
     for (name, value) in required {
         fields.entry(*name).or_insert_with(|| Value::from(*value));
     }
-    // A call without an id is known by its time.
     if kind == EventKind::PreToolUse
         && super::text(fields, "tool_use_id").is_none()
-        && let Some(time) = fields.get("timestamp").map(ToString::to_string)
+        && let Some(id) = call_id(fields)
     {
-        fields.insert("tool_use_id".into(), format!("at-{}", time.trim_matches('"')).into());
+        fields.insert("tool_use_id".into(), id.into());
     }
     if fields.get("tool_input").is_some_and(|input| !input.is_object()) {
         fields.remove("tool_input");
     }
+}
+
+/// A call without an id is known by its time, and by its input where several are made at once.
+fn call_id(fields: &Fields) -> Option<String> {
+    let time = fields.get("timestamp")?.to_string();
+    let mut hasher = DefaultHasher::new();
+    fields.get("tool_input").map(ToString::to_string).hash(&mut hasher);
+    Some(format!("at-{}-{:08x}", time.trim_matches('"'), hasher.finish() as u32))
 }
 
 const UNKNOWN: &str = "unknown";
@@ -86,10 +95,61 @@ impl Event {
     pub fn with_tool_input(&self, input: &Fields) -> Result<Event, PayloadError> {
         let mut input = input.clone();
         rename(&mut input, &self.tool.renamed);
+        self.with([("tool_input", input.into())])
+    }
+
+    /// The same event with other fields.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn with<const N: usize>(&self, changed: [(&str, Value); N]) -> Result<Event, PayloadError> {
         let mut fields = self.fields.clone();
-        fields.insert("tool_input".into(), input.into());
+        fields.extend(changed.map(|(name, value)| (name.to_owned(), value)));
         let Event { client, called, client_event, ref tool, .. } = *self;
         let tool = ToolNames::clone(tool);
         Ok(Event { client, called, client_event, tool, ..Event::of(self.kind, fields)? })
+    }
+
+    /// An event of ours as if the client had sent it. Tools may have the client's names.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn sample(
+        client: &'static Dialect,
+        kind: EventKind,
+        mut fields: Fields,
+    ) -> Result<Event, PayloadError> {
+        if !client.is_translated() {
+            return Event::of(kind, fields);
+        }
+        let row = client.row(kind);
+        let called = match row.and_then(|row| row.tool) {
+            Some(_) => EventKind::PreToolUse,
+            None => kind,
+        };
+        let client_event = row.map_or(kind.name(), |row| row.name);
+        let tool = tool::translate(client, &mut fields);
+        Ok(Event { client, called, client_event, tool, ..Event::of(kind, fields)? })
+    }
+
+    /// The start of the agent that this event calls.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn start_of_agent(&self, id: &str, name: &str) -> Result<Event, PayloadError> {
+        let common = ["session_id", "transcript_path", "cwd", "timestamp"];
+        let common =
+            common.into_iter().filter_map(|name| Some((name.to_owned(), self.fields.get(name)?.clone())));
+        let kind = EventKind::SubagentStart;
+        let own = [("hook_event_name", kind.name()), ("agent_id", id), ("agent_type", name)];
+        let mut fields: Fields =
+            common.chain(own.map(|(name, value)| (name.to_owned(), value.into()))).collect();
+        fill(kind, &mut fields);
+        Ok(Event {
+            client: self.client,
+            called: kind,
+            client_event: self.client_event,
+            ..Event::of(kind, fields)?
+        })
     }
 }

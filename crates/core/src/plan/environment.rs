@@ -26,21 +26,30 @@ const RENAMED: [(&str, &str); 4] = [
     ("subagent_type", "SUBAGENT_TYPE"),
 ];
 
-/// Names that are not fields of a payload.
-const OWN: [&str; 13] = [
-    "CLIENT_TOOL_NAME",
-    "CONFIG_DIR",
-    "TOOL_INPUT",
-    "TOOL_OUTPUT",
-    "TOOL_TIMESTAMP",
-    "SUBAGENT_NAME",
-    "AGENT_TRANSCRIPT_PATH",
-    "DES_STEP_FILE",
-    "DES_AGENT",
-    "DES_COMMAND",
-    "DES_PROJECT_ID",
-    "FILE_PATH",
-    "COMMAND",
+/// Names that are not, or not only, fields of a payload, and what their values are.
+pub const OWN: [(&str, &str); 22] = [
+    ("SUBAGENT_NAME", "The subagent's name: its type, else its id, else `unknown`."),
+    ("SUBAGENT_TYPE", "The subagent's type, where it is known."),
+    ("AGENT_ID", "The subagent's id."),
+    ("AGENT_TRANSCRIPT_PATH", "The subagent's transcript."),
+    ("AGENT_NAME", "As `CONCLAUDE_SUBAGENT_NAME`, for scripts of conclaude 0.2."),
+    ("SKILL_NAME", "As `CONCLAUDE_SUBAGENT_NAME`, for scripts of conclaude 0.2."),
+    ("CLIENT", "The client that called: `claude`, `codex`, `copilot`, `qwen` or `gemini`."),
+    ("CLIENT_TOOL_NAME", "The tool's name in that client, where it is another than Claude Code's."),
+    ("CONFIG_DIR", "The folder of the project's config; without one, of your own."),
+    ("COMMAND_ID", "Marks the processes of one command, so that a timeout finds all of them."),
+    ("FILES", "The changed files that `files` covers, one per line."),
+    ("FILE_PATH", "The file of the tool call."),
+    ("COMMAND", "The shell command of the tool call."),
+    ("TOOL_INPUT", "The whole input of the tool, as JSON."),
+    ("TOOL_OUTPUT", "The whole answer of the tool, as JSON."),
+    ("TOOL_TIMESTAMP", "When this command was started."),
+    ("COMMAND_NAME", "The slash command of the prompt, without the slash."),
+    ("COMMAND_ARGS", "What follows the slash command."),
+    ("DES_STEP_FILE", "The marker `DES-STEP-FILE` of a gated agent."),
+    ("DES_AGENT", "The marker `DES-AGENT` of a gated agent."),
+    ("DES_COMMAND", "The marker `DES-COMMAND` of a gated agent."),
+    ("DES_PROJECT_ID", "The marker `DES-PROJECT-ID` of a gated agent."),
 ];
 
 /// What the markers of a gated agent say.
@@ -215,7 +224,7 @@ pub fn of_all() -> Vec<String> {
 
 /// Every variable that an event may have.
 fn known() -> BTreeSet<String> {
-    let own = OWN.iter().map(|name| format!("{PREFIX}{name}"));
+    let own = OWN.iter().map(|(name, _)| format!("{PREFIX}{name}"));
     let events = event::ALL.iter().flat_map(|event| of_event(*event));
     own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{
-    Enforcers, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Protocol, Reaction, Show,
+    BudgetConfig, Enforcers, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Protocol, Reaction, Show,
 };
 use crate::event::EventKind;
 use crate::finding::Finding;
@@ -129,6 +129,8 @@ pub enum Action {
     /// Claude is asked to go on, with these words.
     Continue(String),
     Judge(JudgeConfig),
+    /// What was used is counted, and compared with the budget.
+    Budget(Box<BudgetConfig>),
     /// What the event changes in the state of its session.
     Remember(StateChange),
     /// The commands must have printed the path of the worktree that they made.
@@ -201,6 +203,7 @@ impl fmt::Display for Action {
             Action::Wait(_) => f.write_str("waiting for background agents"),
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),
+            Action::Budget(_) => f.write_str("the budget"),
             Action::Remember(StateChange::Call) => f.write_str("remembering the call"),
             Action::Remember(StateChange::Resumed) => f.write_str("noting that the agent is at work"),
             Action::Remember(StateChange::Prompt) => f.write_str("counting blocks from one again"),
@@ -251,7 +254,8 @@ impl Report {
             reports.push(Report::Denials);
         }
         let is_start = event == EventKind::SessionStart;
-        if is_start && enforcers.is_any() || event == EventKind::PostToolUse && enforcers.sandbox {
+        // A command that fails may have made files before.
+        if is_start && enforcers.is_any() || is_of_command && enforcers.sandbox {
             reports.push(Report::Enforcement);
         }
         reports

@@ -7,6 +7,7 @@ use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::markers;
 use conclaude_core::agent::Agent;
 use conclaude_core::config::{ConclaudeConfig, DesConfig};
+use conclaude_core::dialect::agents::AgentCallLink;
 use conclaude_core::dialect::claude::layout::derived_transcript;
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
@@ -61,7 +62,11 @@ pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig)
         GateSearch::Found(gate) => *gate,
         GateSearch::Nothing => return Actors { agent, ..Actors::default() },
         GateSearch::NoPrompt(looked_in) => {
-            let unknown_gate = why_unknown(&looked_in, settings, session);
+            let unknown_gate = match event.client.agents.call {
+                AgentCallLink::Files => why_unknown(&looked_in, settings, session),
+                // What Gate 1 let in would be linked with its agent.
+                _ => None,
+            };
             return Actors { agent, unknown_gate, ..Actors::default() };
         }
     };

@@ -1,7 +1,7 @@
 //! The whole of a call: the environment, the payload on stdin, what is handled of it, and the answer.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{HandledCall, handle_read, handle_stdin, panics, stdio, switch};
 use crate::install::registration::{self, RegisteredCall};
@@ -21,8 +21,6 @@ use conclaude_store::store::outbox;
 pub struct Environment {
     /// `CLAUDE_PROJECT_DIR`.
     pub project_dir: Option<PathBuf>,
-    /// The working directory, which is the project for a client that says nothing else.
-    pub process_dir: Option<PathBuf>,
     /// Commands and the judge run only if the user trusts the config.
     pub only_if_trusted: bool,
     /// Only the project's own config counts, not the user's and the local one.
@@ -41,19 +39,16 @@ impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
         let project_dir = std::env::var_os(variables::PROJECT_DIR).filter(|folder| !folder.is_empty());
-        Environment {
-            project_dir: project_dir.map(PathBuf::from),
-            process_dir: std::env::current_dir().ok(),
-            ..Environment::default()
-        }
+        Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
     }
 
     /// The same for a call of this client.
-    pub(super) fn of_client(&self, client: &Dialect) -> Cow<'_, Environment> {
+    pub(super) fn of_client(&self, client: &Dialect, call: &HookCall) -> Cow<'_, Environment> {
         match client.project {
             ProjectFolder::Variable => Cow::Borrowed(self),
             ProjectFolder::Process => {
-                Cow::Owned(Environment { project_dir: self.process_dir.clone(), ..self.clone() })
+                let project_dir = call.directory.as_ref().map(PathBuf::from);
+                Cow::Owned(Environment { project_dir, ..self.clone() })
             }
         }
     }
@@ -88,12 +83,23 @@ pub fn call(call: &HookCall) -> Exit {
 /// project's own registration where there is one, and runs nothing of a project that nobody trusts.
 #[must_use]
 pub fn call_if_trusted(call: &HookCall) -> Exit {
+    call_unless(call, registration::is_handled_by_project)
+}
+
+/// The whole of `conclaude <Event> --plugin`, which Claude Code's plugin calls: it defers to a registration in any settings, and runs
+/// nothing of a project that nobody trusts.
+#[must_use]
+pub fn call_of_plugin(call: &HookCall) -> Exit {
+    call_unless(call, registration::is_handled_by_settings)
+}
+
+fn call_unless(call: &HookCall, is_handled: fn(RegisteredCall<'_>) -> bool) -> Exit {
     answer(call, || {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
         let off = switch::off();
         let payload = if off.is_none() { stdio::payload(call.event) } else { Ok(Vec::new()) };
         match off {
-            _ if is_left_to_project(call.event, &payload, &environment) => {
+            _ if is_left(call, &payload, &environment, is_handled) => {
                 HandledCall::unread(call, Ok(HookResult::success()))
             }
             Some(value) => HandledCall::unread(call, Ok(switch::answer(call.event, &value))),
@@ -115,24 +121,42 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
     answer(call, || {
         let environment = Environment::of_process();
         let is_of_agent = names_agent || delivered != event;
-        if is_of_agent && is_left_to_project(delivered, &payload, &environment) {
+        let is_handled = registration::is_handled_by_project;
+        if is_of_agent && is_left(call, &payload, &environment, is_handled) {
             return HandledCall::unread(call, Ok(HookResult::success()));
         }
         handle_read(call, payload, &environment)
     })
 }
 
-/// Whether Claude Code calls the project's own registration for the event, which handles it then.
-fn is_left_to_project(
-    event: EventKind,
+/// Whether the client calls another registration for the event, which handles it then.
+fn is_left(
+    call: &HookCall,
     payload: &Result<Vec<u8>, InputError>,
     environment: &Environment,
+    is_handled: fn(RegisteredCall<'_>) -> bool,
 ) -> bool {
+    let (client, event) = (call.client.unwrap_or(&claude::DIALECT), call.event);
+    let environment = environment.of_client(client, call);
     let Some(project) = &environment.project_dir else { return false };
     let input = payload.as_deref().unwrap_or_default();
-    let CallFields { subject, session_id } = CallFields::read(event, input);
+    let kind = client.event(event.name()).map_or(event, |row| row.kind);
+    let CallFields { subject, session_id } = CallFields::read(kind, input);
     let (subject, session_id) = (subject.as_deref(), session_id.as_deref());
-    registration::is_handled_by_project(RegisteredCall { project, event, subject, session_id })
+    is_handled(RegisteredCall { client, project, event, subject, session_id })
+}
+
+/// Whether the client has called, or will call, its own registration for the same event: Copilot runs Claude Code's as well.
+pub(super) fn is_left_to_client(call: &HookCall, event: &Event, environment: &Environment) -> bool {
+    let client = event.client;
+    if call.client.is_some() || !client.settings.runs_claudes || environment.is_rehearsal {
+        return false;
+    }
+    let cwd = Path::new(event.payload.cwd());
+    let project = environment.project_dir.as_deref().unwrap_or(cwd);
+    let (subject, session_id) = (event.tool.client.as_deref(), Some(event.payload.session_id()));
+    let called = RegisteredCall { client, project, event: call.event, subject, session_id };
+    registration::is_handled_by_client(called)
 }
 
 /// An event as it is answered.
@@ -165,7 +189,8 @@ impl AnsweredEvent {
             LogLines::Never => false,
         };
         let log_lines = if is_logged { log_lines } else { &[] };
-        client.render(&Reply { called, name, result, renamed, log_lines })
+        let takes_context = client.row(called).is_some_and(|row| row.takes_context);
+        client.render(&Reply { called, name, result, takes_context, renamed, log_lines })
     }
 }
 

@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         let session = session_of(&event, &root, environment).within(budget);
         if let Some(why) = why_ignored(&event, &session) {
             log_start(&event, None);
-            arrived(&root, kind, environment);
+            arrived(&root, &event, environment);
             log::info(|| why);
             return Ok(None);
         }
@@ -106,7 +106,7 @@ impl<'a> Context<'a> {
         let config = Config::load(&root, kind, environment);
         panics::guards_are_known(kind, &config.settings.guards);
         if !config.fails(kind) {
-            arrived(&root, kind, environment);
+            arrived(&root, &event, environment);
         }
         let Actors { agent, mut gate, unknown_gate } = actors::find(&event, &session, &config.settings);
         if gate.as_ref().is_some_and(|gate| !gate.is_of_helper()) {
@@ -190,6 +190,11 @@ impl<'a> Context<'a> {
     /// Whether the event is only looked at.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.environment.is_rehearsal
+    }
+
+    /// Whether the event did not happen.
+    pub(super) fn is_sample(&self) -> bool {
+        self.environment.is_sample
     }
 
     /// Where relative paths start, unless that is the project's root.
@@ -329,7 +334,7 @@ pub fn inherited_variables() -> Vec<String> {
 }
 
 /// The folders of a call, which never depend on where our own process runs.
-fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
+pub(super) fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
     let cwd = Path::new(payload.cwd());
     if !cwd.is_absolute() {
         let what = format!("`cwd` is {:?}, expected an absolute path", payload.cwd());
@@ -362,9 +367,10 @@ fn why_ignored(event: &Event, session: &Session) -> Option<String> {
 }
 
 /// Notes that the event arrived, where it did.
-fn arrived(root: &Root, event: EventKind, environment: &Environment) {
+fn arrived(root: &Root, event: &Event, environment: &Environment) {
     if !environment.is_rehearsal {
-        store::touch_last(&root.folder, event.name());
+        let name = if event.client.is_translated() { event.client_event } else { event.kind.name() };
+        store::touch_last(&root.folder, event.client, name);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a subagent's event wanted to show is put into the outbox, and delivered where the client shows it.
 
+use std::path::Path;
+
 use super::context::Context;
 use conclaude_core::agent::Agent;
 use conclaude_core::decide::{DeliveredMessage, HookResult};
@@ -25,6 +27,8 @@ pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
             agent_id: agent.id.clone(),
             ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
             text: text.to_owned(),
+            // Some clients show it with the answer: then it is left for the model.
+            shown_to_user: context.agent.is_some() && context.is_shown(),
             ..OutboxEntry::default()
         },
     );
@@ -39,6 +43,16 @@ pub(super) fn keep_once(context: &Context<'_>, text: &str, part: &str) {
         put(&outbox, &OutboxEntry { text: text.to_owned(), ..OutboxEntry::default() });
     }
 }
+
+/// Keeps what belongs to a session that is not known: the next one to which something can be said gets it.
+pub(super) fn keep_without_session(root: &Path, text: String) {
+    let outbox = Outbox::of(root, NO_SESSION);
+    if outbox.take(|entry| entry.text == text).is_empty() {
+        put(&outbox, &OutboxEntry { text, ..OutboxEntry::default() });
+    }
+}
+
+const NO_SESSION: &str = "";
 
 fn put(outbox: &Outbox, entry: &OutboxEntry) {
     if let Err(error) = outbox.put(entry) {
@@ -63,16 +77,22 @@ pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
     keep_once(context, &format!("conclaude: {}", failure.text), &failure.part);
 }
 
-/// What is pending where the client shows nothing: the model is asked to tell the user.
-fn told_by_model(context: &Context<'_>, outbox: &Outbox, result: HookResult) -> HookResult {
-    let is_told = matches!(
+/// Whether what is pending is given to the model at this event, for the user.
+pub(super) fn is_told_here(context: &Context<'_>) -> bool {
+    let is_read = matches!(
         context.kind(),
         EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse
     );
-    if !is_told || context.caller.is_some() {
+    is_read && context.caller.is_none()
+}
+
+/// What is pending where the client shows nothing: the model is asked to tell the user.
+fn told_by_model(context: &Context<'_>, outbox: &Outbox, result: HookResult) -> HookResult {
+    if !is_told_here(context) {
         return result;
     }
-    let entries = outbox.take(|entry| !entry.shown_to_user);
+    let mut entries = outbox.take(|entry| !entry.shown_to_user);
+    entries.extend(Outbox::of(&context.root.folder, NO_SESSION).take(|entry| !entry.shown_to_user));
     let Some(text) = text_of(entries.iter()) else { return result };
     let told = format!("Tell the user: {text}");
     let delivered = entries

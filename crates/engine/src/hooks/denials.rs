@@ -113,7 +113,8 @@ impl<'a> RefusedCall<'a> {
     }
 
     fn report(&self, denials: &[Denial<'_>], rules: &GuardRules, context: &Context<'_>) -> Vec<Outcome> {
-        if denials.is_empty() {
+        // The client may report a failure twice.
+        if denials.is_empty() || self.id.is_some_and(|id| !context.session.is_first_of(id)) {
             return Vec::new();
         }
         let findings: Vec<Outcome> = denials.iter().map(|denial| self.finding(denial, rules)).collect();

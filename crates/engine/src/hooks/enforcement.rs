@@ -6,16 +6,19 @@ use serde_json::Value;
 
 use super::context::Context;
 use crate::install::InstallError;
-use crate::install::enforcement::{self, EnforceChange, EnforcedConfig, EnforcedSettings, EnforcementError};
-use conclaude_checks::enforce::{Compiled, ListedFile};
+use crate::install::enforcement::{
+    self, CompileInput, EnforceChange, EnforcedConfig, EnforcedSettings, EnforcementError,
+};
+use conclaude_checks::enforce::{Compiled, ListedFile, RuleEnforcement};
 use conclaude_checks::paths::Links;
 use conclaude_core::dialect::claude::layout;
+use conclaude_core::dialect::claude::sample::TRIAL_SESSION;
 use conclaude_core::dialect::claude::sandbox::{self, SettingsEntry};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::event::EventKind;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::text::clean_line;
-use conclaude_os::git::{self, TreeEntry};
+use conclaude_os::git::TreeEntry;
 use conclaude_os::{files, log};
 use shell_effects::Access;
 use thiserror::Error;
@@ -35,8 +38,9 @@ enum UpdateError {
 
 /// Adds the files that are not protected yet, and reports what others have taken out of the settings.
 pub(super) fn update(context: &Context<'_>) -> Vec<Outcome> {
-    // Of a broken config some rules may be missing.
-    if context.config.error.is_some() || !EnforcedSettings::is_installed(&context.project) {
+    // Of a broken config some rules may be missing. `doctor` changes nothing.
+    let is_trial = context.payload().session_id() == TRIAL_SESSION;
+    if is_trial || context.config.error.is_some() || !EnforcedSettings::is_installed(&context.project) {
         return Vec::new();
     }
     let updated = match context.kind() {
@@ -69,16 +73,21 @@ pub(super) fn config<'a>(context: &'a Context<'_>) -> EnforcedConfig<'a> {
 fn at_start(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
     let lock = enforcement::lock(&context.project, &context.budget)?.ok_or(UpdateError::Locked)?;
     let settings = EnforcedSettings::read(&context.project)?;
-    let mut messages: Vec<String> = taken_out(&settings).into_iter().collect();
+    if let Some(why) = settings.ignored() {
+        let path = clean_line(&settings.path().display().to_string());
+        return Ok(vec![format!("⚠ {path} enforces nothing: {}", clean_line(&why))]);
+    }
+    let compiled = config(context).compile_with(&settings, &context.budget)?;
+    let mut messages: Vec<String> = taken_out(&settings, &compiled).into_iter().collect();
     let enforcers = context.config.settings.enforcers();
     // Somebody has switched it off: what is added would protect nothing.
     if enforcers.sandbox && !settings.is_on() {
         return Ok(messages);
     }
-    let existing = git::entries(&context.root.folder, &context.budget).map_err(EnforcementError::from)?;
-    let compiled = config(context).compile_for(&existing, &settings.denied_by_user())?;
     let change = settings.update(&compiled, enforcers)?;
     messages.extend(changes(&change, &compiled, &settings));
+    messages.extend(unlisted(&compiled));
+    messages.extend(compiled.own_links().map(|why| format!("⚠ {}", clean_line(&why))));
     change.write()?;
     drop(lock);
     Ok(messages)
@@ -96,37 +105,52 @@ fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
         written => written,
     };
     // Most rules are paths, for which it does not matter what exists.
-    let rules = config(context).compile_for(&[], &[])?;
+    let rules = config(context).compile_for(&CompileInput::default())?;
     if !rules.depends_on_files {
         return Ok(Vec::new());
     }
     let lock = enforcement::lock(&context.project, &context.budget)?.ok_or(UpdateError::Locked)?;
     let settings = EnforcedSettings::read(&context.project)?;
     let enforcers = context.config.settings.enforcers();
-    if !settings.is_on() {
+    if !settings.is_on() || settings.ignored().is_some() {
         return Ok(Vec::new());
     }
-    let denied = settings.denied_by_user();
-    let messages = match written {
+    let (compiled, change) = match written {
         WrittenFiles::Unknown => {
-            let existing =
-                git::entries(&context.root.folder, &context.budget).map_err(EnforcementError::from)?;
-            let compiled = config(context).compile_for(&existing, &denied)?;
+            let compiled = config(context).compile_with(&settings, &context.budget)?;
             let change = settings.update(&compiled, enforcers)?;
-            let messages = changes(&change, &compiled, &settings);
-            change.write()?;
-            messages
+            (compiled, change)
         }
         WrittenFiles::Named(files) => {
-            let compiled = config(context).compile_for(&files, &denied)?;
-            let change = settings.addition(new_files(&compiled, &settings))?;
-            let messages = changes(&change, &compiled, &settings);
-            change.write()?;
-            messages
+            let compiled = config(context).compile_files(&settings, files)?;
+            let change = settings.addition(&compiled, new_files(&compiled, &settings))?;
+            (compiled, change)
         }
     };
+    let mut messages = changes(&change, &compiled, &settings);
+    // Once, until there are more of them.
+    if compiled.unlisted() > settings.unlisted() {
+        messages.extend(unlisted(&compiled));
+    }
+    change.write()?;
     drop(lock);
     Ok(messages)
+}
+
+/// The files that match a rule and cannot be listed, in words.
+fn unlisted(compiled: &Compiled) -> Vec<String> {
+    let line = |one: &RuleEnforcement| {
+        let count = one.unlisted;
+        let files =
+            if count == 1 { "1 file that matches".to_owned() } else { format!("{count} files that match") };
+        let are = if count == 1 { "is" } else { "are" };
+        let pattern = clean_line(one.rule.pattern.as_deref().unwrap_or_default());
+        format!(
+            "⚠ {files} {pattern} {are} not protected by the sandbox, so guards ask as before: {}",
+            clean_line(&one.why)
+        )
+    };
+    compiled.incomplete().map(line).collect()
 }
 
 /// The entries for files that are listed, and that no entry of ours covers yet.
@@ -184,8 +208,8 @@ fn changes(change: &EnforceChange<'_>, compiled: &Compiled, settings: &EnforcedS
 }
 
 /// What others have removed or changed.
-fn taken_out(settings: &EnforcedSettings) -> Option<String> {
-    let taken_out = settings.taken_out();
+fn taken_out(settings: &EnforcedSettings, compiled: &Compiled) -> Option<String> {
+    let taken_out = settings.taken_out(compiled);
     if taken_out.is_empty() {
         return None;
     }
@@ -215,9 +239,16 @@ fn written(context: &Context<'_>) -> WrittenFiles {
             let script = shell_effects::read(command, files::home().as_deref());
             let changes = || script.effects.iter().filter(|effect| effect.access != Access::Read);
             let is_known = script.doubts.is_empty() && script.commands.iter().all(|one| one.tells_all());
-            let named: Option<Vec<String>> = changes().map(|effect| effect.literal()).collect();
-            match named {
-                Some(named) if is_known => WrittenFiles::Named(existing(context, named)),
+            let named = |makes_directory: bool| {
+                let such = changes().filter(|one| (one.access == Access::MakeDirectory) == makes_directory);
+                let paths: Option<Vec<String>> = such.map(|effect| effect.literal()).collect();
+                Some(existing(context, paths?))
+            };
+            match (named(true), named(false)) {
+                // `cp -r a b`: what is in a directory is not named.
+                (Some(empty), Some(files)) if is_known && !files.iter().any(|file| file.is_directory) => {
+                    WrittenFiles::Named([empty, files].concat())
+                }
                 _ => WrittenFiles::Unknown,
             }
         }
@@ -235,7 +266,8 @@ fn existing(context: &Context<'_>, paths: impl IntoIterator<Item = String>) -> V
         let below = path.strip_prefix(&root).ok()?.to_str()?.to_owned();
         let metadata = path.symlink_metadata().ok()?;
         let is_own = !below.is_empty() && layout::inside_worktree(&below).is_none();
-        if is_own { Some(TreeEntry { path: below, is_directory: metadata.is_dir() }) } else { None }
+        let (is_directory, is_link) = (path.is_dir(), metadata.is_symlink());
+        if is_own { Some(TreeEntry { path: below, is_directory, is_link }) } else { None }
     };
     paths.into_iter().filter_map(entry).collect()
 }

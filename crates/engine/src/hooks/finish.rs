@@ -10,7 +10,7 @@ use conclaude_core::error::HookError;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
 use conclaude_core::outcome::{Outcome, Verdict};
-use conclaude_core::plan::Plan;
+use conclaude_core::plan::{Action, Plan, Step};
 use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
 use conclaude_os::{log, notify};
 use conclaude_store::audit::Trail;
@@ -73,8 +73,11 @@ pub(super) fn with_way_out(
     if !ruling.is_unasked || !plan.client.never_asks() {
         return ruling;
     }
-    let number =
-        if context.is_audited() { Some(Trail::of(&context.root.folder, None).last_number()) } else { None };
+    let number = if context.is_audited() && !context.is_rehearsal() {
+        Some(Trail::of(&context.root.folder, None).last_number())
+    } else {
+        None
+    };
     let reason = format!("{reason}\n{}", messages::never_asked(plan, outcomes, number));
     let result = HookResult { decision: Decision::Deny(reason), ..ruling.result };
     Ruling { result, ..ruling }
@@ -106,6 +109,13 @@ fn allowed(
         && let Some(message) = result.message.take()
     {
         delivery::keep_once(context, &message, &message);
+        // Other clients are told as well: a later version may show it.
+        if context.event.client.is_translated()
+            && context.kind().is_known()
+            && !delivery::is_told_here(context)
+        {
+            result.message = Some(message);
+        }
     }
     result
 }
@@ -115,9 +125,10 @@ fn is_error_shown(context: &Context<'_>, result: &HookResult) -> bool {
     result.error.is_some() && delivery::is_shown(context)
 }
 
-/// What commands have to show inside a subagent is not shown there.
+/// What commands and budgets have to show inside a subagent is not shown there.
 fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
-    context.caller.is_some() && plan.commands().next().is_some()
+    let says_more = |step: &Step| matches!(step.action, Action::Command(_) | Action::Budget(_));
+    context.caller.is_some() && plan.steps.iter().any(says_more)
 }
 
 /// Whether nobody would see a message at this event: then it is shown at the next one where the user does.

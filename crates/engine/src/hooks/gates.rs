@@ -20,7 +20,7 @@ use conclaude_checks::des::unfinished;
 use conclaude_checks::guard::Ground;
 use conclaude_checks::paths::Links;
 use conclaude_core::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
-use conclaude_core::dialect::claude::{agents, layout};
+use conclaude_core::dialect::claude::agents;
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
@@ -101,7 +101,7 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
     if open.is_empty() {
         return None;
     }
-    let started = unfinished::started(&layout::subagents(main));
+    let started = unfinished::known(session, main);
     let live = open.iter().find(|call| started.iter().any(|(_, id)| *id == call.tool_use_id))?;
     let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
     Some(Finding::new(Code::StepBusy, what, "let one agent work on a step at a time").warning())

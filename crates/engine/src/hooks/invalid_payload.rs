@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Environment;
 use super::config::Config;
+use super::delivery;
 use super::record;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::context::{TranscriptPaths, remembered};
@@ -42,12 +43,14 @@ impl InvalidPayload<'_> {
     /// The answer to it, for this reason.
     pub(super) fn answer(&self, error: PayloadError) -> Result<HookResult> {
         let event = self.event;
-        let Ok(fields) = fields(self.input) else { return without(self.call, error.into()) };
+        let Ok(fields) = fields(self.input) else {
+            return without(self.call, error.into(), self.environment);
+        };
         if let Some(project) = self.gated(&fields) {
             return self.refused(&fields, &project, error);
         }
         if is_of_other_client(self.call) {
-            return Err(error.into());
+            return without(self.call, error.into(), self.environment);
         }
         if !claude::is_own(&fields) {
             log::info(|| {
@@ -117,11 +120,13 @@ impl InvalidPayload<'_> {
 /// The answer to a payload that is not read to its end. If there are guards, a tool is denied that nobody can judge.
 pub(super) fn too_large(call: &HookCall, error: InputError, environment: &Environment) -> Result<HookResult> {
     let event = call.event;
-    let Some(folder) = &environment.project_dir else { return without(call, error.into()) };
+    let Some(folder) = &environment.project_dir else {
+        return without(call, error.into(), environment);
+    };
     let root = Root::find(Some(folder), folder);
     let config = Config::load(&root, event, environment);
     if event != EventKind::PreToolUse || !config.settings.guards.has_any() {
-        return without(call, error.into());
+        return without(call, error.into(), environment);
     }
     let what = format!("the guards cannot look at this tool's input: {error}");
     let finding = Finding::new(Code::PayloadInvalid, what, "do it in smaller steps");
@@ -168,9 +173,10 @@ fn is_of_other_client(call: &HookCall) -> bool {
 }
 
 /// The answer to an event whose sender is not known, for this reason.
-pub(super) fn without(call: &HookCall, error: HookError) -> Result<HookResult> {
+pub(super) fn without(call: &HookCall, error: HookError, environment: &Environment) -> Result<HookResult> {
     let event = call.event;
     if is_of_other_client(call) {
+        keep_for_user(call, &error, environment);
         return Err(error);
     }
     if event.is_quiet() {
@@ -178,6 +184,24 @@ pub(super) fn without(call: &HookCall, error: HookError) -> Result<HookResult> {
         return Ok(HookResult::success());
     }
     failed(event, error)
+}
+
+/// Keeps an error where the client may read a failure as a denial, and shows nothing. Which session it is of is not known.
+fn keep_for_user(call: &HookCall, error: &HookError, environment: &Environment) {
+    let Some(client) = call.client else { return };
+    if !call.event.row().failure_denies || client.shows(call.event) {
+        return;
+    }
+    let environment = environment.of_client(client, call);
+    let directory = call.directory.as_ref().map(PathBuf::from);
+    let Some(folder) = environment.project_dir.clone().or(directory) else { return };
+    let root = Root::find(environment.project_dir.as_deref(), &folder);
+    // Nothing is made in a folder that has no config.
+    if root.config.is_none() {
+        return;
+    }
+    let text = format!("conclaude: {}: {error}", call.event.name());
+    delivery::keep_without_session(&root.folder, text);
 }
 
 /// The answer to an event that failed. Where another client would read a failure as a denial, it is only shown.

@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use conclaude_checks::des::call::GatedCall;
-use conclaude_core::dialect::AgentCallLink;
+use conclaude_core::dialect::agents::AgentCallLink;
 use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
 use conclaude_os::files::expand_home;
 use conclaude_os::log;
-use conclaude_store::store::Session;
+use conclaude_store::store::{Session, hash};
 
 /// What is kept of an agent: the agent or the session that started it.
 const PARENT: &str = "parent";
@@ -17,11 +17,40 @@ const PARENT: &str = "parent";
 /// Agents are not nested deeper. The limit ends a loop of parents.
 const MAX_DEPTH: usize = 8;
 
-/// Gives the event the session of the user. A start is remembered, so that agents of that agent find it.
+/// What is kept of an agent: its name.
+const NAME: &str = "name-";
+
+/// Gives the event the session of the user and the name of the agent, as far as only earlier events said them.
 pub(super) fn settle(event: &mut Event, root: &Path, is_rehearsal: bool) {
-    if !event.client.has_session_per_agent {
-        return;
+    if event.client.agents.has_own_session {
+        settle_session(event, root, is_rehearsal);
     }
+    if event.client.agents.is_named_at_start {
+        settle_name(event, root, is_rehearsal);
+    }
+}
+
+/// The name in the id of an agent may be cut. What the agent's start said counts.
+fn settle_name(event: &mut Event, root: &Path, is_rehearsal: bool) {
+    let field = |name: &str| event.fields.get(name)?.as_str().map(str::to_owned);
+    let Some(agent) = field("agent_id") else { return };
+    let session = Session::new(root, event.payload.session_id());
+    let kept = format!("{NAME}{}", hash(&agent));
+    if event.kind.is_of_agent() {
+        let is_new = event.kind == EventKind::SubagentStart && !is_rehearsal;
+        if let Some(name) = field("agent_type")
+            && is_new
+            && let Err(error) = session.keep(&kept, &name)
+        {
+            log::warn(|| format!("cannot keep the name of the agent: {error}"));
+        }
+    } else if let Some(name) = session.kept::<String>(&kept) {
+        event.fields.insert("agent_type".into(), name.into());
+    }
+}
+
+/// A start is remembered, so that agents of that agent find the session.
+fn settle_session(event: &mut Event, root: &Path, is_rehearsal: bool) {
     let field = |name: &str| event.fields.get(name)?.as_str().map(str::to_owned);
     let (Some(agent), Some(parent)) = (field("agent_id"), field("parent_agent_id")) else { return };
     if event.kind == EventKind::SubagentStart
@@ -45,7 +74,7 @@ const MAX_LINE: u64 = 1 << 20;
 
 /// Remembers which call the agent of an event belongs to, as far as the client says it. Claude Code writes it into files.
 pub(super) fn link(event: &Event, session: &Session) {
-    let link = event.client.agent_call;
+    let link = event.client.agents.call;
     let field = |name: &str| event.fields.get(name)?.as_str();
     let Some(agent) = field("agent_id") else { return };
     if matches!(link, AgentCallLink::Files) || GatedCall::of_agent(session, agent).is_some() {

@@ -5,10 +5,10 @@ use super::commands::CommandOutput;
 use super::context::Context;
 use super::run::{self, World};
 use super::{
-    commands, config, denials, enforcement, gates, guards, panics, permissions, prompt_context, reports,
-    state_changes,
+    budgets, commands, config, denials, enforcement, gates, guards, panics, permissions, prompt_context,
+    reports, state_changes,
 };
-use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
+use conclaude_core::config::{BudgetConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange, Step};
 use conclaude_os::git::Snapshot;
@@ -83,6 +83,10 @@ impl World for Live<'_> {
         let judged = gates::judge(config, plan, self.context);
         self.context.budget.restart();
         judged
+    }
+
+    fn budget(&mut self, config: &BudgetConfig, so_far: &[Outcome]) -> Vec<Outcome> {
+        budgets::run(config, self.context, so_far)
     }
 
     fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome> {

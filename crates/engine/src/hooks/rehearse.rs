@@ -5,17 +5,19 @@ use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::call::AnsweredEvent;
 use super::changed_input::ChangedCall;
 use super::context::Context;
 use super::run::{self, World};
 use super::sandbox_questions::SettledQuestions;
-use super::{Environment, commands, config, finish, gates, guards, permissions, prompt_context};
+use super::{Environment, budgets, commands, config, finish, gates, guards, permissions, prompt_context};
 use crate::sandbox::WhyAsked;
 use conclaude_checks::guard::{Comparison, ComparisonLog, Effects, Finding};
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::{
-    ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source, file_name,
+    BudgetConfig, ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source,
+    file_name,
 };
 use conclaude_core::decide::{self, Word};
 use conclaude_core::dialect::Answer;
@@ -23,9 +25,10 @@ use conclaude_core::dialect::claude::{self, HookEnd, HookReply, tools};
 use conclaude_core::error::Result;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::messages;
-use conclaude_core::outcome::{CommandRun, Evidence, Outcome};
+use conclaude_core::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange};
 use conclaude_core::rule::Rule;
+use conclaude_core::types::Event;
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{CapturedOutput, Status};
 use serde_json::{Map, Value};
@@ -113,7 +116,10 @@ pub struct GuardReport {
 pub struct RehearsedAnswer {
     /// None where the event fails.
     pub word: Option<Word>,
+    /// As the client of the event gets it.
     pub answer: Answer,
+    /// The same as Claude Code would get it.
+    pub plain: Answer,
     /// What is shown at a later event, since nobody would see it at this one.
     pub later: Option<String>,
     /// What the answer was made from.
@@ -130,6 +136,7 @@ struct CheckResults {
     permissions: OnceCell<Vec<Outcome>>,
     permitted: OnceCell<PermissionExplanation>,
     gate: OnceCell<Vec<Outcome>>,
+    budget: OnceCell<Vec<Outcome>>,
     config_error: OnceCell<Vec<Outcome>>,
 }
 
@@ -196,6 +203,15 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
         None
     }
 
+    /// What a sample uses is nothing.
+    fn budget(&mut self, config: &BudgetConfig, so_far: &[Outcome]) -> Vec<Outcome> {
+        let is_refused = so_far.iter().any(|outcome| outcome.verdict == Verdict::Block);
+        if is_refused || self.context.is_sample() {
+            return Vec::new();
+        }
+        self.results.budget.get_or_init(|| budgets::run(config, self.context, so_far)).clone()
+    }
+
     fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
     }
@@ -225,11 +241,11 @@ fn distinct(rules: Vec<Rule>) -> Vec<Rule> {
 ///
 /// # Errors
 /// When the payload is invalid.
-pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Result<Option<Rehearsal>> {
+pub fn rehearse(event: Event, environment: &Environment) -> Result<Option<Rehearsal>> {
     let environment = Environment { is_rehearsal: true, ..environment.clone() };
+    let kind = event.kind;
     // No command reads the payload.
-    let Some(context) = Context::gather(claude::parse(event, input)?, &[], &environment, &Budget::of_hook())?
-    else {
+    let Some(context) = Context::gather(event, &[], &environment, &Budget::of_hook())? else {
         return Ok(None);
     };
     let plan = context.plan()?;
@@ -248,7 +264,7 @@ pub fn rehearse(event: EventKind, input: &[u8], environment: &Environment) -> Re
         permissions: results.permitted.take(),
         no_gate,
         checks,
-        has_section: context.config.settings.section(event).is_some(),
+        has_section: context.config.settings.section(kind).is_some(),
         plan,
         context,
         results,
@@ -279,10 +295,10 @@ impl Rehearsal {
         end: impl Fn(&Command) -> SimulatedRun<'p>,
         count: BlockCount,
     ) -> RehearsedAnswer {
-        let event = self.plan.event;
         let mut world = RehearsedWorld { context: &self.context, results: &self.results, ends: end };
         let outcomes = run::run(&self.plan, &mut world).outcomes;
         let decided = decide::decide(&self.plan, &outcomes, self.context.is_first_stop(), || Ok(count));
+        let decided = finish::with_way_out(&self.context, &self.plan, &outcomes, decided);
         let (mut result, word) = (decided.result, decided.word);
         let later = if finish::is_shown_later(&self.context, &self.plan) {
             let later = result.message_with_error();
@@ -292,7 +308,10 @@ impl Rehearsal {
             None
         };
         let word = if result.error.is_none() { Some(word) } else { None };
-        RehearsedAnswer { word, answer: claude::render(event, &Ok(result), &[]), later, outcomes }
+        let result = Ok(result);
+        let answer = AnsweredEvent::of(&self.context.event).render(&result, &[]);
+        let plain = claude::render(self.plan.event, &result, &[]);
+        RehearsedAnswer { word, answer, plain, later, outcomes }
     }
 }
 

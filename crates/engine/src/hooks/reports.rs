@@ -10,6 +10,7 @@ use crate::install::scope::Scope;
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::unfinished::{self, UnfinishedAgent};
 use conclaude_core::config::Layer;
+use conclaude_core::dialect::agents::AgentsAtStop;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
@@ -94,10 +95,12 @@ fn out_of_sync(problems: &[Problem]) -> String {
 pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
     let running = match context.payload() {
         // An older client does not say what still runs; the session's end will tell.
-        HookPayload::Stop(stop) => match stop.running() {
-            Some(running) => running,
-            None => return Vec::new(),
+        HookPayload::Stop(stop) => match (stop.running(), context.event.client.agents.at_stop) {
+            (Some(running), _) => running,
+            (None, AgentsAtStop::Dropped) => Vec::new(),
+            (None, AgentsAtStop::Listed | AgentsAtStop::Unknown) => return Vec::new(),
         },
+        _ if context.event.client.agents.at_stop == AgentsAtStop::Unknown => return Vec::new(),
         _ => Vec::new(),
     };
     let main = expand_home(context.payload().transcript_path());

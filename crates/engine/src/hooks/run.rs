@@ -4,7 +4,7 @@
 //! everything else is the same for all. So they cannot disagree.
 
 use super::{changed_input, gates};
-use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
+use conclaude_core::config::{BudgetConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::decide;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::messages;
@@ -45,6 +45,9 @@ pub(super) trait World {
 
     /// Asks the judge. Only where nothing else blocks.
     fn judge(&mut self, config: &JudgeConfig, plan: &Plan) -> Option<Outcome>;
+
+    /// Counts what was used, and compares it with the budget.
+    fn budget(&mut self, config: &BudgetConfig, so_far: &[Outcome]) -> Vec<Outcome>;
 
     /// Changes the state of the session.
     fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome>;
@@ -165,6 +168,7 @@ impl<'p> Run<'p> {
                 }
                 None => world.judge(config, plan).into_iter().collect(),
             },
+            Action::Budget(config) => world.budget(config, &self.outcomes),
             Action::Remember(what) => world.remember(*what, plan, &self.outcomes),
             Action::Worktree => no_worktree(plan, &self.outcomes).into_iter().collect(),
         }

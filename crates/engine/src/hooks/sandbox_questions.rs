@@ -4,12 +4,16 @@ use std::path::Path;
 
 use super::context::Context;
 use super::enforcement;
+use crate::install::enforcement::EnforcedSettings;
+use crate::install::registration;
 use crate::sandbox::{self, WhyAsked};
 use conclaude_checks::enforce::Compiled;
-use conclaude_checks::guard::{Action, Effects, Finding, GuardRules};
+use conclaude_checks::guard::{Action, Effects, Finding, GuardRules, UnknownUse, doubtful_program};
 use conclaude_core::agent::actor;
 use conclaude_core::dialect::claude::sandbox::effective::SandboxGap;
+use conclaude_core::dialect::claude::sandbox::{DENY_WRITE, SettingsEntry};
 use conclaude_core::dialect::claude::tools::{SHELL, runs_unsandboxed};
+use conclaude_core::file_pattern::Location;
 use conclaude_core::types::PreToolUsePayload;
 use conclaude_os::git;
 use conclaude_store::root::session_worktree_of;
@@ -34,11 +38,14 @@ pub(super) struct GuardedCall<'a> {
 /// Leaves to the sandbox what it decides. Without a question of that kind nothing is looked at.
 pub(super) fn settle(
     call: &GuardedCall<'_>,
-    findings: Vec<Finding>,
+    mut findings: Vec<Finding>,
     context: &Context<'_>,
 ) -> SettledQuestions {
     let is_open = |finding: &Finding| finding.action == Action::Ask && finding.unknown.is_some();
     let is_enforced = context.config.settings.enforcers().sandbox && call.tool.tool_name == SHELL;
+    if is_enforced {
+        findings.extend(replaceable_program(call, context));
+    }
     if !is_enforced || !findings.iter().any(is_open) {
         return SettledQuestions { findings, ..SettledQuestions::default() };
     }
@@ -51,23 +58,59 @@ pub(super) fn settle(
     let agent = actor(context.subagent());
     let mut sorted = SettledQuestions::default();
     for finding in findings {
-        let Some(unknown) = finding.unknown else {
-            sorted.findings.push(finding);
-            continue;
-        };
-        if finding.action != Action::Ask {
-            sorted.findings.push(finding);
-            continue;
-        }
-        match call.rules.unenforced(unknown, agent, &|rule| compiled.is_compiled(rule)) {
-            None => sorted.settled.push(finding),
-            Some(rule) => {
-                sorted.why_asked = Some(WhyAsked::HookOnly(rule.to_string()));
+        let why_asked = match &finding.unknown {
+            Some(unknown) if finding.action == Action::Ask => why_open(unknown, call.rules, agent, &compiled),
+            _ => {
                 sorted.findings.push(finding);
+                continue;
             }
+        };
+        if why_asked.is_none() {
+            sorted.settled.push(finding);
+        } else {
+            sorted.why_asked = why_asked;
+            sorted.findings.push(finding);
         }
     }
     sorted
+}
+
+/// A question about `conclaude des`, which runs outside of the sandbox, if commands could have put another program with our name
+/// first on the `PATH`: into the environment of Python in the project, say.
+fn replaceable_program(call: &GuardedCall<'_>, context: &Context<'_>) -> Option<Finding> {
+    let is_ours = |words: &[String]| words.windows(2).any(|pair| pair == ["conclaude", "des"]);
+    if !call.effects.commands.iter().any(|command| is_ours(&command.words)) {
+        return None;
+    }
+    let settings = EnforcedSettings::read(&context.project).ok()?;
+    let program = registration::on_path("conclaude")?;
+    let folder = program.parent()?.canonicalize().ok()?;
+    let real = folder.join(program.file_name()?);
+    if program.is_absolute() && !real.starts_with(context.root.folder.canonicalize().ok()?) {
+        return None;
+    }
+    let project = context.project.canonicalize().ok()?;
+    let mut denied =
+        settings.ours().iter().filter(|entry| entry.is_at(&DENY_WRITE)).filter_map(SettingsEntry::text);
+    if settings.ours().is_empty()
+        || denied.any(|entry| project.join(entry.strip_prefix("./").unwrap_or(entry)) == real)
+    {
+        return None;
+    }
+    Some(doubtful_program(&real.display().to_string()))
+}
+
+/// Why the sandbox does not answer a question. None if it does.
+fn why_open(unknown: &UnknownUse, rules: &GuardRules, agent: &str, compiled: &Compiled) -> Option<WhyAsked> {
+    if let Some(rule) = rules.unenforced(unknown.part, agent, &|rule| compiled.is_compiled(rule)) {
+        return Some(WhyAsked::HookOnly(rule.to_string()));
+    }
+    // A file outside of the project, one in a directory that git ignores, or one that does not exist yet.
+    let is_kept = |location: &Location, writes: bool| {
+        compiled.covering(location, writes).is_some_and(|rule| compiled.denies(rule, location, writes))
+    };
+    let unkept = rules.first_unkept(&unknown.named, agent, &is_kept)?;
+    Some(WhyAsked::Unkept(unkept.shown().to_owned()))
 }
 
 /// The compiled rules, if the sandbox holds for this call and has all of them.
@@ -85,6 +128,9 @@ fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<Compiled, W
     // Nobody knows how the session of a rehearsal will be started.
     if !context.is_rehearsal() {
         sandbox::ordinary_client()?;
+    }
+    if let Some(program) = sandbox::missing_program() {
+        return Err(WhyAsked::NoProgram(program));
     }
     let effective = sandbox::effective(&context.project)?;
     sandbox::includes(&effective, &call.effects.commands)?;

@@ -201,7 +201,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::test_runner::Config::with_cases(test_support::cases(60, 1_000)))]
+        #![proptest_config(proptest::test_runner::Config::with_cases(test_support::cases(20, 1_000)))]
 
         #[test]
         fn a_value_ends_where_serde_says(map: std::collections::BTreeMap<String, String>, junk in "[ -~]{0,9}") {

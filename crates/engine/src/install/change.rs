@@ -3,15 +3,22 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::backups::{Backup, BackupKind, Backups, missing};
 use super::error::InstallError;
+use super::native::{self, OwnProgram};
 use super::registration;
-use super::scope::{Scope, is_users_own};
+use super::scope::{Scope, SettingsTarget};
+use super::settings::entries;
 use super::settings::{self, Refusal, Registration, Settings, UserHook};
 use super::user_file::UserFile;
+use conclaude_core::channels;
 use conclaude_core::config::ConclaudeConfig;
-use conclaude_core::dialect::claude::variables;
-use shell_effects::quoted_if_needed;
+use conclaude_core::dialect::claude::sandbox::SettingsEntry;
+
+/// The key of the version of a file's form.
+const VERSION: &str = "version";
 
 /// A settings file before conclaude was registered in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,14 +35,14 @@ enum OriginalText {
 
 /// Known only if the file is exactly the original with our registration, without hooks that a config has taken over. The newest copies
 /// come first.
-fn original(now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalText {
+fn original(target: SettingsTarget, now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalText {
     if ours.is_empty() {
         return OriginalText::Unknown;
     }
     // In the order in which they are installed today, or were by an earlier version.
-    let orders = [registration::in_order(ours.to_vec()), ours.to_vec()];
-    let gives_now =
-        |text: &str| orders.iter().any(|ours| settings::install(text, ours).is_ok_and(|made| made == now));
+    let orders = [registration::in_order(target.client, ours.to_vec()), ours.to_vec()];
+    let made = |text: &str, ours: &[Registration]| settings::install(&prepared(target, text)?, ours);
+    let gives_now = |text: &str| orders.iter().any(|ours| made(text, ours).is_ok_and(|made| made == now));
     let here = settings::user_hooks(now);
     for backup in backups {
         let imported = missing(&backup.text, &here);
@@ -55,30 +62,61 @@ fn original(now: &str, backups: &[Backup], ours: &[Registration]) -> OriginalTex
     if gives_now("") { OriginalText::Absent } else { OriginalText::Unknown }
 }
 
+/// The text into which hooks are installed: a file of our own also says the version of its form.
+fn prepared(target: SettingsTarget, text: &str) -> Result<String, Refusal> {
+    let version = if target.scope == Scope::Local { None } else { target.client.settings.version };
+    match version {
+        Some(version) if text.trim().is_empty() => Ok(format!("{{\n  \"{VERSION}\": {version}\n}}\n")),
+        Some(version) => Ok(entries::add(text, &[SettingsEntry::value(&[VERSION], version)])?.text),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// Whether nothing is left but what a file of our own starts with.
+fn is_blank(target: SettingsTarget, text: &str) -> bool {
+    let json = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let blank = prepared(target, "").ok().and_then(|blank| json(&blank));
+    blank.is_some() && json(text) == blank
+}
+
 /// The text with all needed registrations, and without outdated ones.
-fn installed(now: &str, backups: &[Backup], needed: &[Registration]) -> Result<String, Refusal> {
-    let ours = settings::read(now).map(|settings| settings.registered).unwrap_or_default();
+fn installed(
+    target: SettingsTarget,
+    now: &str,
+    backups: &[Backup],
+    needed: &[Registration],
+) -> Result<String, Refusal> {
+    let read = |text: &str| settings::read_of(target.client, text);
+    let ours = read(now).map(|settings| settings.registered).unwrap_or_default();
     // Installed into the original text: nothing of an earlier registration remains.
-    let start = match original(now, backups, &ours) {
+    let start = match original(target, now, backups, &ours) {
         OriginalText::Absent => String::new(),
         OriginalText::Text { without_imported, .. } => without_imported,
         OriginalText::Unknown => now.to_owned(),
     };
+    let start = prepared(target, &start)?;
     let after = settings::keep_only(&settings::install(&start, needed)?, needed)?;
     // The result must be readable, and our entries removable.
-    settings::read(&after)?;
+    read(&after)?;
     settings::uninstall(&after)?;
     Ok(after)
 }
 
 /// The text without our registration, None if there was no file; and whether that is exactly the original.
-fn uninstalled(now: &str, backups: &[Backup]) -> Result<(Option<String>, bool), Refusal> {
-    let ours = settings::read(now)?.registered;
-    match original(now, backups, &ours) {
+fn uninstalled(
+    target: SettingsTarget,
+    now: &str,
+    backups: &[Backup],
+) -> Result<(Option<String>, bool), Refusal> {
+    let ours = settings::read_of(target.client, now)?.registered;
+    match original(target, now, backups, &ours) {
         _ if ours.is_empty() => Ok((Some(now.to_owned()), true)),
         OriginalText::Absent => Ok((None, true)),
         OriginalText::Text { text, .. } => Ok((Some(text), true)),
-        OriginalText::Unknown => Ok((Some(settings::uninstall(now)?), false)),
+        OriginalText::Unknown => {
+            let rest = settings::uninstall(now)?;
+            Ok((if is_blank(target, &rest) { None } else { Some(rest) }, false))
+        }
     }
 }
 
@@ -87,11 +125,10 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    pub(super) fn of(scope: Scope, project: &Path) -> Result<SettingsFile, InstallError> {
-        let path = scope.path(project).ok_or(InstallError::NoHome(variables::CONFIG_DIR))?;
-        let file = UserFile { path };
+    pub(super) fn of(target: SettingsTarget, project: &Path) -> Result<SettingsFile, InstallError> {
+        let file = UserFile { path: target.path(project)? };
         // A registration there that does not ask for trust would run the commands of every repository.
-        if scope != Scope::User && is_users_own(&file.path) {
+        if target.scope != Scope::User && target.is_users_own(&file.path) {
             return Err(file.refused(
                 &"these are your own settings, for all projects. Go to the folder of a project, or use --user",
             ));
@@ -108,34 +145,46 @@ pub struct Change {
     settings_file: SettingsFile,
     pub before: Option<String>,
     pub after: String,
-    pub scope: Scope,
-    program: String,
+    pub target: SettingsTarget,
+    program: OwnProgram,
 }
 
 impl Change {
     /// Reads the settings file and adds what is needed.
-    pub fn of(scope: Scope, project: &Path, config: &ConclaudeConfig) -> Result<Change, InstallError> {
-        Change::without(scope, project, config, &[])
+    pub fn of(
+        target: SettingsTarget,
+        project: &Path,
+        config: &ConclaudeConfig,
+    ) -> Result<Change, InstallError> {
+        Change::without(target, project, config, &[])
     }
 
     /// The same, without hooks of the user's that the config has taken over.
     pub fn without(
-        scope: Scope,
+        target: SettingsTarget,
         project: &Path,
         config: &ConclaudeConfig,
         taken: &[UserHook],
     ) -> Result<Change, InstallError> {
-        let (settings_file, program) = (SettingsFile::of(scope, project)?, program()?);
+        let (settings_file, program) =
+            (SettingsFile::of(target, project)?, native::program(target, project)?);
         let before = settings_file.file.read()?;
-        let needed = registration::needed(config, &program, scope);
+        let needed = registration::needed(config, program.registered(), target);
         let after = settings::without(before.as_deref().unwrap_or_default(), taken)
-            .and_then(|start| installed(&start, &settings_file.backups().all(), &needed))
+            .and_then(|start| installed(target, &start, &settings_file.backups().all(), &needed))
             .map_err(|refusal| settings_file.file.refused(&refusal))?;
-        Ok(Change { settings_file, before, after, scope, program })
+        Ok(Change { settings_file, before, after, target, program })
     }
 
     pub fn path(&self) -> &Path {
         &self.settings_file.file.path
+    }
+
+    /// What the user still has to do before the client runs the hooks.
+    pub fn to_do(&self) -> impl Iterator<Item = &'static str> {
+        let settings = &self.target.client.settings;
+        let folder_trust = if self.target.scope == Scope::User { None } else { settings.folder_trust };
+        settings.review.into_iter().chain(folder_trust)
     }
 
     pub fn is_needed(&self) -> bool {
@@ -144,7 +193,7 @@ impl Change {
 
     /// What the user should know about what is registered.
     pub fn warnings(&self) -> Vec<String> {
-        let Settings { lookalikes, ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
+        let Settings { lookalikes, ignored, dead, .. } = self.settings();
         let ignored = ignored.map(|why| {
             format!(
                 "Claude Code ignores the whole file, since {why}. Until that is fixed, nothing in it counts"
@@ -155,15 +204,29 @@ impl Change {
         });
         let dead = dead.iter().map(ToString::to_string);
         let mut warnings: Vec<String> = ignored.into_iter().chain(calls).chain(dead).collect();
-        if self.scope == Scope::Project && self.program != "conclaude" {
-            warnings.push(format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program));
+        if self.target.scope == Scope::Project
+            && let Some(path) = self.program.path()
+        {
+            let own = if self.target.client.settings.local.is_some() { Scope::Local } else { Scope::User };
+            warnings.push(format!("{path} is a path of this machine, in a file that others share: put conclaude on the PATH, or use {}", own.flag()));
+        }
+        if let Some(cache) = native::is_gone_soon() {
+            warnings.push(format!(
+                "this program is in a cache ({}), where hooks do not look for it. Install it: {}",
+                cache.display(),
+                channels::in_words()
+            ));
         }
         warnings
     }
 
+    fn settings(&self) -> Settings {
+        settings::read_of(self.target.client, &self.after).unwrap_or_default()
+    }
+
     /// Whether Claude Code ignores the file, or all hooks of an event in it.
     pub fn is_ignored(&self) -> bool {
-        let Settings { ignored, dead, .. } = settings::read(&self.after).unwrap_or_default();
+        let Settings { ignored, dead, .. } = self.settings();
         ignored.is_some() || !dead.is_empty()
     }
 
@@ -175,7 +238,8 @@ impl Change {
     /// Writes the file, and a copy of what it was; the copy's path, if there was a file.
     pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let copy = self.before.as_ref().map(|before| {
-            let has_ours = settings::read(before).is_ok_and(|settings| !settings.registered.is_empty());
+            let read = settings::read_of(self.target.client, before);
+            let has_ours = read.is_ok_and(|settings| !settings.registered.is_empty());
             let which = if has_ours { BackupKind::Previous } else { BackupKind::Before };
             self.settings_file.backups().keep(which, before)
         });
@@ -201,15 +265,20 @@ pub struct Removal {
 }
 
 impl Removal {
-    pub fn of(scope: Scope, project: &Path) -> Result<Removal, InstallError> {
-        let settings_file = SettingsFile::of(scope, project)?;
+    pub fn of(target: SettingsTarget, project: &Path) -> Result<Removal, InstallError> {
+        let settings_file = SettingsFile::of(target, project)?;
         let before = settings_file.file.read()?.unwrap_or_default();
         let backups = settings_file.backups().all();
         let (after, is_exact) =
-            uninstalled(&before, &backups).map_err(|refusal| settings_file.file.refused(&refusal))?;
+            uninstalled(target, &before, &backups).map_err(|refusal| settings_file.file.refused(&refusal))?;
         let here = settings::user_hooks(after.as_deref().unwrap_or_default());
         let is_lost = |copy: &&Backup| !missing(&copy.text, &here).is_empty();
-        let lost = if is_exact { None } else { backups.iter().find(is_lost).map(|copy| copy.path.clone()) };
+        // Hooks of Claude Code alone are taken over.
+        let lost = if is_exact || target.client.is_translated() {
+            None
+        } else {
+            backups.iter().find(is_lost).map(|copy| copy.path.clone())
+        };
         let of_copies = backups.iter().flat_map(|copy| settings::user_hooks(&copy.text));
         let known = here.into_iter().chain(of_copies).collect();
         Ok(Removal { settings_file, before, after, is_exact, lost, known })
@@ -253,21 +322,6 @@ pub struct RemovedCopies {
     pub previous: Option<PathBuf>,
     /// Copies that were removed: the file is what they were.
     pub forgotten: Vec<PathBuf>,
-}
-
-/// `conclaude` where the shell finds this very program under that name, else its path.
-fn program() -> Result<String, InstallError> {
-    let own = std::env::current_exe()?.canonicalize()?;
-    // By its name we recognise our own entries, when installing twice and when uninstalling.
-    if own.file_name().is_none_or(|name| name != "conclaude" && name != "conclaude.exe") {
-        return Err(InstallError::WrongProgramName(own));
-    }
-    let found = registration::on_path("conclaude").and_then(|path| path.canonicalize().ok());
-    Ok(if found.as_ref() == Some(&own) {
-        "conclaude".into()
-    } else {
-        quoted_if_needed(&own.to_string_lossy())
-    })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::backups::BackupKind;
 use super::change::SettingsFile;
 use super::error::InstallError;
-use super::scope::Scope;
+use super::scope::{Scope, SettingsTarget};
 use super::settings::entries::{self, AddedEntries};
 use super::settings::{self, Refusal};
 use super::user_file::MAX_BYTES;
@@ -26,7 +26,7 @@ use conclaude_store::store::enforcement::{EnforcementRecord, record_path};
 
 mod compile;
 
-pub use compile::{EnforcedConfig, EnforcementError};
+pub use compile::{CompileInput, EnforcedConfig, EnforcementError};
 
 /// Commands of ours that cannot do their work in the sandbox, as `excludedCommands` has them. What is listed here runs without it: of
 /// commands that were typed, `des run` refuses to run any.
@@ -38,9 +38,6 @@ const EXCLUDED: [&str; 6] = [
     "conclaude des fail *",
     "conclaude des done *",
 ];
-
-/// Lists that change with the files of the project.
-const EXPANDED: [&[&str]; 2] = [&sandbox::DENY_WRITE, &sandbox::ALLOW_READ];
 
 /// How long another process may take that changes the settings.
 const MAX_WAIT: Duration = Duration::from_secs(2);
@@ -60,9 +57,9 @@ pub struct EnforcedSettings {
     file: SettingsFile,
     before: Option<String>,
     record: Option<EnforcementRecord>,
-    /// The text without what is ours. None if there would be no file.
-    base: Option<String>,
-    /// Whether that is the file as it was before, to the byte.
+    /// Why Claude Code ignores the whole file, if it does.
+    ignored: Option<String>,
+    /// Whether the file without what is ours is as it was before, to the byte.
     is_exact: bool,
     /// The settings of the user, and those that the project shares.
     others: Vec<Value>,
@@ -71,22 +68,26 @@ pub struct EnforcedSettings {
 impl EnforcedSettings {
     /// Reads the settings of a project.
     pub fn read(project: &Path) -> Result<EnforcedSettings, InstallError> {
-        let file = SettingsFile::of(Scope::Local, project)?;
+        let file = SettingsFile::of(SettingsTarget::claude(Scope::Local), project)?;
         let before = file.file.read()?;
         let record = EnforcementRecord::read(&file.file.path);
         let refused = |refusal: Refusal| file.file.refused(&refusal);
-        if let Some(text) = &before {
-            settings::read(text).map_err(refused)?;
-        }
-        let (base, is_exact) = match (&record, &before) {
-            (Some(record), Some(now)) => without(now, record).map_err(refused)?,
-            (Some(_), None) => (None, false),
-            (None, before) => (before.clone(), true),
+        let ignored = match &before {
+            Some(text) => settings::read(text).map_err(refused)?.ignored,
+            None => None,
+        };
+        let is_exact = match (&record, &before) {
+            (Some(record), Some(now)) => {
+                let original = record.original.as_deref().unwrap_or_default();
+                entries::add(original, &record.entries).is_ok_and(|made| made.text == *now)
+            }
+            (Some(_), None) => false,
+            (None, _) => true,
         };
         let paths = [Scope::User, Scope::Project].into_iter().filter_map(|scope| scope.path(project));
         let texts = paths.filter_map(|path| files::read_text(&path, MAX_BYTES).ok());
         let others = texts.filter_map(|text| entries::value(&text)).collect();
-        Ok(EnforcedSettings { file, before, record, base, is_exact, others })
+        Ok(EnforcedSettings { file, before, record, ignored, is_exact, others })
     }
 
     /// Whether `install --enforce` was run here.
@@ -98,7 +99,16 @@ impl EnforcedSettings {
         &self.file.file.path
     }
 
-    fn ours(&self) -> &[SettingsEntry] {
+    /// Why nothing in the file counts, with what to do. None if Claude Code reads it.
+    pub fn ignored(&self) -> Option<String> {
+        let why = self.ignored.as_ref()?;
+        let fix =
+            if why.contains("JSON") { "remove comments and trailing commas" } else { "correct that line" };
+        Some(format!("Claude Code ignores the whole file, since {why}. To have the rules enforced, {fix}"))
+    }
+
+    /// The entries that were added here, whether they are still there or not.
+    pub fn ours(&self) -> &[SettingsEntry] {
         self.record.as_ref().map_or(&[], |record| &record.entries)
     }
 
@@ -118,10 +128,24 @@ impl EnforcedSettings {
         self.ours().iter().filter(|entry| !entry.is_in(&now)).collect()
     }
 
+    /// The text without what is ours. None if there would be no file.
+    fn base(&self) -> Result<Option<String>, InstallError> {
+        match (&self.record, &self.before) {
+            (None, before) => Ok(before.clone()),
+            (Some(record), _) if self.is_exact => Ok(record.original.clone()),
+            (Some(_), None) => Ok(None),
+            (Some(record), Some(now)) => {
+                let rest = entries::remove(now, &record.entries, &record.created);
+                rest.map(Some).map_err(|refusal| self.file.file.refused(&refusal))
+            }
+        }
+    }
+
     /// The settings of all files, without what is ours.
     fn of_user(&self) -> impl Iterator<Item = Value> {
-        let own = self.base.as_deref().and_then(entries::value);
-        self.others.iter().cloned().chain(own)
+        let mut own = self.now();
+        sandbox::take_out(&mut own, self.ours());
+        self.others.iter().cloned().chain([own])
     }
 
     /// Entries of `denyRead` that are the user's own, with the home directory.
@@ -155,13 +179,18 @@ impl EnforcedSettings {
         wanted
     }
 
-    /// What writes the compiled rules.
+    /// What writes the compiled rules. Refused for a file that Claude Code ignores.
     pub fn change(
         &self,
         compiled: &Compiled,
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
-        self.change_to(&self.wanted(compiled, enforcers), &[])
+        let mut change = self.change_to(&self.wanted(compiled, enforcers), &[])?;
+        if let Some(why) = self.ignored() {
+            return Err(self.file.file.refused(&why));
+        }
+        change.record.unlisted = compiled.unlisted();
+        Ok(change)
     }
 
     /// The same for a session that is about to run: what somebody else has taken out is left to the user, except for the files that
@@ -171,22 +200,70 @@ impl EnforcedSettings {
         compiled: &Compiled,
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
-        let taken_out: Vec<SettingsEntry> = self.taken_out().into_iter().cloned().collect();
-        self.change_to(&self.wanted(compiled, enforcers), &taken_out)
+        let taken_out: Vec<SettingsEntry> = self.taken_out(compiled).into_iter().cloned().collect();
+        let mut change = self.change_to(&self.wanted(compiled, enforcers), &taken_out)?;
+        change.record.unlisted = compiled.unlisted();
+        Ok(change)
     }
 
-    /// What adds entries for files that were created.
-    pub fn addition(&self, more: Vec<SettingsEntry>) -> Result<EnforceChange<'_>, InstallError> {
-        let mut wanted = self.ours().to_vec();
+    /// What adds entries for files that were created. The rules were compiled with these, and those that are listed already.
+    pub fn addition(
+        &self,
+        compiled: &Compiled,
+        more: Vec<SettingsEntry>,
+    ) -> Result<EnforceChange<'_>, InstallError> {
+        // A file that was free may be a link now.
+        let is_still =
+            |entry: &&SettingsEntry| !entry.is_at(&sandbox::ALLOW_READ) || compiled.entries.contains(entry);
+        let mut wanted: Vec<SettingsEntry> = self.ours().iter().filter(is_still).cloned().collect();
         wanted.extend(more);
-        let taken_out: Vec<SettingsEntry> = self.taken_out().into_iter().cloned().collect();
-        self.change_to(&wanted, &taken_out)
+        let taken_out: Vec<SettingsEntry> = self.taken_out(compiled).into_iter().cloned().collect();
+        let mut change = self.change_to(&wanted, &taken_out)?;
+        change.record.unlisted = self.unlisted().max(compiled.unlisted());
+        Ok(change)
     }
 
-    /// The entries that somebody else has removed or changed, other than files that patterns match.
-    pub fn taken_out(&self) -> Vec<&SettingsEntry> {
+    /// How many files could not be listed when the settings were last written.
+    pub fn unlisted(&self) -> usize {
+        self.record.as_ref().map_or(0, |record| record.unlisted)
+    }
+
+    /// Whether the file excludes our commands from the sandbox: nobody else would.
+    pub fn has_our_commands(&self) -> bool {
+        let now = self.now();
+        let mut lines = EXCLUDED.iter().map(|line| SettingsEntry::member(&sandbox::EXCLUDED_COMMANDS, *line));
+        lines.any(|entry| entry.is_in(&now))
+    }
+
+    /// Entries that are ours by their look, where the record is lost: nobody knows any more what was there before.
+    pub fn resembling(&self, compiled: &Compiled) -> Vec<SettingsEntry> {
+        let now = self.now();
+        let is_marked = self.has_our_commands() || compiled.entries.iter().any(|entry| entry.is_in(&now));
+        if self.record.is_some() || !is_marked {
+            return Vec::new();
+        }
+        let mut ours = self.wanted(compiled, Enforcers { sandbox: true, permissions: true });
+        let any_domain = SettingsEntry::member(&sandbox::ALLOWED_DOMAINS, sandbox::ANY_DOMAIN);
+        if !ours.contains(&any_domain) {
+            ours.push(any_domain);
+        }
+        ours.retain(|entry| entry.is_in(&now));
+        ours
+    }
+
+    /// The entries that somebody else has removed or changed, other than files that patterns match. Those that change with the files
+    /// of the project may not be needed any more.
+    pub fn taken_out(&self, compiled: &Compiled) -> Vec<&SettingsEntry> {
+        let is_match = |entry: &SettingsEntry| {
+            entry.is_at(&sandbox::DENY_WRITE)
+                && compiled.listed.iter().any(|file| entry.text() == Some(file.spelled.as_str()))
+        };
+        let is_outdated = |entry: &SettingsEntry| {
+            let is_path = entry.is_at(&sandbox::DENY_WRITE) || entry.is_at(&sandbox::ALLOW_READ);
+            is_path && !compiled.entries.contains(entry)
+        };
         let mut missing = self.missing();
-        missing.retain(|entry| !EXPANDED.iter().any(|keys| entry.is_at(keys)));
+        missing.retain(|entry| !is_match(entry) && !is_outdated(entry));
         missing
     }
 
@@ -204,8 +281,17 @@ impl EnforcedSettings {
         let ours = self.ours();
         let written: Vec<SettingsEntry> =
             wanted.iter().filter(|entry| !left.contains(entry)).cloned().collect();
+        let now = self.now();
+        // Entries in another order need no change.
+        if let (Some(record), Some(before)) = (&self.record, &self.before)
+            && ours.iter().all(|entry| wanted.contains(entry))
+            && written.iter().all(|entry| entry.is_in(&now))
+        {
+            let (after, record) = (before.clone(), record.clone());
+            return Ok(EnforceChange { settings: self, after, record, new: Vec::new(), kept: Vec::new() });
+        }
         let AddedEntries { text, added, created, kept } = if self.is_exact {
-            entries::add(self.base.as_deref().unwrap_or_default(), &written).map_err(refused)?
+            entries::add(self.base()?.as_deref().unwrap_or_default(), &written).map_err(refused)?
         } else {
             let unwanted: Vec<SettingsEntry> =
                 ours.iter().filter(|entry| !wanted.contains(entry)).cloned().collect();
@@ -229,8 +315,8 @@ impl EnforcedSettings {
             original,
             entries: wanted.iter().filter(is_ours).cloned().collect(),
             created,
+            unlisted: self.unlisted(),
         };
-        let now = self.now();
         let new = added.into_iter().filter(|entry| !entry.is_in(&now)).collect();
         Ok(EnforceChange { settings: self, after: text, record, new, kept })
     }
@@ -245,21 +331,13 @@ impl EnforcedSettings {
     }
 
     /// What takes everything back. None where `install --enforce` was not run.
-    pub fn removal(&self) -> Option<EnforceRemoval<'_>> {
-        let record = self.record.as_ref()?;
-        let is_left_empty = self.base.as_deref().is_none_or(entries::is_empty);
-        let after = if is_left_empty && self.was_made_by_us(record) { None } else { self.base.clone() };
-        Some(EnforceRemoval { settings: self, after })
+    pub fn removal(&self) -> Result<Option<EnforceRemoval<'_>>, InstallError> {
+        let Some(record) = self.record.as_ref() else { return Ok(None) };
+        let base = self.base()?;
+        let is_left_empty = base.as_deref().is_none_or(entries::is_empty);
+        let after = if is_left_empty && self.was_made_by_us(record) { None } else { base };
+        Ok(Some(EnforceRemoval { settings: self, after }))
     }
-}
-
-/// The text without what is ours, and whether it is the original.
-fn without(now: &str, record: &EnforcementRecord) -> Result<(Option<String>, bool), Refusal> {
-    let original = record.original.as_deref().unwrap_or_default();
-    if entries::add(original, &record.entries).is_ok_and(|made| made.text == now) {
-        return Ok((record.original.clone(), true));
-    }
-    Ok((Some(entries::remove(now, &record.entries, &record.created)?), false))
 }
 
 /// What the settings become.

@@ -50,7 +50,16 @@ pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
 /// A list of files that git ignores, in this clone alone, and what it becomes.
 pub struct Exclusion {
     list: UserFile,
-    after: String,
+    pub before: String,
+    pub after: String,
+}
+
+/// The line above those for what the sandbox shows.
+const PLACEHOLDERS: &str = "# Shown by Claude Code's sandbox where there is no such file.";
+
+/// The files that the sandbox shows where there are none.
+fn placeholders() -> impl Iterator<Item = &'static str> {
+    sandbox::PLACEHOLDERS.into_iter().chain([LOCAL, layout::SETTINGS])
 }
 
 impl Exclusion {
@@ -74,23 +83,46 @@ impl Exclusion {
     pub fn of_placeholders(folder: &Path) -> Result<Option<Exclusion>, InstallError> {
         let Some(path) = git::exclude_file(folder) else { return Ok(None) };
         let budget = Budget::unlimited();
-        let names = sandbox::PLACEHOLDERS.into_iter().chain([LOCAL, layout::SETTINGS]);
         let is_shown = |name: &&str| {
             let file = folder.join(name);
             file.symlink_metadata().is_err() && !git::ignores(folder, &file, &budget)
         };
-        let lines: String = names.filter(is_shown).map(|name| format!("/{name}\n")).collect();
+        let lines: String = placeholders().filter(is_shown).map(|name| format!("/{name}\n")).collect();
         if lines.is_empty() {
             return Ok(None);
         }
-        let lines = format!("# Shown by Claude Code's sandbox where there is no such file.\n{lines}");
+        let lines = format!("{PLACEHOLDERS}\n{lines}");
         Exclusion::adding(UserFile { path }, &lines).map(Some)
+    }
+
+    /// The change that takes these lines back. None if there are none.
+    ///
+    /// # Errors
+    /// When the list is not ours to change.
+    pub fn without_placeholders(folder: &Path) -> Result<Option<Exclusion>, InstallError> {
+        let Some(path) = git::exclude_file(folder) else { return Ok(None) };
+        if path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let list = UserFile { path };
+        let before = list.read()?.unwrap_or_default();
+        let is_placeholder = |line: &str| {
+            line.trim_end().strip_prefix('/').is_some_and(|name| placeholders().any(|one| one == name))
+        };
+        let (mut after, mut is_ours) = (String::new(), false);
+        for line in before.split_inclusive('\n') {
+            is_ours = line.trim_end() == PLACEHOLDERS || is_ours && is_placeholder(line);
+            if !is_ours {
+                after.push_str(line);
+            }
+        }
+        if after == before { Ok(None) } else { Ok(Some(Exclusion { list, before, after })) }
     }
 
     fn adding(list: UserFile, lines: &str) -> Result<Exclusion, InstallError> {
         let before = list.read()?.unwrap_or_default();
         let line_end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        Ok(Exclusion { after: format!("{before}{line_end}{lines}"), list })
+        Ok(Exclusion { after: format!("{before}{line_end}{lines}"), before, list })
     }
 
     pub fn path(&self) -> &Path {

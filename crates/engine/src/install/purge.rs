@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::backups::Backups;
 use super::error::InstallError;
-use super::scope::Scope;
+use super::registration;
+use super::scope::{Scope, SettingsTarget};
 use conclaude_checks::des::call::GatedCall;
+use conclaude_core::dialect;
 use conclaude_os::files;
 use conclaude_store::audit::Trail;
 use conclaude_store::root::FILE_NAMES;
+use conclaude_store::store::spending::SpendingFolder;
 use conclaude_store::store::{self, trust};
 
 /// Everything of a project that is ours to remove.
@@ -27,7 +30,8 @@ pub struct Leftover {
 impl Leftovers {
     /// Of the project with this root, whose settings are in this folder.
     pub fn of(root: &Path, project: &Path) -> Leftovers {
-        let files = [Scope::Project, Scope::Local].into_iter().filter_map(|scope| scope.path(project));
+        let own = [Scope::Project, Scope::Local].into_iter().filter_map(|scope| scope.path(project));
+        let files = own.chain(files_of_others(project));
         Leftovers { root: root.to_owned(), backups: files.map(|path| Backups::of(&path)).collect() }
     }
 
@@ -49,7 +53,9 @@ impl Leftovers {
         let copies = self.backups.iter().flat_map(Backups::existing).filter(|path| !kept.contains(path));
         let copies = copies.map(|path| ("a copy of the settings", path));
         let calls = GatedCall::folders(&self.root).into_iter().map(|path| ("calls of gated agents", path));
-        let all = state.into_iter().chain(calls).chain(trusted).chain(outside).chain(copies);
+        let counts = SpendingFolder::of(&self.root)
+            .map(|folder| ("what sessions used, for their budgets", folder.path().to_owned()));
+        let all = state.into_iter().chain(calls).chain(counts).chain(trusted).chain(outside).chain(copies);
         let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
         there.map(|(what, path)| Leftover { what, path }).collect()
     }
@@ -68,6 +74,11 @@ impl Leftovers {
         for folder in GatedCall::folders(&self.root) {
             remove_folder(&folder)?;
         }
+        if let Some(counts) = SpendingFolder::of(&self.root)
+            && files::is_real_folder(counts.path())
+        {
+            remove_folder(counts.path())?;
+        }
         self.backups.iter().for_each(Backups::forget_all);
         let state = self.state();
         if files::is_real_folder(&state) {
@@ -77,6 +88,19 @@ impl Leftovers {
         }
         Ok(())
     }
+}
+
+/// The settings files of other clients in which we are not registered any more.
+fn files_of_others(project: &Path) -> impl Iterator<Item = PathBuf> {
+    let others = dialect::ALL.into_iter().filter(|client| client.is_translated());
+    let targets = others
+        .flat_map(|client| [Scope::Project, Scope::Local].map(|scope| SettingsTarget { client, scope }));
+    targets.filter_map(move |target| {
+        let path = target.path(project).ok()?;
+        let current = registration::current_of(target.client, project);
+        let is_registered = registration::locations(&current).iter().any(|file| file.path == path);
+        if is_registered { None } else { Some(path) }
+    })
 }
 
 fn remove_folder(path: &Path) -> Result<(), InstallError> {

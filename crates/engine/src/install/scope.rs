@@ -1,10 +1,11 @@
-//! The settings files that Claude Code reads, and the scope of each.
+//! The settings files that a client reads, and the scope of each.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use conclaude_core::dialect::claude::layout;
-use conclaude_store::root::claude_folder;
+use super::error::InstallError;
+use conclaude_core::dialect::{Dialect, claude};
+use conclaude_store::root::client_folder;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -28,32 +29,82 @@ impl Scope {
         }
     }
 
-    /// The settings file. None where the user has no home.
+    /// The settings file of Claude Code. None where the user has no home.
     pub fn path(self, project: &Path) -> Option<PathBuf> {
-        match self {
-            Scope::Project => Some(project.join(layout::SETTINGS)),
-            Scope::Local => Some(project.join(layout::LOCAL_SETTINGS)),
-            Scope::User => Some(claude_folder()?.join(layout::USER_SETTINGS)),
+        SettingsTarget::claude(self).path(project).ok()
+    }
+}
+
+/// The settings of a client in which hooks are registered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettingsTarget {
+    pub client: &'static Dialect,
+    pub scope: Scope,
+}
+
+impl SettingsTarget {
+    pub fn claude(scope: Scope) -> SettingsTarget {
+        SettingsTarget { client: &claude::DIALECT, scope }
+    }
+
+    /// The settings file.
+    ///
+    /// # Errors
+    /// If the client has none of this scope, or the user has no home.
+    pub fn path(self, project: &Path) -> Result<PathBuf, InstallError> {
+        let settings = &self.client.settings;
+        match self.scope {
+            Scope::Project => Ok(project.join(settings.project)),
+            Scope::Local => {
+                let local = settings.local.ok_or(InstallError::NoLocalSettings(self.client))?;
+                Ok(project.join(local))
+            }
+            Scope::User => {
+                let folder = client_folder(self.client).ok_or(InstallError::NoHome(self.client))?;
+                Ok(folder.join(settings.user.file))
+            }
+        }
+    }
+
+    /// Whether a file of this scope is the user's own, which counts in all projects, whatever else it is called.
+    pub fn is_users_own(self, path: &Path) -> bool {
+        let real = |path: &Path| {
+            let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+            folder.zip(path.file_name()).map(|(folder, name)| folder.join(name))
+        };
+        let own = SettingsTarget { scope: Scope::User, ..self }.path(Path::new("/"));
+        own.is_ok_and(|own| own == path || (real(&own).is_some() && real(&own) == real(path)))
+    }
+
+    /// The flags of `install` that mean this file, where these clients are meant without any.
+    pub fn flags(self, usual: &[&'static Dialect]) -> String {
+        if self.client.is_translated() || !usual.contains(&self.client) {
+            let scope =
+                if self.scope == Scope::Project { String::new() } else { format!(" {}", self.scope.flag()) };
+            format!("--client {}{scope}", self.client.name)
+        } else {
+            self.scope.flag().to_owned()
         }
     }
 }
 
-/// Whether a file is the user's own settings, which count in all projects, whatever else it is called.
+/// Whether a file is the user's own settings of Claude Code.
 pub fn is_users_own(path: &Path) -> bool {
-    let real = |path: &Path| {
-        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-        folder.zip(path.file_name()).map(|(folder, name)| folder.join(name))
-    };
-    let own = Scope::User.path(Path::new("/"));
-    own.is_some_and(|own| own == path || (real(&own).is_some() && real(&own) == real(path)))
+    SettingsTarget::claude(Scope::User).is_users_own(path)
 }
 
-/// Where Claude Code looks for the project's settings: in the folder where its session starts. That is `CLAUDE_PROJECT_DIR`,
-/// else this folder if it has settings already, else most likely the project's root.
+/// Where Claude Code looks for the project's settings.
 pub fn session_folder(project_dir: Option<PathBuf>, root: &Path) -> io::Result<PathBuf> {
+    session_folder_of(&claude::DIALECT, project_dir, root)
+}
+
+/// Where a client looks for the project's settings: in the folder where its session starts. That is `CLAUDE_PROJECT_DIR`,
+/// else this folder if it has settings already, else most likely the project's root.
+pub fn session_folder_of(client: &Dialect, project_dir: Option<PathBuf>, root: &Path) -> io::Result<PathBuf> {
     if let Some(project) = project_dir {
         return Ok(project);
     }
     let here = std::env::current_dir()?;
-    Ok(if here.join(layout::FOLDER).is_dir() { here } else { root.to_owned() })
+    let folder = Path::new(client.settings.project).iter().next().unwrap_or_default();
+    Ok(if here.join(folder).is_dir() { here } else { root.to_owned() })
 }

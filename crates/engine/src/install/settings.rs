@@ -1,4 +1,4 @@
-//! The text of Claude Code's `settings.json`, which belongs to the user: our entries are added, replaced and removed, and
+//! The text of a client's settings file, which belongs to the user: our entries are added, replaced and removed, and
 //! everything else stays byte for byte as it was, comments included.
 
 mod client_schema;
@@ -6,12 +6,18 @@ mod command_line;
 mod document;
 mod edit;
 pub mod entries;
+mod program_search;
 mod read;
 mod user_hooks;
 
-pub use command_line::{AGENT, CommandLine, IF_TRUSTED, ORIGINAL, make as make_line, short};
+pub use client_schema::doubt;
+pub use command_line::{
+    AGENT, Caller, CommandLine, IF_TRUSTED, ORIGINAL, PLUGIN, RegisteredLine, RegisteredProgram, short,
+};
 pub use edit::{install, keep_only, uninstall};
-pub use read::{Refusal, Registration, SWITCH, Settings, read};
+pub(super) use program_search::MAX_LEVELS;
+pub use program_search::ProgramSearch;
+pub use read::{EntryPosition, Refusal, Registration, SWITCH, Settings, positions, read, read_of, value_of};
 pub use user_hooks::{UserHook, user_hooks, without};
 
 #[cfg(test)]

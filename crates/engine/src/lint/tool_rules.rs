@@ -151,6 +151,7 @@ fn without_effect(rule: &ToolRuleConfig) -> Option<(&'static str, &'static str)>
             "commandPattern",
             rule.command_pattern.is_some(),
         ),
+        ("known", rule.known.is_some(), "commandPattern", rule.command_pattern.is_some()),
         ("sqlUnless", rule.sql_unless.is_some(), "sqlPattern", rule.sql_pattern.is_some()),
         ("access", rule.access.is_some(), "pattern", rule.pattern.is_some()),
         ("outside", rule.outside.is_some(), "pattern", rule.pattern.is_some()),

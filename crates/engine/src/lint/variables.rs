@@ -5,9 +5,7 @@ use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::plan::environment::{self, FILES, PREFIX};
 use conclaude_core::text::nearest;
-
-/// What the user sets for conclaude itself.
-const OWN: [&str; 2] = ["CONCLAUDE_LOG", "CONCLAUDE_NOTIFY_WAIT_MS"];
+use conclaude_core::variables::OWN;
 
 pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     for CommandEntry { event, pattern, index, command } in commands(config) {
@@ -33,7 +31,7 @@ pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
 }
 
 fn given(event: EventKind) -> Vec<String> {
-    let own = OWN.iter().chain([&FILES]).map(|name| (*name).to_owned());
+    let own = OWN.iter().map(|(name, _)| *name).chain([FILES]).map(str::to_owned);
     environment::of_event(event).into_iter().chain(environment::of_all()).chain(own).collect()
 }
 

@@ -62,7 +62,8 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         return None;
     }
     let version = reader.u32().filter(|version| (2..=4).contains(version))?;
-    let mut entries = IndexEntries::new();
+    // The index is sorted. A map that is made of all entries at once compares each with the next one alone.
+    let mut entries = Vec::new();
     let mut name = Vec::new();
     for _ in 0..reader.u32()? {
         let start = reader.at;
@@ -92,7 +93,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         }
         reader.take(usize::try_from(length).ok()?)?;
     }
-    if has_checksum(index, id_len) { Some(entries) } else { None }
+    if has_checksum(index, id_len) { Some(entries.into_iter().collect()) } else { None }
 }
 
 /// The hash of everything before it; zeros where `index.skipHash` is set.
@@ -109,21 +110,26 @@ fn has_checksum(index: &[u8], id_len: usize) -> bool {
     is_right || checksum.iter().all(|byte| *byte == 0)
 }
 
-/// The sides of a conflict are one file.
-fn add(entries: &mut IndexEntries, name: &[u8], entry: IndexEntry, flags: u16) {
-    if flags & STAGE == 0 {
-        entries.insert(name.to_vec(), entry);
-    } else {
-        let sides = entries.entry(name.to_vec()).or_default();
-        sides.mode = entry.mode;
-        sides.id.push_str(&format!("{}.{} ", (flags & STAGE) >> 12, entry.id));
+/// The sides of a conflict are one file. They follow each other.
+fn add(entries: &mut Vec<(Vec<u8>, IndexEntry)>, name: &[u8], mut entry: IndexEntry, flags: u16) {
+    if flags & STAGE != 0 {
+        let side = format!("{}.{} ", (flags & STAGE) >> 12, entry.id);
+        if let Some((last, sides)) = entries.last_mut()
+            && last == name
+        {
+            sides.mode = entry.mode;
+            sides.id.push_str(&side);
+            return;
+        }
+        entry = IndexEntry { mode: entry.mode, id: side, stat: None };
     }
+    entries.push((name.to_vec(), entry));
 }
 
 /// What `git ls-files --stage -z` prints (`100644 ID STAGE<tab>PATH`), for an index that is not understood here, and what
 /// `git ls-tree -r -z` does (`100644 blob ID<tab>PATH`).
 pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
-    let mut entries = IndexEntries::new();
+    let mut entries = Vec::new();
     for line in split_nul(output) {
         let Some(tab) = memchr::memchr(b'\t', line) else { continue };
         let (facts, name) = line.split_at(tab);
@@ -139,7 +145,7 @@ pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
             (stage & 3) << 12,
         );
     }
-    entries
+    entries.into_iter().collect()
 }
 
 struct IndexReader<'a> {

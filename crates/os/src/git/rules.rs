@@ -207,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(test_support::cases(16, 48)))]
         #[test]
         fn rules_hide_what_git_ignores(
             text in "(!?/?(\\*\\*/)?[ab]{1,2}(\\*|\\?|\\[ab\\]|\\{a,b\\})?(/[ab*]{1,2})?(\\.c)?/?\n){1,4}",

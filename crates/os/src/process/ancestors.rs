@@ -1,4 +1,6 @@
-//! The command lines of the processes above this one.
+//! The processes above this one: their command lines and folders, and the variables that they were started with.
+
+use std::path::PathBuf;
 
 #[cfg(target_os = "linux")]
 use super::descendants::process_stat;
@@ -7,28 +9,69 @@ use super::descendants::process_stat;
 #[cfg(target_os = "linux")]
 const MAX_ANCESTORS: usize = 64;
 
-/// The arguments of the processes above this one, the nearest first. Empty where the system does not show them, and where one of
-/// them belongs to somebody who hides it.
-#[cfg(target_os = "linux")]
+/// A process above this one.
+pub struct Ancestor {
+    pub arguments: Vec<String>,
+    /// The folder that it is in. None if that is not shown to us.
+    pub folder: Option<PathBuf>,
+}
+
+/// The arguments of the processes above this one, the nearest first.
 #[must_use]
 pub fn command_lines() -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
+    all().into_iter().map(|process| process.arguments).collect()
+}
+
+/// The processes above this one, the nearest first. Empty where the system does not show them, and where one of them belongs to
+/// somebody who hides it.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn all() -> Vec<Ancestor> {
+    let mut found = Vec::new();
     let mut pid = std::os::unix::process::parent_id();
-    while pid > 0 && lines.len() < MAX_ANCESTORS {
+    while pid > 0 && found.len() < MAX_ANCESTORS {
         let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return Vec::new() };
         let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-        lines.push(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect());
+        let arguments = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        found.push(Ancestor { arguments, folder: std::fs::read_link(format!("/proc/{pid}/cwd")).ok() });
         let stat = i32::try_from(pid).ok().and_then(process_stat);
         let Some(parent) = stat.and_then(|stat| u32::try_from(stat.parent).ok()) else { return Vec::new() };
         pid = parent;
     }
-    lines
+    found
 }
 
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn command_lines() -> Vec<Vec<String>> {
+pub fn all() -> Vec<Ancestor> {
     Vec::new()
+}
+
+/// The nearest process above this one that was started with one of these variables. A command can unset a variable for itself, but
+/// not for the process that runs it.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn given(variables: &[&str]) -> Option<u32> {
+    let is_given = |variable: &[u8]| {
+        let name = variable.split(|byte| *byte == b'=').next().unwrap_or_default();
+        variables.iter().any(|given| given.as_bytes() == name)
+    };
+    let mut pid = std::os::unix::process::parent_id();
+    for _ in 0..MAX_ANCESTORS {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        if environment.split(|byte| *byte == 0).any(is_given) {
+            return Some(pid);
+        }
+        let stat = i32::try_from(pid).ok().and_then(process_stat)?;
+        pid = u32::try_from(stat.parent).ok().filter(|parent| *parent > 0)?;
+    }
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn given(_variables: &[&str]) -> Option<u32> {
+    None
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -4,7 +4,7 @@ use crate::analysis::combinations::Combinations;
 use crate::analysis::definitions::FunctionBody;
 use crate::analysis::disk::Disk;
 use crate::analysis::environment::Environment;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
@@ -48,6 +48,8 @@ pub(super) struct Scope {
     pub(super) input: Stream,
     /// The file that this is, if it is one.
     pub(super) input_file: Option<Field>,
+    /// Files without which the command does not run.
+    pub(super) missing: Vec<String>,
     /// How many redirections to a file are around the command.
     pub(super) redirected: usize,
     /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
@@ -119,6 +121,7 @@ impl<'a> Analyzer<'a> {
             scope: Scope {
                 input: Stream::Inherited,
                 input_file: None,
+                missing: Vec::new(),
                 redirected: 0,
                 inside: 0,
                 elsewhere: 0,
@@ -238,12 +241,15 @@ impl Analyzer<'_> {
     }
 
     /// A program that is not known, with its arguments.
-    pub(crate) fn unknown_words(&mut self, words: Vec<String>) {
+    pub(crate) fn unknown_words(&mut self, fields: &[Field]) {
         if self.scope.elsewhere > 0 {
             return;
         }
         let bases = self.state.bases().to_vec();
-        self.doubt(Doubt::UnknownProgram { words, bases });
+        let words = fields.iter().map(Field::shown).collect();
+        let is_pattern = |field: &&Field| field.kind == FieldKind::Glob && field.written.is_none();
+        let patterns = fields.iter().skip(1).filter(is_pattern).map(|field| field.text.clone()).collect();
+        self.doubt(Doubt::UnknownProgram { words, patterns, bases });
     }
 
     /// The commands from here on hand their output to each other.

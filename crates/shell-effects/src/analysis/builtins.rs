@@ -2,15 +2,16 @@
 
 use std::rc::Rc;
 
-use crate::Doubt;
 use crate::analysis::analyzer::{Analyzer, Jumps};
 use crate::analysis::code::Language;
+use crate::analysis::exports::file_of;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::{MAX_OPTIONS, Value};
 use crate::programs::arguments::Call;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::syntax::tree::Piece;
+use crate::{Access, Doubt};
 
 /// Each alias is looked for with every command.
 const MAX_ALIASES: usize = 64;
@@ -67,6 +68,8 @@ pub(crate) fn trap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if signals.iter().all(at_end) {
         analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
     } else {
+        // The command that runs at that time.
+        analyzer.state.set("BASH_COMMAND", Value::Unknown);
         // It may run at any time, and what it sets is set again and again.
         let before = analyzer.state.variables.clone();
         analyzer.one_of([true, false], |analyzer, runs| {
@@ -202,6 +205,12 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_known = call.name == "read"
         && (1..=MAX_OPTIONS).contains(&lines.len())
         && lines.iter().all(|line| line.kind != FieldKind::Unknown);
+    if let Some(elements) = elements(analyzer, call)
+        && let [name] = names.as_slice()
+    {
+        analyzer.state.set(name, Value::Array(elements));
+        return;
+    }
     for name in &names {
         // `-d ''` is for names that end with NUL.
         let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());
@@ -209,6 +218,50 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let value = if is_known && is_only { Value::one_of(lines.iter().cloned()) } else { Value::Unknown };
         analyzer.state.set(name, value);
         analyzer.state.variables.set_printed_by(name, (analyzer.scope.start..call.command).collect());
+    }
+}
+
+/// What `read -a` and `mapfile` make of an input that is known.
+fn elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
+    let Stream::Text(printed) = analyzer.input() else { return None };
+    if printed.and_more || !printed.is_exact || !printed.text.is_literal() {
+        return None;
+    }
+    let delimiter = call.arguments.value(&["-d"]).map_or(Some('\n'), |end| end.text.chars().next())?;
+    let text = printed.text.text.as_str();
+    let parts: Vec<&str> = if call.name == "read" {
+        call.arguments.value(&["-a"])?;
+        let separators = analyzer.separators()?;
+        let line = text.split(delimiter).next().unwrap_or_default().to_owned();
+        let parts = line.split(|c| separators.contains(c)).filter(|part| !part.is_empty());
+        return Some(parts.take(MAX_OPTIONS).map(Field::literal).collect());
+    } else if call.name == "getopts" {
+        return None;
+    } else {
+        text.split(delimiter).collect()
+    };
+    if parts.len() > MAX_OPTIONS {
+        return None;
+    }
+    let ends = parts.iter().map(|part| part.trim_end_matches('\n')).filter(|part| !part.is_empty());
+    Some(ends.map(Field::literal).collect())
+}
+
+/// `history -w FILE`; without a file it is that of `HISTFILE`.
+pub(crate) fn history(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for (flag, file) in &call.arguments.flags {
+        let access = match flag.as_str() {
+            "-a" | "-w" => Access::Write,
+            "-n" | "-r" => Access::Read,
+            _ => continue,
+        };
+        if file.is_none() && analyzer.state.get("HISTFILE").is_some() {
+            for variable in analyzer.variables("HISTFILE") {
+                let value = variable.trim_start_matches("HISTFILE=");
+                let file = if value == "…" { Field::unknown("$HISTFILE") } else { file_of(value) };
+                analyzer.touch(access, &file, call.command);
+            }
+        }
     }
 }
 

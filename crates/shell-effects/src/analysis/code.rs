@@ -14,7 +14,10 @@ use crate::programs::program::Stdin;
 use crate::programs::{code_access, inline_calls};
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
-use crate::{CodeAccess, CodeLanguage, Doubt};
+use crate::{Access, CodeAccess, CodeLanguage, Doubt};
+
+/// What it takes to evaluate a short text.
+const EVALUATION_WORK: usize = 64;
 
 /// The number of variables that are followed from one piece of arithmetic.
 const MAX_EVALUATED: usize = 32;
@@ -30,12 +33,43 @@ pub(crate) enum Language {
     Other,
 }
 
+/// Who runs a file that this script wrote.
+#[derive(Clone, Copy)]
+pub(crate) struct WrittenCode<'a> {
+    pub(crate) command: usize,
+    pub(crate) interpreter: &'a str,
+    pub(crate) language: Language,
+    pub(crate) arguments: &'a [Field],
+}
+
 impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
+        let text = if interpreter == "make" { inline_calls::with_make_variables(text) } else { text };
         inline_calls::run_calls(self, interpreter, &text);
+        self.unpacked_by_code(&text);
         let text = self.with_given_values(interpreter, text);
         self.doubt_code(interpreter, CodeLanguage::Other, text);
+    }
+
+    /// Archives that code unpacks: `extractall()`, `shutil.unpack_archive(…)`.
+    fn unpacked_by_code(&mut self, text: &str) {
+        for name in ["extractall(", "unpack_archive("] {
+            for (at, _) in text.match_indices(name) {
+                let arguments = text.get(at + name.len()..).unwrap_or_default();
+                let skipped = usize::from(name.starts_with("unpack"));
+                let argument = arguments.split([')', ',']).nth(skipped).unwrap_or_default();
+                let directory =
+                    argument.trim().trim_start_matches("path=").trim_start_matches("extract_dir=");
+                let quoted = directory.trim_matches(['"', '\'']);
+                let command = self.last_command();
+                if quoted.len() + 2 == directory.len() && !matches!(quoted, "" | "." | "./") {
+                    self.touch_tree(Access::Write, &Field::literal(quoted), command);
+                } else {
+                    self.touch(Access::Write, &Field::unknown("the files in the archive"), command);
+                }
+            }
+        }
     }
 
     /// Code with the values that it is given: those of exported variables that it names, and its input.
@@ -148,6 +182,10 @@ impl Analyzer<'_> {
 
     /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
     pub(crate) fn evaluate(&mut self, text: &str) {
+        // The values of variables may name each other in texts: each level would evaluate all of them again.
+        if !self.work(EVALUATION_WORK + text.len()) {
+            return;
+        }
         match Parser::expanded_text(text, self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
             Err(error) => self.doubt(error.into()),
@@ -232,7 +270,13 @@ impl Analyzer<'_> {
         });
         let is_fine = |name: &str| {
             side_effects::is_harmless(name)
-                && !matches!(self.state.get(name), Some(Value::Unknown | Value::Array(_)))
+                && match self.state.get(name) {
+                    Some(Value::Options(values)) => {
+                        values.as_slice().iter().all(|value| value.kind != FieldKind::Unknown)
+                    }
+                    Some(Value::Unknown | Value::Array(_)) => false,
+                    None => true,
+                }
         };
         !side_effects::hides_code(word)
             && side_effects::is_plain(word)
@@ -295,8 +339,20 @@ impl Analyzer<'_> {
 
     /// A script in a file. Its content is known only if this command wrote it.
     pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, language: Language) {
+        self.script_with_arguments(file, &[], call, language);
+    }
+
+    /// The same with arguments.
+    pub(crate) fn script_with_arguments(
+        &mut self,
+        file: &Field,
+        arguments: &[Field],
+        call: &Call<'_>,
+        language: Language,
+    ) {
         self.reads(file, call.command);
-        self.written_code(file, call.command, call.name, language);
+        let code = WrittenCode { command: call.command, interpreter: call.name, language, arguments };
+        self.run_file(file, &code);
     }
 
     /// A file that a shell runs when it starts, if this command wrote it.
@@ -338,8 +394,9 @@ impl Analyzer<'_> {
     }
 
     /// A program in a file, such as `./x`.
-    pub(crate) fn program_file(&mut self, file: &Field, command: usize) {
-        if file.text.contains('/') && self.written_code(file, command, &file.text, Language::NewShell) {
+    pub(crate) fn program_file(&mut self, file: &Field, arguments: &[Field], command: usize) {
+        let code = WrittenCode { command, interpreter: &file.text, language: Language::NewShell, arguments };
+        if file.text.contains('/') && self.run_file(file, &code) {
             // Nobody knows which program it is.
             if let Some(command) = self.script.commands.get_mut(command) {
                 command.is_known = false;
@@ -355,23 +412,22 @@ impl Analyzer<'_> {
         interpreter: &str,
         language: Language,
     ) -> bool {
+        self.run_file(file, &WrittenCode { command, interpreter, language, arguments: &[] })
+    }
+
+    fn run_file(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
         let Some(written) = self.written(file) else { return false };
-        self.run_written(&written, command, interpreter, language)
+        self.run_written(&written, code)
     }
 
     /// The same for files that are known already.
-    pub(crate) fn run_written(
-        &mut self,
-        written: &WrittenFile,
-        command: usize,
-        interpreter: &str,
-        language: Language,
-    ) -> bool {
+    pub(crate) fn run_written(&mut self, written: &WrittenFile, code: &WrittenCode<'_>) -> bool {
+        let WrittenCode { command, interpreter, language, arguments } = *code;
         // None of the parts may be in it.
         let none = if written.parts().len() > 1 { Some(None) } else { None };
         self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
             if let Some(content) = content {
-                analyzer.code_of(content.clone(), interpreter, language, &[]);
+                analyzer.code_of(content.clone(), interpreter, language, arguments);
             }
         });
         let is_unknown =
@@ -380,6 +436,46 @@ impl Analyzer<'_> {
             self.joined_with(written.by.clone(), command);
         }
         is_unknown
+    }
+
+    /// Source files that this script wrote and a program is given: a compiler, a test runner, or what runs them at once.
+    pub(super) fn compiled(&mut self, fields: &[Field]) {
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        let command = self.last_command();
+        for file in fields.iter().skip(1).filter(|field| field.is_literal()) {
+            if let Some(interpreter) = source_language(&file.text) {
+                self.written_code(file, command, interpreter, Language::Other);
+            }
+        }
+    }
+
+    /// Modules that this script wrote and the code of an interpreter may load.
+    pub(crate) fn imported(&mut self, call: &Call<'_>) {
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        for (path, file) in self.state.disk.written_files() {
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            let stem = name.split('.').next().unwrap_or(name);
+            let is_script = call.arguments.operands.first().is_some_and(|script| script.text == *path);
+            let is_named = call.fields.iter().skip(1).any(|field| field.text.contains(stem));
+            let is_known =
+                file.parts().iter().all(|part| matches!(part, Stream::Text(text) if !text.and_more));
+            let same = source_language(name).is_some_and(|of| same_language(of, call.name));
+            if same && !is_script && (is_named || is_known) {
+                let code = WrittenCode {
+                    command: call.command,
+                    interpreter: call.name,
+                    language: Language::Other,
+                    arguments: &[],
+                };
+                self.as_part(|analyzer| {
+                    analyzer.run_written(&file, &code);
+                });
+            }
+        }
     }
 
     /// A command ran. Its substitutions are the commands from `start`, and it is the one at `own`. If it runs what they or
@@ -418,6 +514,30 @@ impl Analyzer<'_> {
     }
 }
 
+/// The endings of source files, with what runs them or the language.
+const SOURCES: &[(&str, &[&str])] = &[
+    ("c", &["c", "cc", "cpp", "cxx", "h", "hpp", "m", "go", "java", "kt", "rs", "swift", "zig"]),
+    ("node", &["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"]),
+    ("perl", &["pl", "pm"]),
+    ("php", &["php"]),
+    ("python3", &["py"]),
+    ("ruby", &["rb"]),
+];
+
+/// What runs a source file, from its name.
+fn source_language(name: &str) -> Option<&'static str> {
+    let (_, ending) = name.rsplit_once('.')?;
+    SOURCES.iter().find(|(_, endings)| endings.contains(&ending)).map(|(interpreter, _)| *interpreter)
+}
+
+fn same_language(language: &str, interpreter: &str) -> bool {
+    match language {
+        "node" => matches!(interpreter, "bun" | "deno" | "node" | "nodejs" | "ts-node" | "tsx"),
+        "python3" => interpreter.starts_with("py"),
+        language => language == interpreter,
+    }
+}
+
 /// At the end of a file, a shell drops a backslash that escapes nothing.
 fn without_last_backslash(mut printed: Rc<PrintedText>) -> Rc<PrintedText> {
     let text = &printed.text.text;
@@ -449,7 +569,7 @@ pub(crate) fn is_wholly_unknown(text: &Field) -> bool {
 }
 
 /// A text as code, in which each unknown part is a variable.
-fn as_code(text: &Field) -> Cow<'_, str> {
+pub(crate) fn as_code(text: &Field) -> Cow<'_, str> {
     if text.kind != FieldKind::Unknown {
         return text.shown().into();
     }

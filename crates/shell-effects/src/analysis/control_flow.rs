@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::{Analyzer, Jumps};
+use crate::analysis::conditions::{self, TestedFile};
 use crate::analysis::definitions::FunctionBody;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects;
@@ -45,7 +46,10 @@ impl Analyzer<'_> {
     fn item(&mut self, item: &Item) {
         self.pipeline(&item.first);
         let mut skipped: Vec<State> = Vec::new();
+        let mut missing = if item.negates { None } else { conditions::tested_file(&item.first) };
         for (join, pipeline) in &item.rest {
+            // What follows runs only if there is no such file.
+            let missing = missing.take().filter(|tested| tested.is_there == (*join == Join::Or));
             let mut without = self.state.clone();
             without.directories.settle();
             match join {
@@ -57,7 +61,10 @@ impl Analyzer<'_> {
                     }
                 }
             }
-            self.pipeline(pipeline);
+            match missing {
+                Some(tested) => self.if_missing(&tested.path, |analyzer| analyzer.pipeline(pipeline)),
+                None => self.pipeline(pipeline),
+            }
             if skipped.last() != Some(&without) {
                 skipped.push(without);
             }
@@ -289,13 +296,28 @@ impl Analyzer<'_> {
     fn conditional(&mut self, branches: &[(Option<List>, List)]) {
         let mut ends: Vec<State> = Vec::new();
         let mut is_complete = false;
+        let mut before = None;
         for (condition, body) in branches {
-            match condition {
-                Some(condition) => self.list(condition),
-                None => is_complete = true,
-            }
+            let tested = match condition {
+                Some(condition) => {
+                    self.list(condition);
+                    conditions::tested_by(condition)
+                }
+                None => {
+                    is_complete = true;
+                    let tested = before.take();
+                    // The other branch of the only condition.
+                    if branches.len() == 2 { tested.map(TestedFile::otherwise) } else { None }
+                }
+            };
             let other = self.state.clone();
-            self.list(body);
+            match &tested {
+                Some(TestedFile { path, is_there: false }) => {
+                    self.if_missing(path, |analyzer| analyzer.list(body));
+                }
+                _ => self.list(body),
+            }
+            before = tested;
             ends.push(std::mem::replace(&mut self.state, other));
         }
         let mut ends = ends.into_iter();

@@ -17,7 +17,7 @@ impl Analyzer<'_> {
         let text = words.join(" ");
         let is_known = fields.first().is_some_and(Field::is_literal);
         let unknown =
-            fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
+            fields.iter().enumerate().flat_map(|(word, field)| self.unknown_parts(word, field)).collect();
         let entry = if is_known { words.first().and_then(|word| self.program(name_of(word))) } else { None };
         let directories = match entry.map_or(Deletes::Nothing, |program| program.deletes) {
             Deletes::Nothing => Vec::new(),
@@ -127,6 +127,9 @@ impl Analyzer<'_> {
         if target == Target::WorkTree && access == Access::Read {
             return;
         }
+        if !self.scope.missing.is_empty() && self.is_kept(access, &target) {
+            return;
+        }
         if self.without_tmpdir && access == Access::Delete && self.is_nowhere(&target) {
             return;
         }
@@ -158,16 +161,20 @@ impl Analyzer<'_> {
     }
 }
 
-/// What of a word is not known.
-fn unknown_parts(word: usize, field: &Field) -> Vec<UnknownPart> {
-    let all = |quoting| vec![UnknownPart { word, part: 0..field.text.len(), quoting }];
-    match field.kind {
-        FieldKind::Literal | FieldKind::Tree => Vec::new(),
-        FieldKind::Glob => vec![UnknownPart { word, part: 0..field.shown().len(), quoting: Quoting::Glob }],
-        FieldKind::Unknown if field.holes.is_empty() => all(Quoting::Bare),
-        FieldKind::Unknown => {
-            let holes = field.holes.iter();
-            holes.map(|(part, quoting)| UnknownPart { word, part: part.clone(), quoting: *quoting }).collect()
+impl Analyzer<'_> {
+    /// What of a word is not known.
+    fn unknown_parts(&self, word: usize, field: &Field) -> Vec<UnknownPart> {
+        let part = |part: std::ops::Range<usize>, quoting| {
+            let is_spelled = self.is_spelled(field, field.text.get(part.clone()).unwrap_or_default());
+            UnknownPart { word, part, quoting, is_spelled }
+        };
+        match field.kind {
+            FieldKind::Literal | FieldKind::Tree => Vec::new(),
+            FieldKind::Glob => vec![part(0..field.shown().len(), Quoting::Glob)],
+            FieldKind::Unknown if field.holes.is_empty() => vec![part(0..field.text.len(), Quoting::Bare)],
+            FieldKind::Unknown => {
+                field.holes.iter().map(|(range, quoting)| part(range.clone(), *quoting)).collect()
+            }
         }
     }
 }

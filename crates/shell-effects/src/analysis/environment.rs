@@ -27,8 +27,18 @@ pub trait Environment {
         None
     }
 
+    /// Whether there is a file, which is not a directory or a link.
+    fn is_file(&self, _path: &str) -> Option<bool> {
+        None
+    }
+
     /// Whether a pattern of the shell matches a directory.
     fn has_directory(&self, _pattern: &str) -> Option<bool> {
+        None
+    }
+
+    /// The files that a pattern of the shell matches, if they are not too many.
+    fn matched(&self, _pattern: &str) -> Option<Vec<String>> {
         None
     }
 
@@ -102,6 +112,14 @@ impl Analyzer<'_> {
             && self.environment().is_set(name) == Some(false)
     }
 
+    /// Whether a variable that is used with an operation has no value.
+    pub(crate) fn is_unset_outside(&self, name: &str) -> bool {
+        self.state.get(name).is_none()
+            && !self.state.exports.has(name)
+            && !self.state.options.has_sourced
+            && self.environment().is_set(name) == Some(false)
+    }
+
     fn is_set_here(&self, name: &str) -> bool {
         self.state.get(name).is_some()
             || self.state.exports.has(name)
@@ -163,6 +181,22 @@ impl Analyzer<'_> {
     fn has_made_files(&self) -> bool {
         let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
         self.script.effects.iter().any(makes)
+    }
+
+    /// The files that a pattern matches, where that is known: the names of some may be those of protected files elsewhere.
+    pub(crate) fn matched_files(&self, word: &Field) -> Vec<Field> {
+        let found = match (word.kind, self.state.bases()) {
+            (FieldKind::Glob, [Base::At(at)]) if word.written.is_none() => {
+                let is_relative = !word.text.starts_with('/') && !at.is_empty();
+                let pattern =
+                    if is_relative { format!("{}/{}", escaped(at), word.text) } else { word.text.clone() };
+                self.environment().matched(&pattern)
+            }
+            _ => None,
+        };
+        let mut files: Vec<Field> = found.into_iter().flatten().map(Field::literal).collect();
+        files.push(word.clone());
+        files
     }
 
     /// Whether a pattern of the shell may match a directory.
@@ -262,7 +296,7 @@ impl Analyzer<'_> {
 fn is_without_effects(program: &Program) -> bool {
     const FREE: &[&str] = &[
         "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "type", "sudo",
-        "env", "command",
+        "env", "command", "mktemp", "wc",
     ];
     // Another file is there afterwards.
     const MOUNTING: &[&str] = &["mount", "umount", "curlftpfs"];

@@ -64,12 +64,23 @@ impl Analyzer<'_> {
             ParameterValue::Fields(fields) => {
                 for (index, field) in fields.iter().enumerate() {
                     if index > 0 {
-                        partial.quoted(" ");
+                        self.separate(partial);
                     }
                     partial.value(field);
                 }
                 partial.is_started = true;
             }
+        }
+    }
+
+    /// Joins values by the first character of `IFS`.
+    fn separate(&self, partial: &mut FieldBuilder) {
+        match self.separators() {
+            Some(separators) => {
+                let first: String = separators.chars().take(1).collect();
+                partial.quoted(&first);
+            }
+            None => partial.unknown("$IFS", Quoting::Quoted),
         }
     }
 
@@ -154,7 +165,7 @@ impl Analyzer<'_> {
     }
 
     /// The characters of `IFS`, where they are known.
-    fn separators(&self) -> Option<String> {
+    pub(crate) fn separators(&self) -> Option<String> {
         match self.state.get("IFS") {
             None => Some(" \t\n".to_owned()),
             Some(value) => value.single().filter(|field| field.is_literal()).map(|field| field.text.clone()),

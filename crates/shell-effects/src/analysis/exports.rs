@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::Field;
+use crate::analysis::code::{as_code, is_wholly_unknown};
+use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::parameters::PROMPTS;
+use crate::analysis::variables::Value;
 use crate::syntax::tree::Assignment;
+use crate::{Access, Quoting};
 
 /// Their value is code for a shell, which some program runs.
 const CODE: [&str; 18] = [
@@ -32,8 +34,18 @@ const CODE: [&str; 18] = [
 /// A shell runs the file that they name.
 const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
 
-/// A program takes their value for options of its own.
-const OPTIONS: [(&str, &str); 5] = [
+/// A program writes the file or the directory that they name.
+#[rustfmt::skip]
+const OUTPUTS: [&str; 14] = [
+    "COVERAGE_FILE", "GCOV_PREFIX", "GIT_INDEX_FILE", "GMON_OUT_PREFIX", "HISTFILE", "LD_DEBUG_OUTPUT", "LESSHISTFILE", "LLVM_PROFILE_FILE",
+    "MALLOC_TRACE", "NODE_REDIRECT_WARNINGS", "NODE_REPL_HISTORY", "NODE_V8_COVERAGE", "PYTHONPYCACHEPREFIX", "SQLITE_HISTORY",
+];
+
+/// A program takes their value for options of its own. Where it would run something else then, it is given no code.
+const OPTIONS: [(&str, &str); 8] = [
+    ("NODE_OPTIONS", "node -e 0"),
+    ("PERL5OPT", "perl -e 0"),
+    ("RUBYOPT", "ruby -e 0"),
     ("GREP_OPTIONS", "grep"),
     ("TAR_OPTIONS", "tar"),
     ("UNZIP", "unzip"),
@@ -74,8 +86,15 @@ impl Exports {
 
     /// Gives programs further variables, as `NAME=value`.
     pub(crate) fn give(&mut self, variables: impl IntoIterator<Item = String>) {
+        let mut last = String::new();
         for variable in variables {
             let name = variable.split('=').next().unwrap_or_default();
+            // A further value that it may have.
+            if name == last {
+                Rc::make_mut(&mut self.variables).push(variable);
+                continue;
+            }
+            name.clone_into(&mut last);
             let known: Vec<usize> = positions(&self.variables, name).collect();
             let environment = Rc::make_mut(&mut self.variables);
             let Some((first, others)) = known.split_first() else {
@@ -120,6 +139,26 @@ impl Exports {
     }
 }
 
+/// Whether the value of a variable is code for a program, or its options.
+pub(crate) fn is_code(name: &str) -> bool {
+    CODE.contains(&name) || OPTIONS.iter().any(|(known, _)| *known == name)
+}
+
+/// A value that names a file.
+pub(crate) fn file_of(value: &str) -> Field {
+    let mut file = FieldBuilder::default();
+    let mut rest = value;
+    while let Some((known, (name, after))) =
+        rest.split_once("${").and_then(|(known, after)| Some((known, after.split_once('}')?)))
+    {
+        file.quoted(known);
+        file.unknown(&format!("${name}"), Quoting::Quoted);
+        rest = after;
+    }
+    file.quoted(rest);
+    file.finish(false)
+}
+
 /// Where the variable of a name is.
 fn positions<'v>(variables: &'v [String], name: &'v str) -> impl Iterator<Item = usize> + 'v {
     let is_of = move |variable: &str| variable.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
@@ -138,14 +177,24 @@ impl Analyzer<'_> {
                 let code = Field::literal(value.trim_start_matches(['|', '-', '@']));
                 self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
             } else if SCRIPTS.contains(&name) {
-                let file = Field::literal(value);
+                let file = file_of(value);
                 self.touch(Access::Read, &file, command);
                 self.as_part(|analyzer| analyzer.evaluate(value));
                 self.start_up_file(&file, command);
             } else if PROMPTS.contains(&name) {
                 self.as_part(|analyzer| analyzer.evaluate(value));
-            } else if name == "HISTFILE" {
-                self.touch(Access::Write, &Field::literal(value), command);
+            } else if OUTPUTS.contains(&name) || name.starts_with("GIT_TRACE") && value.starts_with('/') {
+                // Below a directory that is not known, the name counts.
+                let is_below = value.starts_with("${");
+                let file = if is_below { Field::literal(value) } else { file_of(value) };
+                self.touch(Access::Write, &file, command);
+            } else if name == "PERL5DB" {
+                self.inline_code("perl", value.to_owned());
+            } else if name == "INPUTRC" {
+                // Its keys may run commands.
+                if self.written(&file_of(value)).is_some() {
+                    self.doubt_script(name);
+                }
             } else if let Some((_, program)) = options {
                 let code = Field::literal(format!("{program} {value}"));
                 self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
@@ -166,25 +215,48 @@ impl Analyzer<'_> {
         }
         let named = rest.iter().filter(|field| !field.text.starts_with('-'));
         let named: Vec<String> = named
-            .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
+            .flat_map(|field| {
+                if field.text.contains('=') { vec![field.shown()] } else { self.variables(&field.text) }
+            })
             .collect();
         let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
         self.run_variables(&given, self.script.commands.len().saturating_sub(1));
         self.state.exports.give(given);
     }
 
-    /// How an assignment is shown that was made.
-    pub(crate) fn assigned(&self, assignment: &Assignment) -> String {
-        self.variable(&assignment.name)
+    /// How an assignment is shown that was made: once for each value that it may have.
+    pub(crate) fn assigned(&self, assignment: &Assignment) -> Vec<String> {
+        self.variables(&assignment.name)
     }
 
-    /// A variable with its value, as far as that is known.
-    pub(crate) fn variable(&self, name: &str) -> String {
-        let value = match self.state.get(name) {
-            Some(value) => value.single().map_or_else(|| "…".to_owned(), Field::shown),
-            None => "…".to_owned(),
-        };
-        format!("{name}={value}")
+    /// A variable with each of its values, as far as they are known.
+    pub(crate) fn variables(&self, name: &str) -> Vec<String> {
+        match self.state.get(name) {
+            Some(Value::Options(options)) => {
+                options.as_slice().iter().map(|value| format!("{name}={}", self.given(name, value))).collect()
+            }
+            Some(Value::Array(_) | Value::Unknown) | None => vec![format!("{name}=…")],
+        }
+    }
+
+    /// How a value is given to a program: what is not known of it stays a variable in it, `cat ${file}`.
+    fn given(&self, name: &str, value: &Field) -> String {
+        if is_wholly_unknown(value) {
+            return value.shown();
+        }
+        let code = as_code(value);
+        // A last word that the user's environment sets is usually an option: `less $LESSFLAGS`.
+        let last = value.holes.last().and_then(|(hole, _)| value.text.get(hole.clone()));
+        let from_outside = last.and_then(|last| last.strip_prefix('$')).filter(|last| {
+            self.state.get(last).is_none()
+                && !self.state.exports.has(last)
+                && !self.operated.iter().any(|known| known == last)
+        });
+        let before = from_outside.and_then(|last| code.strip_suffix(&format!(" ${{{last}}}")));
+        match before {
+            Some(before) if CODE.contains(&name) => before.to_owned(),
+            _ => code.into_owned(),
+        }
     }
 
     /// Runs something with further variables for programs.

@@ -1,7 +1,9 @@
 //! What `$name` and `${name…}` stand for, and assignments.
 
+use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::code::{as_code, is_wholly_unknown};
+use crate::analysis::field::{Field, FieldBuilder, FieldKind};
 use crate::analysis::side_effects;
 use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, MAX_VARIABLES, Value};
 use crate::programs::system;
@@ -35,9 +37,10 @@ impl Analyzer<'_> {
         if operation.is_some() {
             self.operates_on(name);
         }
-        let found = self.value(name, matches!(operation, Some(Operation::All)), assigning);
+        let found =
+            self.value(name, matches!(operation, Some(Operation::All | Operation::Joined)), assigning);
         match operation {
-            None | Some(Operation::All) => found,
+            None | Some(Operation::All | Operation::Joined) => found,
             Some(Operation::Length) => ParameterValue::Like(system::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
                 self.with_default(name, operation, word, found)
@@ -45,6 +48,13 @@ impl Analyzer<'_> {
             Some(Operation::Trim { suffix, longest, pattern }) => {
                 let pattern = self.scalar(pattern);
                 match found {
+                    // Where the shell is, is not known.
+                    ParameterValue::Fields(fields)
+                        if matches!(name, "0" | "BASH")
+                            && !fields.iter().any(|field| field.text.contains('/')) =>
+                    {
+                        ParameterValue::Unknown
+                    }
                     ParameterValue::Fields(fields) => {
                         // Each length of the value is compared with the pattern.
                         self.work(fields.iter().map(|field| field.text.len().pow(2) / 8).sum());
@@ -98,7 +108,21 @@ impl Analyzer<'_> {
             self.assign_default(name, &found, &other);
         }
         match found {
-            ParameterValue::Unknown | ParameterValue::Like(_) => ParameterValue::Unknown,
+            // Nobody sets it.
+            ParameterValue::Unknown
+                if name == "TMPDIR"
+                    && !matches!(operation, Some(Operation::Alternative(_)))
+                    && self.is_unset_outside(name) =>
+            {
+                ParameterValue::Fields(vec![other])
+            }
+            // It is one or the other.
+            ParameterValue::Unknown | ParameterValue::Like(_) => {
+                match self.combinations.pick(&format!("{name}-"), 2) {
+                    Some(1) if other.kind != FieldKind::Unknown => ParameterValue::Fields(vec![other]),
+                    _ => ParameterValue::Unknown,
+                }
+            }
             ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
             ParameterValue::Fields(fields) => {
                 ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
@@ -204,13 +228,19 @@ impl Analyzer<'_> {
             Some(Value::Array(fields)) => {
                 ParameterValue::Fields(fields.first().cloned().into_iter().collect())
             }
+            // The known part of such a value only counts where it becomes a part of another one.
+            Some(Value::Options(options)) if !assigning && are_unknown(options.as_slice()) => {
+                ParameterValue::Unknown
+            }
             Some(Value::Options(options)) => {
                 let options = options.as_slice();
                 let picked =
                     if options.len() == 1 { Some(0) } else { self.combinations.pick(name, options.len()) };
                 match picked.and_then(|index| options.get(index)) {
-                    Some(field) => ParameterValue::Fields(vec![field.clone()]),
-                    None => ParameterValue::Unknown,
+                    Some(field) if assigning || field.kind != FieldKind::Unknown => {
+                        ParameterValue::Fields(vec![field.clone()])
+                    }
+                    _ => ParameterValue::Unknown,
                 }
             }
             // Then it is empty, or a program takes the usual one.
@@ -290,6 +320,9 @@ impl Analyzer<'_> {
                         }
                     }
                 });
+                if assignment.appends && assignment.index.is_none() {
+                    options = self.appended_to(&assignment.name, options);
+                }
                 Value::Options(options.into_iter().collect())
             }
             AssignedValue::Array(words) => {
@@ -301,7 +334,9 @@ impl Analyzer<'_> {
             }
         };
         let value = match value {
-            Value::Options(fields) if is_unclear(fields.as_slice()) => Value::Unknown,
+            Value::Options(fields) if is_unclear(fields.as_slice()) => {
+                partly_known(&assignment.name, fields.as_slice())
+            }
             Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
             value => value,
         };
@@ -347,7 +382,10 @@ impl Analyzer<'_> {
         match self.state.get(name).cloned() {
             Some(Value::Options(values)) => {
                 for value in values.as_slice() {
-                    self.as_part(|analyzer| analyzer.evaluate(&value.text));
+                    self.as_part(|analyzer| analyzer.evaluate(&as_code(value)));
+                }
+                if is_unclear(values.as_slice()) && !self.state.variables.printed_by(name).is_empty() {
+                    self.doubt_script(name);
                 }
             }
             // What other variables hold has been set by the user.
@@ -366,14 +404,30 @@ impl Analyzer<'_> {
         }
     }
 
+    /// `name+=value`: the old value with each of the new ones after it. An old one that is not known stays a gap.
+    fn appended_to(&self, name: &str, values: Vec<Field>) -> Vec<Field> {
+        let unknown = unknown_value(name);
+        let old = match self.state.get(name) {
+            Some(Value::Array(_)) => return vec![unknown],
+            Some(value) => value.single().unwrap_or(&unknown),
+            None => &unknown,
+        };
+        let is_long = |value: &Field| old.text.len() + value.text.len() > MAX_VALUE;
+        let append = |value: &Field| {
+            if is_long(value) {
+                return unknown.clone();
+            }
+            let mut both = FieldBuilder::default();
+            both.value(old);
+            both.value(value);
+            both.finish(false)
+        };
+        values.iter().map(append).collect()
+    }
+
     fn appended(&self, name: &str, value: Value) -> Value {
         match (self.state.get(name), value) {
-            (Some(Value::Options(old)), Value::Options(new)) => match (old.as_slice(), new.as_slice()) {
-                ([old], [new]) if old.is_literal() && new.is_literal() && old.text.len() < MAX_VALUE => {
-                    Value::one(Field::literal(format!("{}{}", old.text, new.text)))
-                }
-                _ => Value::Unknown,
-            },
+            (_, value @ Value::Options(_)) => value,
             (Some(Value::Array(old)), Value::Array(new)) if old.len() + new.len() <= MAX_OPTIONS => {
                 Value::Array(old.iter().cloned().chain(new).collect())
             }
@@ -385,6 +439,25 @@ impl Analyzer<'_> {
 /// Whether an element of an array has an index of its own: `[x]=1`.
 fn has_index(word: &Word) -> bool {
     matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with('['))
+}
+
+/// A value that is one of several, some of them known: `x=${y:-main}`; or that is known in part: `x="cat $y"`.
+fn partly_known(name: &str, fields: &[Field]) -> Value {
+    if fields.len() > MAX_OPTIONS || fields.iter().all(is_wholly_unknown) {
+        return Value::Unknown;
+    }
+    let of = |field: &Field| if is_wholly_unknown(field) { unknown_value(name) } else { field.clone() };
+    Value::one_of(fields.iter().map(of))
+}
+
+/// What stands for the value of a variable.
+fn unknown_value(name: &str) -> Field {
+    let written = format!("${name}");
+    Field { holes: vec![(0..written.len(), Quoting::Quoted)], ..Field::unknown(written) }
+}
+
+fn are_unknown(fields: &[Field]) -> bool {
+    fields.iter().all(|field| field.kind == FieldKind::Unknown)
 }
 
 /// Whether there are too many fields to follow, or unknown ones.

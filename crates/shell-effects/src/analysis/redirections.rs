@@ -125,6 +125,7 @@ impl Analyzer<'_> {
         match self.written(file) {
             Some(written) => written.content(),
             None if is_connection(file) => Stream::Unknown,
+            None if file.text == "/dev/tty" => Stream::Inherited,
             None => Stream::File,
         }
     }

@@ -3,11 +3,11 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::redirections;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::SavedVariable;
+use crate::analysis::{exports, redirections};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Action, Output, Stdin};
 use crate::programs::tools::prints_settings;
@@ -20,6 +20,13 @@ const MAX_OPENED: usize = 16;
 
 /// Builtins that set variables which their arguments name.
 const SETTING: &[&str] = &["getopts", "let", "printf", "read"];
+
+/// How `exec` redirects what follows it.
+#[derive(Default)]
+struct KeptRedirections {
+    to_file: bool,
+    input: Option<Stream>,
+}
 
 /// Whether a word may name a variable that is not known: `export "$x"`, but not `export A=$x`.
 fn names_unknown(word: &Field) -> bool {
@@ -38,9 +45,11 @@ impl Analyzer<'_> {
             if end.is_some() {
                 analyzer.state = start.clone();
             }
-            let keeps_redirection =
-                analyzer.scoped(|analyzer| analyzer.with_words(assignments, words, redirects));
-            analyzer.scope.redirected += usize::from(keeps_redirection);
+            let kept = analyzer.scoped(|analyzer| analyzer.with_words(assignments, words, redirects));
+            analyzer.scope.redirected += usize::from(kept.to_file);
+            if let Some(input) = kept.input {
+                analyzer.set_input(input);
+            }
             if let Some(end) = &end {
                 analyzer.state.join(end);
             }
@@ -51,8 +60,13 @@ impl Analyzer<'_> {
         });
     }
 
-    /// Runs a command for one combination of values; whether what follows it is redirected to a file as well.
-    fn with_words(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) -> bool {
+    /// Runs a command for one combination of values.
+    fn with_words(
+        &mut self,
+        assignments: &[Assignment],
+        words: &[Word],
+        redirects: &[Redirect],
+    ) -> KeptRedirections {
         let start = self.script.commands.len();
         self.scope.start = start;
         self.without_tmpdir = false;
@@ -65,8 +79,9 @@ impl Analyzer<'_> {
             fields.extend(self.fields(word));
         }
         let mut redirected = self.redirected(redirects);
-        if let Some(input) = redirected.input.take() {
-            self.set_input(input);
+        let input = redirected.input.take();
+        if let Some(input) = &input {
+            self.set_input(input.clone());
             self.scope.input_file = redirected.input_file.take();
         }
         let declares = self.declares(&fields);
@@ -76,7 +91,8 @@ impl Analyzer<'_> {
         let saved: Vec<SavedVariable> =
             assignments.iter().map(|assignment| self.state.variables.saved(&assignment.name)).collect();
         self.assign_all(assignments, declares);
-        let assigned: Vec<String> = assignments.iter().map(|assignment| self.assigned(assignment)).collect();
+        let assigned: Vec<String> =
+            assignments.iter().flat_map(|assignment| self.assigned(assignment)).collect();
         let index = self.script.commands.len();
         let count: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.redirected;
         if declares && self.is_local(&fields) {
@@ -103,7 +119,11 @@ impl Analyzer<'_> {
             self.streams.opened.append(&mut redirected.opened);
             self.streams.opened.truncate(MAX_OPENED);
         }
-        redirected.to_file && is_exec
+        if is_exec {
+            KeptRedirections { to_file: redirected.to_file, input }
+        } else {
+            KeptRedirections::default()
+        }
     }
 
     /// Runs a command with the variables that are written before it, or that it declares.
@@ -162,11 +182,16 @@ impl Analyzer<'_> {
         for assignment in assignments {
             self.assign_printed(assignment);
             let assigned = self.assigned(assignment);
-            if self.state.exports.all || self.state.exports.has(&assignment.name) {
-                self.state.exports.give([assigned.clone()]);
+            let is_given = self.state.exports.all || self.state.exports.has(&assignment.name);
+            if is_given {
+                self.state.exports.give(assigned.clone());
+            }
+            // Programs may have been given it from the start: `GIT_EDITOR` is set for the commands of some clients.
+            if is_given || exports::is_code(&assignment.name) {
+                self.run_variables(&assigned, self.script.commands.len().saturating_sub(1));
             }
             if !is_harmless(&assignment.name) {
-                self.side_effect(assigned);
+                assigned.into_iter().for_each(|assigned| self.side_effect(assigned));
             }
         }
         self.each_choice(|analyzer| analyzer.bare_redirects(redirects));
@@ -258,13 +283,19 @@ impl Analyzer<'_> {
                     arguments::parse_up_to(program.options, words, program.ends_at_operand);
                 self.files_of_flags(program.options, &arguments, command);
                 let rest = words.get(length..).unwrap_or_default();
-                self.act(&Call { program, name, fields, arguments, rest, command });
+                let directories = arguments.directories(program.options);
+                let call = Call { program, name, fields, arguments, rest, command };
+                if directories.is_empty() {
+                    self.act(&call);
+                } else {
+                    self.in_directory(&directories, |analyzer| analyzer.act(&call));
+                }
             }
             // What it prints is printed by the commands in it.
             _ if is_function => self.streams.output = Stream::Nothing,
             _ => {
                 self.unknown_program(fields);
-                self.program_file(first, command);
+                self.program_file(first, fields.get(1..).unwrap_or_default(), command);
             }
         }
     }
@@ -281,8 +312,8 @@ impl Analyzer<'_> {
 
     pub(crate) fn unknown_program(&mut self, fields: &[Field]) {
         if fields.len() > 1 {
-            let words = fields.iter().map(Field::shown).collect();
-            self.unknown_words(words);
+            self.unknown_words(fields);
+            self.compiled(fields);
         }
         if self.streams.prints.is_some() && prints_settings(self, fields) {
             self.streams.output = Stream::Nothing;
@@ -355,7 +386,12 @@ impl Analyzer<'_> {
         match program.action {
             Action::Unknown => {
                 self.unknown_program(call.fields);
-                call.fields.iter().take(1).for_each(|first| self.program_file(first, call.command));
+                if program.subcommand_options.is_some() {
+                    launchers::works_elsewhere(self, call);
+                }
+                if let Some((first, rest)) = call.fields.split_first() {
+                    self.program_file(first, rest, call.command);
+                }
             }
             Action::Nothing => {}
             // What is printed is a part of what is read.

@@ -22,21 +22,33 @@ impl Starts {
     const ANY: Starts = Starts(u128::MAX);
 
     pub(super) fn of(pattern: &str) -> Starts {
-        let mut bytes = pattern.bytes();
-        let mut first = bytes.next();
-        if first != Some(b'{') {
-            return Starts(0).with(first);
+        if pattern.starts_with('{') {
+            return Starts::of_alternatives(pattern, 1).0;
         }
+        Starts(0).with(pattern.bytes().next())
+    }
+
+    /// The same for alternatives, whose `{` is before this position, and the position after their `}`.
+    fn of_alternatives(pattern: &str, mut at: usize) -> (Starts, usize) {
         let mut starts = Starts(0);
         loop {
-            first = bytes.next();
-            starts = starts.with(first.filter(|byte| !matches!(byte, b',' | b'}')));
-            // The next alternative; what is nested is not looked into.
-            match bytes.find(|byte| matches!(byte, b',' | b'}' | b'{' | b'[' | b'\\')) {
-                Some(b',') => {}
-                Some(b'}') => return starts,
-                _ => return Starts::ANY,
+            match pattern.as_bytes().get(at) {
+                Some(b'{') => {
+                    let (nested, end) = Starts::of_alternatives(pattern, at + 1);
+                    starts.0 |= nested.0;
+                    at = end;
+                }
+                first => starts = starts.with(first.copied().filter(|byte| *byte != b',')),
             }
+            // Nothing more can be learnt.
+            if starts.0 == u128::MAX {
+                return (starts, end_of_alternatives(pattern, at));
+            }
+            at = end_of_alternative(pattern, at);
+            if pattern.as_bytes().get(at) != Some(&b',') {
+                return (starts, at + 1);
+            }
+            at += 1;
         }
     }
 
@@ -90,41 +102,68 @@ pub(super) fn rules_out(pattern: &str, head: usize, kind: Kind, text: &str) -> b
 /// Whether a text could start as the pattern does, or as one of the alternatives that it starts with. Of a partial text more
 /// may follow.
 pub(super) fn could_start(pattern: &str, text: &str, is_partial: bool, ignores_case: bool) -> bool {
-    let pattern = pattern.as_bytes();
-    let mut at = usize::from(pattern.first() == Some(&b'{'));
-    let has_alternatives = at > 0;
-    let mut rest = text.as_bytes().iter();
-    loop {
-        let Some(own) = pattern.get(at) else { return true };
-        match own {
-            b',' | b'}' if has_alternatives => return true,
-            b'*' | b'?' | b'[' | b'{' | b'\\' | b'}' => return true,
-            _ => {}
-        }
-        at += 1;
-        let is_same = match rest.next() {
-            None => is_partial,
-            Some(byte) if ignores_case => byte.eq_ignore_ascii_case(own),
-            Some(byte) => byte == own,
-        };
-        if is_same {
-            continue;
-        }
-        if !has_alternatives {
-            return false;
-        }
-        // The next alternative; what is nested is not looked into.
+    Comparison { pattern, is_partial, ignores_case }.sequence(0, text.as_bytes(), false)
+}
+
+struct Comparison<'p> {
+    pattern: &'p str,
+    is_partial: bool,
+    ignores_case: bool,
+}
+
+impl Comparison<'_> {
+    /// Whether a text could start as what is at this position, up to the first character that is not literal. Alternatives are looked
+    /// into, and what follows them is not.
+    fn sequence(&self, mut at: usize, text: &[u8], is_alternative: bool) -> bool {
+        let mut rest = text.iter();
         loop {
+            let Some(own) = self.pattern.as_bytes().get(at) else { return true };
+            match own {
+                b'{' => return self.alternatives(at + 1, rest.as_slice()),
+                b',' if is_alternative => return true,
+                b'*' | b'?' | b'[' | b'\\' | b'}' => return true,
+                _ => {}
+            }
             at += 1;
-            match pattern.get(at - 1) {
-                Some(b',') => break,
-                Some(b'}') | None => return false,
-                Some(b'{' | b'[' | b'\\') => return true,
-                Some(_) => {}
+            let is_same = match rest.next() {
+                None => self.is_partial,
+                Some(byte) if self.ignores_case => byte.eq_ignore_ascii_case(own),
+                Some(byte) => byte == own,
+            };
+            if !is_same {
+                return false;
             }
         }
-        rest = text.as_bytes().iter();
     }
+
+    fn alternatives(&self, mut at: usize, text: &[u8]) -> bool {
+        loop {
+            if self.sequence(at, text, true) {
+                return true;
+            }
+            at = end_of_alternative(self.pattern, at);
+            if self.pattern.as_bytes().get(at) != Some(&b',') {
+                return false;
+            }
+            at += 1;
+        }
+    }
+}
+
+/// The position of the `,` or `}` that ends an alternative.
+fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
+    while let Some(byte) = pattern.as_bytes().get(at) {
+        match byte {
+            b',' | b'}' => break,
+            b'{' => at = end_of_alternatives(pattern, at + 1),
+            b'[' => at = end_of_class(pattern, at + 1),
+            b'\\' => {
+                at += 1 + pattern.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
+            }
+            _ => at += 1,
+        }
+    }
+    at
 }
 
 /// What follows the special character or group that a pattern starts with.

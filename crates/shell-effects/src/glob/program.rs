@@ -83,25 +83,27 @@ pub(super) fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobEr
 /// Whether a glance at the bytes tells that a pattern is valid: it escapes nothing, has no class with a range, and each brace
 /// has its counterpart. So are most, and of a config all are checked at every event.
 fn is_plainly_valid(pattern: &[u8]) -> bool {
-    let (mut depth, mut is_in_class, mut before) = (0, false, 0);
-    let is_plain = |byte: &u8| {
-        let opens_class = is_in_class && before == b'[';
-        before = *byte;
+    let mut depth = 0;
+    let mut bytes = pattern.iter();
+    while let Some(byte) = bytes.next() {
         match byte {
             b'\\' => return false,
-            b']' | b'!' | b'^' | b'[' if opens_class => return false,
-            b'-' if is_in_class => return false,
-            b']' => is_in_class = false,
-            _ if is_in_class => {}
-            b'[' => is_in_class = true,
+            b'{' if depth == MAX_DEPTH => return false,
             b'{' => depth += 1,
             b'}' if depth == 0 => return false,
             b'}' => depth -= 1,
+            b'[' => {
+                let class = bytes.as_slice();
+                let opens_plainly = !matches!(class.first(), None | Some(b']' | b'!' | b'^' | b'['));
+                let is_end = |byte: &u8| matches!(byte, b']' | b'-' | b'\\');
+                if !opens_plainly || bytes.find(|byte| is_end(byte)) != Some(&b']') {
+                    return false;
+                }
+            }
             _ => {}
         }
-        depth <= MAX_DEPTH
-    };
-    pattern.iter().all(is_plain) && depth == 0 && !is_in_class
+    }
+    depth == 0
 }
 
 fn char_at(pattern: &str, at: usize) -> Option<char> {

@@ -2,7 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
@@ -13,13 +13,14 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["bsdtar", "tar"], "", tar),
     special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
+    special(&["jar"], "", jar),
     special(&["unzip"], "-d= -x= -P=", unzip),
-    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n= -TT= -O= --out= --unzip-command= --temp-path= --password= --suffixes=", zip),
+    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
 /// The options of tar, which reads its words itself: the first may have no dash.
 const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file= --directory= --files-from= \
-    --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --strip-components= \
+    --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --xform= --strip-components= \
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script= --new-volume-script= \
     --rsh-command= --rmt-command= --tape-length= --label= --newer= --newer-mtime= --after-date= --format= \
     --starting-file= --suffix= --sort= --blocking-factor= --volno-file=w --index-file=w --owner-map=r --group-map=r";
@@ -58,9 +59,11 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.doubt_script("tar");
         }
     }
-    let creates =
-        arguments.has(&["-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"]);
-    let extracts = arguments.has(&["-x", "--extract", "--get"]);
+    // Long options may be abbreviated.
+    let creates = arguments.has(&["-c", "-r", "-u", "-A"])
+        || ["--create", "--append", "--update", "--concatenate"].iter().any(|name| arguments.has_long(name));
+    let extracts = arguments.has(&["-x", "--get"]) || arguments.has_long("--extract");
+    let has_patterns = arguments.has_long("--wildcards");
     if let Some(archive) = archive.filter(|archive| archive.text != "-") {
         analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
     }
@@ -72,12 +75,13 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
                     analyzer.touch_tree(Access::Delete, member, call.command);
                 }
             } else if extracts {
-                analyzer.touch_tree(Access::Write, member, call.command);
+                unpacked_member(analyzer, call, member, has_patterns);
             }
         }
     });
     let to_output = arguments.has(&["-O", "--to-stdout"]);
-    if !extracts || !members.is_empty() || to_output {
+    let renames = arguments.has(&["--transform", "--xform"]);
+    if !extracts || !members.is_empty() && !renames || to_output {
         return;
     }
     let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_TAR.contains(&flag.as_str()))
@@ -89,6 +93,32 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let unpacked = Unpacked { directory, archive, strip: if is_plain { strip.ok() } else { None } };
     if !looked_into(analyzer, call, &unpacked) {
         extracted(analyzer, call, directory, archive);
+    }
+}
+
+/// A file that is unpacked. A pattern of the archiver matches in all directories.
+fn unpacked_member(analyzer: &mut Analyzer<'_>, call: &Call<'_>, member: &Field, is_pattern: bool) {
+    let is_pattern = is_pattern && member.is_literal() && member.text.contains(['*', '?', '[']);
+    if !is_pattern {
+        return analyzer.touch_tree(Access::Write, member, call.command);
+    }
+    for pattern in [member.text.clone(), format!("**/{}", member.text)] {
+        analyzer.touch(Access::Write, &Field::new(pattern, FieldKind::Glob), call.command);
+    }
+}
+
+/// `jar xf ARCHIVE`.
+fn jar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = arguments::parse("-f= -C= --file=", &dashed(call.fields.get(1..).unwrap_or_default()));
+    let archive = arguments.value(&["-f", "--file"]);
+    let Some(archive) = archive else { return };
+    if arguments.has(&["-x", "--extract"]) {
+        analyzer.reads(archive, call.command);
+        extracted(analyzer, call, arguments.value(&["-C", "--dir"]), Some(archive));
+    } else if arguments.has(&["-c", "-u", "--create", "--update"]) {
+        analyzer.touch(Access::Write, archive, call.command);
+    } else {
+        analyzer.reads(archive, call.command);
     }
 }
 
@@ -158,7 +188,7 @@ fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Unpacked
 }
 
 /// What comes out of an archive is not known; where it goes may be.
-fn extracted(
+pub(crate) fn extracted(
     analyzer: &mut Analyzer<'_>,
     call: &Call<'_>,
     directory: Option<&Field>,
@@ -181,7 +211,7 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         return;
     }
     let directory = arguments.value(&["-d"]);
-    if members.is_empty() {
+    if members.is_empty() || arguments.has(&["-C"]) {
         let is_plain =
             arguments.flags.iter().all(|(flag, _)| ["-o", "-n", "-q", "-u", "-d"].contains(&flag.as_str()))
                 && arguments.values(&["-d"]).count() < 2
@@ -200,7 +230,7 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
             None => member.clone(),
         };
-        analyzer.touch(Access::Write, &inside, call.command);
+        unpacked_member(analyzer, call, &inside, true);
     }
 }
 
@@ -264,7 +294,12 @@ fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd");
     let only_reads = arguments.has(&["-c", "-l", "-t", "--stdout", "--to-stdout", "--list", "--test"]);
+    let is_recursive = arguments.has(&["-r", "--recursive"]);
     for file in &arguments.operands {
+        if is_recursive && !only_reads {
+            analyzer.touch_tree(if keeps { Access::Write } else { Access::Delete }, file, call.command);
+            continue;
+        }
         analyzer.reads(file, call.command);
         if only_reads {
             continue;

@@ -4,7 +4,7 @@ use crate::analysis::field::Field;
 use crate::programs::program::Program;
 
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
-/// writes, `-x?` a value only if that is part of the same word. All other flags take none.
+/// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]
@@ -29,6 +29,16 @@ impl Arguments {
     pub(crate) fn value(&self, names: &[&str]) -> Option<&Field> {
         let mut found = self.flags.iter().rev().filter(|(flag, _)| names.contains(&flag.as_str()));
         found.find_map(|(_, value)| value.as_ref())
+    }
+
+    /// The directories in which the program works, one after the other.
+    pub(crate) fn directories(&self, flags: Flags) -> Vec<Field> {
+        if !flags.contains("=d") {
+            return Vec::new();
+        }
+        let is_directory = |name: &str| file_access(flags, name) == Some(b'd');
+        let found = self.flags.iter().filter(|(name, _)| is_directory(name));
+        found.filter_map(|(_, value)| value.clone()).collect()
     }
 
     /// The values of all of these flags.

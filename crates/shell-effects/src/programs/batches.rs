@@ -66,7 +66,7 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// What is not known of the arguments of `xargs`.
-const GIVEN: &str = "the arguments of xargs";
+pub(crate) const GIVEN: &str = "the arguments of xargs";
 
 /// The words that are given on the standard input: lines, where each takes the position of a placeholder.
 fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {

@@ -125,8 +125,12 @@ impl<'c> Reader<'_, 'c> {
             (CodeKind::Python, '*') => !is_twice,
             (CodeKind::JavaScript, '=') => next != Some(Token::Sign('>')),
             (CodeKind::JavaScript, '.') => !is_twice,
-            // A name may mean something else in a block; `<!--` and `-->` start comments.
-            (CodeKind::JavaScript, '#' | '@' | '{' | '}') => false,
+            // `<!--` and `-->` start comments.
+            (CodeKind::JavaScript, '#' | '@') => false,
+            // A block after a condition, and no object or function.
+            (CodeKind::JavaScript, '{') => {
+                matches!(self.before(at, 1), Some(Token::Sign(')') | Token::Name("else")))
+            }
             (CodeKind::JavaScript, '<') => next != Some(Token::Sign('!')),
             (CodeKind::JavaScript, '>') => self.before(at, 1) != Some(Token::Sign('-')),
             (CodeKind::Perl, '*' | '?' | '~') => false,
@@ -322,10 +326,37 @@ impl<'c> Reader<'_, 'c> {
         if is_known && is_clear { Some(()) } else { None }
     }
 
+    /// Whether the only list is that of two variables.
+    fn declares_pair(&self) -> bool {
+        let lists = self.tokens.iter().filter(|token| **token == Token::Sign('[')).count();
+        let is_pair = |start: &[Token<'_>]| {
+            matches!(
+                start,
+                [
+                    Token::Name("const" | "let" | "var"),
+                    Token::Sign('['),
+                    Token::Name(_),
+                    Token::Sign(','),
+                    Token::Name(_),
+                    Token::Sign(']'),
+                    Token::Name("of")
+                ]
+            )
+        };
+        lists == 1 && self.tokens.windows(7).any(is_pair)
+    }
+
     fn is_declared(&self, name: &str) -> bool {
         self.tokens.windows(3).any(|start| match start {
-            [Token::Name("const" | "let" | "var"), Token::Name(declared), Token::Sign('=')] => {
-                *declared == name
+            [
+                Token::Name("const" | "let" | "var"),
+                Token::Name(declared),
+                Token::Sign('=') | Token::Name("of" | "in"),
+            ] => *declared == name,
+            // `const [key, value] of`
+            [Token::Sign('['), Token::Name(declared), Token::Sign(',')]
+            | [Token::Sign(','), Token::Name(declared), Token::Sign(']')] => {
+                *declared == name && self.declares_pair()
             }
             _ => false,
         })

@@ -13,8 +13,10 @@ const MYSQL: Stdin = Stdin::Sql { has_hash_comments: true };
 #[rustfmt::skip]
 pub(crate) const DATABASES: &[Program] = &[
     tool(&["redis-cli"], "-h= -p= -s= -a= -u= -r= -i= -n= -d= -D= -t= --user= --pass= --sni= --cacert= --cert= --key=").stdin(Stdin::Queries),
-    Program::new(&["clickhouse", "clickhouse-client", "clickhouse-local", "cockroach", "duckdb", "litecli", "pgcli", "psql", "sqlcmd", "usql"]).stdin(SQL),
-    Program::new(&["mariadb", "mycli", "mysql"]).stdin(MYSQL),
+    special(&["beeline", "bq", "clickhouse", "clickhouse-client", "clickhouse-local", "cockroach", "cqlsh", "duckdb", "hive", "impala-shell",
+        "isql", "litecli", "mssql-cli", "pgcli", "presto", "psql", "snow", "snowsql", "spark-sql", "sqlcmd", "sqlplus", "trino", "turso", "usql",
+        "wrangler"], "", statements).stdin(SQL),
+    special(&["mariadb", "mycli", "mysql"], "", statements).stdin(MYSQL),
     Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
     special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL),
 ];
@@ -52,6 +54,54 @@ fn attached(word: &str) -> &str {
     }
 }
 
+/// What names a file in a statement, or in a command of a client.
+const NAMING_FILES: &[&str] = &[
+    "attach",
+    "copy",
+    "dumpfile",
+    "infile",
+    "load_file",
+    "lo_import",
+    "outfile",
+    "pg_read",
+    "read_",
+    "readfile",
+    "source ",
+    "tee ",
+    "\\i",
+    "\\o",
+    "\\g",
+    "\\w",
+    "\\.",
+];
+
+/// What comes before code for a shell, up to the end of its line or its quote.
+const RUNNING: &[&str] = &["\\!", "system ", "program '", "\\copy program '"];
+
+/// Clients whose statements may name files, and run commands.
+fn statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    analyzer.unknown_program(call.fields);
+    let mut texts: Vec<String> =
+        call.fields.iter().skip(1).map(|field| attached(&field.shown()).to_owned()).collect();
+    if let Stream::Text(printed) = analyzer.input() {
+        texts.push(printed.text.text.clone());
+    }
+    for text in texts.into_iter().filter(|text| text.contains([' ', '\\', '('])) {
+        let lower = text.to_ascii_lowercase();
+        for start in RUNNING {
+            for (at, name) in lower.match_indices(start) {
+                let rest = text.get(at + name.len()..).unwrap_or_default();
+                let end = if name.ends_with('\'') { '\'' } else { '\n' };
+                let code = Field::literal(rest.split(end).next().unwrap_or_default());
+                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            }
+        }
+        if NAMING_FILES.iter().any(|name| lower.contains(name)) {
+            analyzer.inline_code(call.name, text);
+        }
+    }
+}
+
 /// How statements start that only read.
 const READING: &[&str] = &[
     "select",
@@ -82,8 +132,18 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, database, call.command);
         }
     }
+    // Another directory holds for the commands that follow.
+    analyzer.in_directory(None, |analyzer| {
+        for file in call.arguments.values(&["-init"]) {
+            read_file(analyzer, call, file);
+        }
+        run_statements(analyzer, call, &texts, statements.is_empty());
+    });
+}
+
+/// Statements, and commands of `sqlite3` itself.
+fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field], is_input: bool) {
     // A command in an argument goes on over its line breaks.
-    let is_input = statements.is_empty();
     let (commands, texts): (Vec<&Field>, Vec<&Field>) =
         texts.iter().partition(|text| !is_input && text.text.trim_start().starts_with('.'));
     for text in commands {
@@ -98,6 +158,13 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
         }
     }
+}
+
+/// A file of statements that this script wrote.
+fn read_file(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
+    let Stream::Text(printed) = analyzer.content(file) else { return };
+    let text = printed.text.clone();
+    analyzer.deeper(|analyzer| run_statements(analyzer, call, std::slice::from_ref(&text), true));
 }
 
 fn only_reads(text: &str) -> bool {
@@ -123,19 +190,27 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
     let is = |full: &str| !name.is_empty() && full.starts_with(&name);
     if is("shell") || is("system") {
         analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
+        // The shell gets its words without their quotes.
+        if rest.contains(['\'', '"', '\\']) {
+            let bare = rest.replace(['\'', '"', '\\'], "");
+            analyzer.subshell(|analyzer| analyzer.code(&Field::literal(bare), "sh"));
+        }
         return;
     }
     let files = rest
         .split_whitespace()
         .map(|word| word.trim_matches(['\'', '"']))
         .filter(|word| !word.starts_with('-'));
-    let access = if READING_FILES.iter().any(|full| is(full)) {
-        Access::Read
-    } else if WRITING_FILES.iter().any(|full| is(full)) {
-        Access::Write
-    } else {
+    if name == "cd" {
+        return files
+            .take(1)
+            .for_each(|directory| analyzer.state.directories.enter(&Field::literal(directory)));
+    }
+    let (reads, writes) =
+        (READING_FILES.iter().any(|full| is(full)), WRITING_FILES.iter().any(|full| is(full)));
+    if !reads && !writes {
         return;
-    };
+    }
     for file in files {
         // `.read |CODE` and `.once |CODE` run it.
         match file.strip_prefix('|') {
@@ -143,7 +218,17 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
                 return analyzer
                     .subshell(|analyzer| analyzer.code(&Field::literal(rest.trim_start_matches('|')), "sh"));
             }
-            None => analyzer.touch(access, &Field::literal(file.replace('\\', "")), call.command),
+            None => {
+                let file = Field::literal(file.replace('\\', ""));
+                if reads {
+                    analyzer.touch(Access::Read, &file, call.command);
+                    read_file(analyzer, call, &file);
+                }
+                // What is short for several may be any of them.
+                if writes {
+                    analyzer.touch(Access::Write, &file, call.command);
+                }
+            }
         }
     }
 }

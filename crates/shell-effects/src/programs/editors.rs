@@ -6,6 +6,7 @@ use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
 };
@@ -78,6 +79,20 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.inline_code(call.name, code.shown());
         if runs_shell {
             shell_commands(analyzer, &code.text);
+        }
+    }
+    for file in arguments.values(&["-S", "-s", "-u", "-l", "--load"]) {
+        if is_descriptor(file) {
+            analyzer.code_from_process(call.name, Language::Other, &[]);
+        } else if is_input(file) {
+            analyzer.code_from_input(call.name, Language::Other);
+        } else {
+            if let Stream::Text(printed) = analyzer.content(file)
+                && runs_shell
+            {
+                shell_commands(analyzer, &printed.text.text);
+            }
+            analyzer.written_code(file, call.command, call.name, Language::Other);
         }
     }
     let (codes, files): (Vec<&Field>, Vec<&Field>) =

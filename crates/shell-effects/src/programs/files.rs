@@ -63,9 +63,16 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         (false, true) => Some(true),
         (false, false) => None,
     };
-    for source in sources {
+    let matched: Vec<Field> = sources.iter().flat_map(|source| analyzer.matched_files(source)).collect();
+    let keeps = call.program.name() == "cp" && arguments.has(&["-n", "--no-clobber"]);
+    for source in &matched {
         analyzer.copy_content(source, &target);
-        written(analyzer, call, source, &Destination { path: &target, is_directory });
+        let destination = Destination { path: &target, is_directory };
+        if keeps {
+            analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, &destination));
+        } else {
+            written(analyzer, call, source, &destination);
+        }
     }
 }
 
@@ -81,11 +88,16 @@ fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
             analyzer.touch_tree(Access::Delete, source, call.command);
         }
         "ln" => linked(analyzer, call, source),
-        _ if is_recursive(call) => analyzer.touch_tree(Access::Read, source, call.command),
-        _ => {
-            analyzer.touch(Access::Read, source, call.command);
-            if call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]) && call.program.name() == "cp" {
-                analyzer.touch(Access::Link, source, call.command);
+        name => {
+            let is_recursive = is_recursive(call);
+            let links = name == "cp" && call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]);
+            let accesses = if links { [Access::Read, Access::Link].as_slice() } else { &[Access::Read] };
+            for access in accesses {
+                if is_recursive {
+                    analyzer.touch_tree(*access, source, call.command);
+                } else {
+                    analyzer.touch(*access, source, call.command);
+                }
             }
         }
     }

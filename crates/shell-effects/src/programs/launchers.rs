@@ -13,21 +13,93 @@ use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, S
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let Some((subcommand, launch, rest)) = launcher(call.program, words) else {
-        return analyzer.unknown_program(call.fields);
+        works_elsewhere(analyzer, call);
+        return analyzer.in_directory(&directories_before(call), |analyzer| without_launch(analyzer, call));
     };
     let (options, length) = arguments::parse_up_to(subcommand.options, rest, true);
+    let mut directories = directories_before(call);
+    directories.extend(options.directories(subcommand.options));
+    analyzer.in_directory(&directories, |analyzer| {
+        run_launched(analyzer, call, &Launched { launch, options: &options, rest, length });
+    });
+}
+
+/// A subcommand that is not known.
+fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is = |name: &str| call.fields.iter().any(|field| field.text == name);
+    // A script that a later command runs.
+    if is("pkg") && is("set") {
+        let scripts = call.fields.iter().filter(|field| field.text.starts_with("scripts."));
+        for code in scripts.filter_map(|script| Some(script.with(script.text.split_once('=')?.1))) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
+    }
+    let is_compose = call.name == "docker-compose" || is("compose");
+    // What the containers are given is shown by these only.
+    if !is_compose || is("config") || is("convert") {
+        return analyzer.unknown_program(call.fields);
+    }
+    let mut words = Vec::new();
+    let mut is_value = false;
+    for field in call.fields {
+        let is_given = is_value || field.text.starts_with("--env-file=");
+        is_value = field.text == "--env-file";
+        if !is_given {
+            words.push(field.clone());
+        }
+    }
+    analyzer.unknown_program(&words);
+}
+
+/// Subcommands that change nothing in the directory that they work in.
+const LOOKING: &[&str] = &[
+    "audit", "config", "env", "help", "info", "list", "ls", "outdated", "test", "version", "vet", "view",
+    "why",
+];
+
+/// A program of many subcommands may change anything in the directory that an option names.
+pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let directories = directories_before(call);
+    if !call.fields.iter().any(|field| LOOKING.contains(&field.text.as_str())) {
+        directories.iter().for_each(|directory| analyzer.touch(Access::Checkout, directory, call.command));
+    }
+}
+
+/// The directories that the options before a subcommand name.
+fn directories_before(call: &Call<'_>) -> Vec<Field> {
+    let flags = call.program.subcommand_options.unwrap_or_default();
+    let words = call.fields.get(1..).unwrap_or_default();
+    if flags.contains("=d") {
+        arguments::parse_up_to(flags, words, true).0.directories(flags)
+    } else {
+        Vec::new()
+    }
+}
+
+/// A subcommand that runs a command.
+struct Launched<'f> {
+    launch: Launch,
+    options: &'f Arguments,
+    /// The words after the subcommand, and how many of them are its options.
+    rest: &'f [Field],
+    length: usize,
+}
+
+fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launched<'_>) {
+    let Launched { launch, options, rest, length } = launched;
+    let length = *length;
     if let Some(code) = options.value(launch.code) {
         return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
     }
     if launch.place == Place::Elsewhere {
-        mounts(analyzer, &options, call.command);
+        mounts(analyzer, options, call.command);
     }
     if launch.place == Place::RemoteShell {
-        network::ssh_options(analyzer, &options);
+        network::ssh_options(analyzer, options);
     }
-    let command = command_of(&launch, rest, length);
+    let command = command_of(launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
     let is_remote = launch.place == Place::RemoteShell;
     // A key is used by ssh, and shown to nobody.

@@ -8,9 +8,9 @@ use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 
-const CURL: Flags = "-o= -d= -F= -T=r -K=r -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
+const CURL: Flags = "-o= -d= -F= -T=r -K= -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
-    --form-string= --upload-file=r --config=r --cookie-jar=w --dump-header=w --cookie= --header= \
+    --form-string= --upload-file=r --config= --cookie-jar=w --dump-header=w --cookie= --header= \
     --request= --user= --user-agent= --referer= --proxy= --max-time= --write-out= --cert=r --key=r \
     --cacert=r --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
     --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
@@ -39,9 +39,17 @@ pub(crate) const NETWORK: &[Program] = &[
 fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     // A value after `@` is a file that is sent.
-    for data in
-        arguments.values(&["-d", "--data", "--data-ascii", "--data-binary", "--json", "-H", "--header"])
-    {
+    for data in arguments.values(&[
+        "-d",
+        "--data",
+        "--data-ascii",
+        "--data-binary",
+        "--json",
+        "-H",
+        "--header",
+        "-w",
+        "--write-out",
+    ]) {
         if let Some(file) = data.text.strip_prefix('@') {
             analyzer.reads(&data.with(file), call.command);
         }
@@ -62,6 +70,7 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for cookies in arguments.values(&["-b", "--cookie"]).filter(|value| !value.text.contains('=')) {
         analyzer.reads(cookies, call.command);
     }
+    curl_configs(analyzer, call);
     let directory = arguments.value(&["--output-dir"]).cloned();
     for file in arguments.values(&["-o", "--output"]).filter(|file| file.text != "-") {
         let file = match &directory {
@@ -74,12 +83,71 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         arguments.has(&["-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"]);
     let urls: Vec<&Field> = arguments.operands.iter().chain(arguments.values(&["--url"])).collect();
     for url in urls {
-        if let Some(path) = url.text.strip_prefix("file://") {
-            analyzer.touch(Access::Read, &url.with(path), call.command);
+        if let Some(file) = file_of(url) {
+            let uploads = arguments.has(&["-T", "--upload-file"]);
+            let access = if uploads { Access::Write } else { Access::Read };
+            analyzer.touch(access, &file, call.command);
         }
         if keeps_names {
             analyzer.by_option("-O", |analyzer| downloaded(analyzer, call, url, directory.as_ref()));
         }
+    }
+}
+
+/// The file of an address such as `file:///a%20b`. One with braces or brackets stands for several.
+fn file_of(url: &Field) -> Option<Field> {
+    let (scheme, rest) = url.text.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => rest.get(rest.find('/')?..)?,
+        None => rest,
+    };
+    if path.contains(['{', '[']) {
+        return Some(Field::unknown(url.shown()));
+    }
+    Some(url.with(percent_decoded(path)))
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// `curl -K FILE`: lines with options, if this script wrote them.
+fn curl_configs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for file in call.arguments.values(&["-K", "--config"]) {
+        let content = if file.text == "-" { analyzer.input().clone() } else { analyzer.content(file) };
+        analyzer.reads(file, call.command);
+        let Stream::Text(printed) = content else {
+            if matches!(content, Stream::Unknown | Stream::Files(_)) {
+                analyzer.reads(&Field::unknown(format!("the files of {}", file.shown())), call.command);
+            }
+            continue;
+        };
+        let mut words = vec![Field::literal("curl")];
+        for line in printed.text.text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.split_once(['=', ':', ' ', '\t']).unwrap_or((line, ""));
+            words.push(Field::literal(format!("--{}", name.trim().trim_start_matches('-'))));
+            let value = value.trim_matches([' ', '\t', '=', ':', '"']);
+            words.extend(Some(value).filter(|value| !value.is_empty()).map(Field::literal));
+        }
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
     }
 }
 
@@ -167,6 +235,12 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     for source in sources {
         let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
+        if !is_local(source) {
+            let inside = inside(target, &Field::literal(name));
+            for file in [target, &inside] {
+                analyzer.wrote(file, Stream::Unknown, false, vec![call.command]);
+            }
+        }
         written(analyzer, call, &source.with(name), &Destination { path: target, is_directory: None });
     }
 }

@@ -2,6 +2,10 @@
 
 use std::rc::Rc;
 
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::Language;
+use crate::analysis::field::Field;
+use crate::programs::arguments::Call;
 use crate::programs::table::{self, name_of};
 use crate::{
     Base, CodeAccess, CodeLanguage, Doubt, Extent, MAX_BYTES, Quoting, Script, SimpleCommand, UnknownPart,
@@ -17,6 +21,90 @@ pub fn read(text: &str) -> Script {
     let access = CodeAccess { writes: true, runs: true };
     let code = Doubt::InlineCode { interpreter, language, text: text.to_owned(), access, bases };
     Script { commands, doubts: vec![code], ..Script::default() }
+}
+
+/// Its commands that do what a program does, and that program. A blank separates a program and its option.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("rm -rf", &["remove-item", "ri", "rm", "del", "erase", "rd", "rmdir"]),
+    ("mv", &["move-item", "mi", "mv", "move"]),
+    ("cat", &["get-content", "gc", "cat", "type"]),
+    ("tee", &["set-content", "add-content", "clear-content", "out-file", "sc", "ac"]),
+    ("curl", &["invoke-webrequest", "iwr", "invoke-restmethod", "irm"]),
+    ("shutdown", &["stop-computer", "restart-computer"]),
+    ("mkfs", &["format-volume", "clear-disk"]),
+];
+
+/// `pwsh -Command CODE`: its commands count by what the programs with the same task do.
+pub(crate) fn run(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let is_short = |text: &str, name: &str| text.len() > 1 && name.starts_with(text);
+    for (at, word) in words.iter().enumerate() {
+        let text = word.text.to_ascii_lowercase();
+        let rest = words.get(at + 1..).unwrap_or_default();
+        if is_short(&text, "-command") || text == "/c" {
+            return run_code(analyzer, call, rest);
+        }
+        if text == "-ec" || is_short(&text, "-encodedcommand") {
+            return analyzer.doubt_script(call.name);
+        }
+        if text.ends_with(".ps1") || is_short(&text, "-file") {
+            return analyzer.unknown_program(words);
+        }
+        // Without an option, `powershell` takes its arguments for code.
+        let is_value =
+            at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| word.text.starts_with('-'));
+        if !text.starts_with('-') && !is_value {
+            return run_code(analyzer, call, words.get(at..).unwrap_or_default());
+        }
+    }
+    analyzer.code_from_input(call.name, Language::Other);
+}
+
+fn run_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
+    if let [word] = words
+        && word.text == "-"
+    {
+        return analyzer.code_from_input(call.name, Language::Other);
+    }
+    let code = words.iter().map(Field::shown).collect::<Vec<_>>().join(" ");
+    if !analyzer.work(code.len()) {
+        return;
+    }
+    for mut words in commands(&code) {
+        let Some(name) = words.first().map(|name| name.to_ascii_lowercase()) else { continue };
+        if matches!(name.as_str(), "iex" | "invoke-expression") {
+            analyzer.doubt_script(call.name);
+        }
+        if let Some((program, _)) = ALIASES.iter().find(|(_, names)| names.contains(&name.as_str())) {
+            // Its options are names, which are not options of that program.
+            words.retain(|word| !word.starts_with('-'));
+            words.splice(..1, program.split(' ').map(str::to_owned));
+        }
+        let words: Vec<Field> = words.iter().map(|word| word_of(word)).collect();
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.run_fields(&words)));
+    }
+    analyzer.inline_code(call.name, code);
+}
+
+/// A path without the letter of its drive: `C:\x` is `/x`.
+fn without_drive(word: &str) -> String {
+    match word.split_at_checked(2) {
+        Some((drive, rest)) if drive.ends_with(':') && rest.starts_with(['\\', '/']) => {
+            rest.replace('\\', "/")
+        }
+        _ => word.to_owned(),
+    }
+}
+
+/// A word in which a variable is not known.
+fn word_of(word: &str) -> Field {
+    let home =
+        ["~", "$HOME", "$env:HOME", "$env:USERPROFILE"].iter().find_map(|name| word.strip_prefix(name));
+    match home {
+        Some(rest) => Field::unknown(format!("$HOME{rest}")),
+        None if word.contains('$') => Field::unknown(word),
+        None => Field::literal(without_drive(word)),
+    }
 }
 
 /// The words of each command, without quotes.
@@ -96,8 +184,12 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
     let is_known = !first.contains('$');
     let entry = table::by_name(name_of(first));
     let unknown = words.iter().enumerate().filter(|(_, word)| word.contains('$'));
-    let unknown =
-        unknown.map(|(word, text)| UnknownPart { word, part: 0..text.len(), quoting: Quoting::Bare });
+    let unknown = unknown.map(|(word, text)| UnknownPart {
+        word,
+        part: 0..text.len(),
+        quoting: Quoting::Bare,
+        is_spelled: false,
+    });
     Some(SimpleCommand {
         unknown: unknown.collect(),
         text: words.join(" "),

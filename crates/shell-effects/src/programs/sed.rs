@@ -2,6 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::Call;
@@ -18,6 +19,13 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if scripts.is_empty() && !arguments.has(&["-f", "--file"]) {
         scripts.extend(files.first());
         files = files.get(1..).unwrap_or_default();
+    }
+    // All of it is what another command prints.
+    if let [only] = scripts.as_slice()
+        && is_wholly_unknown(only)
+        && only.text.contains("$(")
+    {
+        analyzer.unknown_code("sed", only.shown());
     }
     script(analyzer, &stream::joined(scripts, "\n"), call.command);
     for file in arguments.values(&["-f", "--file"]) {

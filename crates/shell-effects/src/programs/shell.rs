@@ -14,7 +14,7 @@ use crate::syntax::quotes::decoded;
 #[rustfmt::skip]
 pub(crate) const SHELL: &[Program] = &[
     nothing(&["enable"], "-f=r"),
-    nothing(&["history"], "-d= -a=w -n=r -r=r -w=w"),
+    special(&["history"], "-d= -a=w -n=r -r=r -w=w", builtins::history),
     special(&[".", "source"], "", builtins::source),
     special(&["alias"], "", builtins::alias),
     special(&["bind"], "-f=r -m= -q= -u= -r= -x=", builtins::completion),

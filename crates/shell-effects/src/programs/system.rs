@@ -3,6 +3,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::Field;
 use crate::programs::arguments::Call;
 use crate::programs::names;
 use crate::programs::program::{Output, Program, each, nothing, reads, special};
@@ -19,7 +20,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
     nothing(&["info"], "-o=w -f=r -d= -n= -k= --output=w --file=r"),
     nothing(&["logger"], "-f=r -p= -t= -n= -P= -i? --file=r --priority= --tag= --server= --port="),
-    nothing(&["mktemp"], "-p= -t= --suffix= --tmpdir?").output(Output::Like(temporary)),
+    special(&["mktemp"], "-p= -t= --suffix= --tmpdir?", make_temporary).output(Output::Like(temporary)),
     nothing(&["pgrep", "pkill"], "-F=r -u= -U= -g= -G= -P= -s= -t= --pidfile=r"),
     nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["curlftpfs", "mount", "umount"], ""),
@@ -27,10 +28,11 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&[
         "cal", "clear", "df", "dir", "expr", "factor", "free", "getconf",
         "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
-        "man", "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps", "readlink", "realpath",
+        "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps", "readlink", "realpath",
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "uptime", "vdir", "whatis",
         "whereis", "yes",
     ], ""),
+    reads(&["man"], "-C=r -L= -m= -M= -S= -s= -e= -P= -r= -E= -p= -k? -K? -R= --pager= --config-file=r --locale= --manpath= --sections= --encoding="),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
@@ -50,6 +52,27 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["uname"], "").output(Output::Like(system_name)),
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
+
+/// `mktemp TEMPLATE`, in a directory that an option or a variable names.
+fn make_temporary(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let templates = &call.arguments.operands;
+    let named = call.arguments.value(&["-p", "--tmpdir"]).cloned();
+    let of_variable = || {
+        if !templates.is_empty() {
+            return None;
+        }
+        analyzer.state.exports.values("TMPDIR").next().map(Field::literal)
+    };
+    let directory = named.or_else(of_variable);
+    let usual = [Field::literal("tmp.mktemp")];
+    let templates = match &directory {
+        Some(_) if templates.is_empty() => usual.as_slice(),
+        _ => templates,
+    };
+    analyzer.in_directory(&directory, |analyzer| {
+        templates.iter().for_each(|template| analyzer.touch(Access::Write, template, call.command));
+    });
+}
 
 /// Programs that change the partitions of a disk, or show them.
 fn disk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {

@@ -2,9 +2,11 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
+use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::program::{Output, Program, each, reads, special};
 use crate::programs::sed;
@@ -15,7 +17,7 @@ const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wr
 const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= \
     --from-file=r --to-file=r";
 const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
-const OPENSSL: Flags = "-in=r -out=w -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -CAfile=r --output=w -r= \
+const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=r -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -CAfile=r --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
@@ -53,7 +55,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["nl"], "-b= -d= -f= -h= -i= -l= -n= -s= -v= -w="),
     reads(&["objdump"], "-j= -M= -b= -m="),
     reads(&["od"], "-A= -j= -N= -S= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
-    each(&["openssl"], OPENSSL, Access::Read, 1).output(Output::Like(random)),
+    special(&["openssl"], OPENSSL, openssl).output(Output::Like(random)),
     reads(&["paste"], "-d= --delimiters="),
     reads(&["pr"], "-h= -l= -o= -w= -W= --header= --length= --width="),
     reads(&["pygmentize"], "-l= -f= -o=w -O= -F= -S="),
@@ -65,7 +67,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["strings"], "-n= -t= -e= --bytes= --radix="),
     reads(&["tac"], "-s= --separator=").output(Output::Lines),
     reads(&["uudecode"], "-o=w --output-file=w"),
-    reads(&["wc"], "--files0-from=l --total=").output(Output::Like(count)),
+    special(&["wc"], "--files0-from=l --total=", words).output(Output::Like(count)),
     reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
     special(&["awk", "mawk", "nawk"], AWK, awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
@@ -89,8 +91,23 @@ fn is_variable(operand: &Field) -> bool {
 fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let mut files = arguments.operands.as_slice();
+    let mut writes_own_files = false;
+    for file in arguments.values(&["-f", "--file"]) {
+        if file.text == "-" || is_input(file) {
+            analyzer.code_from_input("awk", Language::Other);
+        } else if is_descriptor(file) {
+            analyzer.code_from_process("awk", Language::Other, &[]);
+        } else {
+            analyzer.written_code(file, call.command, "awk", Language::Other);
+        }
+    }
     if !arguments.has(&["-f", "--file"]) {
         if let Some(program) = files.first() {
+            writes_own_files = uses_own_names(&program.text);
+            // All of it is what another command prints.
+            if is_wholly_unknown(program) {
+                analyzer.unknown_code("awk", program.shown());
+            }
             // Values of variables may be the names of files.
             let given = arguments
                 .values(&["-v", "--assign"])
@@ -110,7 +127,40 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if in_place {
             analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
         }
+        if writes_own_files {
+            analyzer.touch(Access::Write, file, call.command);
+        }
         analyzer.reads(file, call.command);
+    }
+}
+
+/// Whether a program of awk may write to the files that it is given: it knows their names, and redirects something.
+fn uses_own_names(program: &str) -> bool {
+    ["FILENAME", "ARGV"].iter().any(|name| program.contains(name)) && program.contains(['>', '|'])
+        || program.contains("system(") && (program.contains("FILENAME") || program.contains("ARGV"))
+}
+
+/// `wc`: how many bytes a file has is not what is in it.
+fn words(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let flags = &call.arguments.flags;
+    let only_size =
+        !flags.is_empty() && flags.iter().all(|(flag, _)| matches!(flag.as_str(), "-c" | "--bytes"));
+    if !only_size {
+        call.arguments.operands.iter().for_each(|file| analyzer.reads(file, call.command));
+    }
+}
+
+/// `openssl COMMAND -in FILE`: what shows a certificate shows no key.
+fn openssl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let Some((action, files)) = call.arguments.operands.split_first() else { return };
+    let shows_certificate = matches!(action.text.as_str(), "crl" | "ocsp" | "verify" | "x509");
+    for file in call.arguments.values(&["-in"]).chain(files) {
+        if shows_certificate {
+            let name = format!("--cert={}", file.text);
+            analyzer.unknown_words(&[Field::literal("openssl"), file.with(name)]);
+        } else {
+            analyzer.reads(file, call.command);
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! Programs with subcommands: package managers, containers, clouds, and others that run a command in another environment.
 
+use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::Language;
+use crate::analysis::code::{Language, WrittenCode};
 use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
 };
+use crate::programs::table;
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
@@ -21,7 +23,7 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach
     --volume-driver= --volumes-from= --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
 const UV: Flags = "-p= -m= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
-    --env-file= --directory= --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
+    --env-file= --directory=d --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
 const COMPOSE: Flags = "-f= -p= --file= --project-name= --project-directory= --profile= --env-file= --ansi= --progress= \
     --parallel= --context=";
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= \
@@ -33,6 +35,8 @@ const PIP: Flags = "--python= --log= --proxy= --retries= --timeout= --cert= --cl
 
 #[rustfmt::skip]
 pub(crate) const TOOLS: &[Program] = &[
+    Program::new(&["ansible"]).options("-a= -e= -f= -i= -l= -m= -u= -t= --args= --module-name= --inventory= --limit= --extra-vars= --forks= --user=")
+        .action(texts(&["-a", "--args"], false, Place::Elsewhere)),
     Program::new(&["asdf"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["aws-vault"]).subcommands(&[Subcommand::runs(&["exec"], "-d= -t= --duration= --mfa-token= --region=", 1)]),
     Program::new(&["bundle"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]),
@@ -40,7 +44,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["chamber"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]),
     Program::new(&["concurrently"]).options("-n= -c= -p= -k? --names= --prefix-colors=").action(texts(&[], true, Place::Here)),
     Program::new(&["conda", "mamba", "micromamba"])
-        .subcommands(&[Subcommand::runs(&["run"], "-n= -p= --name= --prefix= --cwd=", 0)])
+        .subcommands(&[Subcommand::runs(&["run"], "-n= -p= --name= --prefix= --cwd=d", 0)])
         .output(Output::Settings(CONDA)),
     Program::new(&["corepack"]).subcommands(&[Subcommand::runs(&[""], "", 0)]),
     Program::new(&["cross-env"]).subcommands(&[Subcommand::launches(&[""], "", CROSS_ENV_LAUNCH)]),
@@ -69,8 +73,8 @@ pub(crate) const TOOLS: &[Program] = &[
         .subcommands(&[Subcommand::elsewhere(&["exec"], POD)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["lxc"]).subcommands(&[Subcommand::elsewhere(&["exec"], "--cwd= --env= --user= --group=")]),
-    Program::new(&["mise"])
-        .subcommands(&[Subcommand::launches(&["exec", "x"], "-j= -C= --cd= --jobs= -c= --command=", MISE_LAUNCH)])
+    Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
+        .subcommands(&[Subcommand::launches(&["exec", "x"], "-j= -C=d --cd=d --jobs= -c= --command=", MISE_LAUNCH)])
         .output(Output::Settings(ENVIRONMENT)),
     Program::new(&["nerdctl"]).before_subcommand("-a= -H= -n= --address= --host= --namespace= --data-root= --snapshotter=").subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
@@ -81,7 +85,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["nix-shell"]).options("-p= -A= -I= --run= --command= --packages= --attr= --arg= --argstr= --keep=")
         .action(texts(&["-c", "--run", "--command"], false, Place::Here)),
     Program::new(&["nodemon"]).options("-x= -w= -e= -i= -d= --exec= --watch= --ext= --ignore= --delay=").action(texts(&["-x", "--exec"], false, Place::Here)),
-    Program::new(&["npm"]).before_subcommand("-C= -w= --prefix= --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
+    Program::new(&["npm"]).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["npx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]),
@@ -89,7 +93,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]),
     Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
-    Program::new(&["pnpm"]).before_subcommand("-C= -F= --dir= --filter= --loglevel= --reporter=").subcommands(&[
+    Program::new(&["pnpm"]).before_subcommand("-C=d -F= --dir=d --filter= --loglevel= --reporter=").subcommands(&[
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
     ]).output(Output::Settings(COMPLETION)),
@@ -99,33 +103,35 @@ pub(crate) const TOOLS: &[Program] = &[
             Subcommand::elsewhere(&["run", "create", "container run"], RUN),
             Subcommand::group(&["compose"], COMPOSE),
         ]),
-    Program::new(&["poetry"]).before_subcommand("-C= -P= --directory= --project=")
+    Program::new(&["poetry"]).before_subcommand("-C=d -P= --directory=d --project=")
         .subcommands(&[Subcommand::runs(&["run"], "", 0)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["pyenv", "rbenv"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(VERSIONS)),
     Program::new(&["rye"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
     Program::new(&["ssh"]).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell),
-    Program::new(&["uv"]).before_subcommand("--directory= --project= --config-file= --cache-dir= --color= --python= -p=")
+    special(&["tmux"], "-c= -f= -L= -S= -T=", tmux),
+    special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen),
+    Program::new(&["uv"]).before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
         .subcommands(&[Subcommand::runs(&["run", "tool run"], UV, 0)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["uvx"]).subcommands(&[Subcommand::runs(&[""], UV, 0)]),
     Program::new(&["vagrant"]).options("-c= --command=").action(texts(&["-c", "--run", "--command"], false, Place::Elsewhere)),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
-    Program::new(&["yarn"]).before_subcommand("--cwd=").subcommands(&[
+    Program::new(&["yarn"]).before_subcommand("--cwd=d").subcommands(&[
         Subcommand::runs(&["dlx"], "-p= --package=", 0),
         Subcommand::runs(&["exec"], "", 0),
     ]),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture="),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
     tool(&["az"], "-o= --output= --query= --subscription="),
-    tool(&["cargo"], "+ -C= -Z= --config= --color="),
+    tool(&["cargo"], "+ -C=d -Z= --config= --color="),
     tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     tool(&["fly", "flyctl"], "-t= --access-token="),
     tool(&["gcloud"], "--account= --billing-project= --configuration= --flags-file= --format= --impersonate-service-account= --project= --verbosity="),
     tool(&["gh"], "-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
-    tool(&["go"], "-C="),
+    tool(&["go"], "-C=d"),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .output(Output::Settings(COMPLETION)),
     tool(&["heroku"], "-a= --app= -r= --remote="),
@@ -138,7 +144,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["systemctl"], "-H= -M= -t= -p= -P= -s= -n= -o= --host= --machine= --type= --state= --property= --signal= --lines= --output= --root= --image= --job-mode="),
     tool(&["terraform", "tofu"], ""),
     tool(&["terragrunt"], "--working-dir= --config= --terragrunt-working-dir= --terragrunt-config="),
-    tool(&["vercel"], "-A= -Q= -S= -t= --cwd= --local-config= --global-config= --scope= --token="),
+    special(&["vercel"], VERCEL, vercel).before_subcommand(VERCEL),
     Program::new(&["dircolors", "keychain"]).output(Output::Settings(&[])),
     Program::new(&["atuin", "fnm", "opam", "starship", "zoxide"]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["goenv", "jenv", "nodenv"]).output(Output::Settings(VERSIONS)),
@@ -147,11 +153,93 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["argocd", "flux", "glab", "k3d", "kind"]).output(Output::Settings(COMPLETION)),
 ];
 
+const VERCEL: Flags =
+    "-A= -Q= -S= -t= --cwd=d --local-config= --global-config= --scope= --token= --environment= --git-branch=";
+
+/// `vercel env pull FILE` writes the file.
+fn vercel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    match call.arguments.operands.as_slice() {
+        [env, pull, rest @ ..] if env.text == "env" && pull.text == "pull" => {
+            let usual = Field::literal(".env.local");
+            analyzer.touch(Access::Write, rest.first().unwrap_or(&usual), call.command);
+        }
+        _ => analyzer.unknown_program(call.fields),
+    }
+}
+
+/// `tmux new -d COMMAND`, `tmux send-keys TEXT Enter`: what is typed there is code for a shell.
+fn tmux(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    const RUNNING: &[&str] = &[
+        "new",
+        "new-session",
+        "neww",
+        "new-window",
+        "split-window",
+        "splitw",
+        "respawn-pane",
+        "respawnp",
+        "respawn-window",
+        "respawnw",
+        "run-shell",
+        "run",
+        "pipe-pane",
+        "pipep",
+        "if-shell",
+        "if",
+        "send-keys",
+        "send",
+        "display-popup",
+        "popup",
+    ];
+    let words = call.fields.get(1..).unwrap_or_default();
+    for command in words.split(|word| word.text == ";" || word.text == "\\;") {
+        let Some(at) = command.iter().position(|word| RUNNING.contains(&word.text.as_str())) else {
+            continue;
+        };
+        let rest = command.get(at + 1..).unwrap_or_default();
+        let arguments =
+            arguments::parse("-s= -n= -c=d -x= -y= -e= -t= -F= -f= -w= -h= -d? -l= -p= -b= -T=", rest);
+        let is_typed = |word: &&Field| !matches!(word.text.as_str(), "Enter" | "C-m" | "KPEnter" | "Space");
+        let typed: Vec<String> = arguments.operands.iter().filter(is_typed).map(Field::as_word).collect();
+        let code = match arguments.operands.as_slice() {
+            [code] => code.clone(),
+            operands if command.get(at).is_some_and(|word| word.text.starts_with("send")) => Field::literal(
+                operands.iter().filter(is_typed).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "),
+            ),
+            _ => Field::literal(typed.join(" ")),
+        };
+        analyzer.as_part(|analyzer| {
+            analyzer.in_directory(arguments.values(&["-c"]), |analyzer| {
+                analyzer.subshell(|analyzer| analyzer.code(&code, "sh"));
+            });
+        });
+    }
+    analyzer.unknown_program(call.fields);
+}
+
+/// `screen -dm COMMAND`, `screen -X stuff TEXT`.
+fn screen(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let words = &call.arguments.operands;
+    if let Some(at) = call.fields.iter().position(|field| field.text == "stuff")
+        && let Some(code) = call.fields.get(at + 1)
+    {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    } else if !words.is_empty() {
+        analyzer.wrap(call.command, |analyzer| analyzer.run_fields(words));
+    }
+}
+
 const MAKE: Flags = "-C= -f= -I= -o= -W= -E= --directory= --file= --makefile= --include-dir= --eval=";
 
 /// `make` runs what its makefile says. That is known if this command wrote it.
 fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    analyzer.unknown_program(call.fields);
+    // A shell that it is given is only run.
+    let is_shell = |field: &&Field| {
+        let shell = field.text.strip_prefix("SHELL=").map(table::name_of).and_then(table::by_name);
+        shell.is_some_and(|program| program.quotes_like_sh)
+    };
+    let words: Vec<Field> = call.fields.iter().filter(|field| !is_shell(field)).cloned().collect();
+    analyzer.unknown_program(&words);
     for code in call.arguments.values(&["-E", "--eval"]) {
         analyzer.inline_code("make", code.shown());
     }
@@ -200,7 +288,10 @@ fn included_makefiles(analyzer: &mut Analyzer<'_>, command: usize) {
     let includes_any = written.iter().any(|(path, file)| is_makefile(path) && file.contains("include"));
     for (path, file) in &written {
         if includes_any || is_makefile(path) {
-            analyzer.run_written(file, command, "make", Language::Other);
+            analyzer.run_written(
+                file,
+                &WrittenCode { command, interpreter: "make", language: Language::Other, arguments: &[] },
+            );
         }
     }
 }

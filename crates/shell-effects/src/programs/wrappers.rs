@@ -15,9 +15,11 @@ use crate::{Access, Quoting};
 
 /// Options of programs that take a command as a text.
 const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
+const SCRIPT: Flags = "-c= -E= -I=w -B=w -O=w -T=w -m= -o= --command= --echo= --log-in=w --log-out=w --log-io=w --log-timing=w \
+    --logging-format= --output-limit=";
 /// Options of `xargs` and `parallel`.
 const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? \
-    --arg-file=r --jobs= -i? -S= --colsep= --joblog= --results= --timeout= --retries= --delay= --tmpdir= --workdir= --process-slot-var= \
+    --arg-file=r --jobs= -i? -S= --colsep= --joblog= --results= --timeout= --retries= --delay= --tmpdir= --workdir=d --wd=d --process-slot-var= \
     --max-chars= --eof?";
 
 #[rustfmt::skip]
@@ -47,7 +49,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     ], "--library-path= --inhibit-rpath= --audit= --preload= --argv0=", 0),
     wraps(&["ltrace"], "-o=w -e= -p= -u=", 0),
     wraps(&["nice"], "-n= --adjustment=", 0).controls(Control::Wrapper),
-    wraps(&["nsenter"], "-t= -S= -G= --target= --setuid= --setgid=", 0).stdin(Stdin::Shell),
+    wraps(&["nsenter"], "-t= -S= -G= -w? --target= --setuid= --setgid= --wd=d", 0).stdin(Stdin::Shell),
     special(&["parallel"], BATCH, batches::parallel).ends_at_operand(),
     wraps(&["perf"], "-e= -o=w -p= -F= -r= --output=w", 1),
     wraps(&["pkexec"], "--user=", 0),
@@ -56,7 +58,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["rlwrap"], "-f= -H= -s= -C= -b= -p?", 0),
     command_text(&["newgrp"], SU, CommandText::NEW).stdin(Stdin::Shell),
     command_text(&["runuser", "su"], SU, CommandText { option: TextOption::Anywhere, ..CommandText::NEW }).stdin(Stdin::Shell),
-    command_text(&["script"], SU, CommandText { operands: 1, writes_operands: true, option: TextOption::Anywhere, takes_words: true, ..CommandText::NEW }).stdin(Stdin::Shell),
+    command_text(&["script"], SCRIPT, CommandText { operands: 1, writes_operands: true, option: TextOption::Anywhere, takes_words: true, ..CommandText::NEW }).stdin(Stdin::Shell),
     special(&["sg"], SU, group_or_search).stdin(Stdin::Shell),
     special(&["setarch"], "", architecture).ends_at_operand(),
     wraps(&["setpriv"], "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
@@ -64,12 +66,12 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["sshpass"], "-p= -f=r -d=", 0),
     wraps(&["stdbuf"], "-i= -o= -e= --input= --output= --error=", 0),
     wraps(&["strace"], "-o=w -e= -p= -u= -s= -E=", 0),
-    special(&["sudo"], "-u= -g= -h= -p= -C= -D= -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir= --chroot=", sudo).ends_at_operand(),
+    special(&["sudo"], "-u= -g= -h= -p= -C= -D=d -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir=d --chroot=", sudo).ends_at_operand(),
     wraps(&["systemd-inhibit"], "--what= --who= --why= --mode=", 0),
-    wraps(&["systemd-run"], "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar=", 0),
+    wraps(&["systemd-run"], "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar= --working-directory=d", 0),
     wraps(&["time"], "-f= -o=w --format= --output=w", 0),
     wraps(&["torsocks"], "-u= -p= -P=", 0),
-    wraps(&["unshare"], "-R= -w= -S= -G= --root= --wd= --setuid= --setgid=", 0).stdin(Stdin::Shell),
+    wraps(&["unshare"], "-R= -w=d -S= -G= --root= --wd=d --setuid= --setgid=", 0).stdin(Stdin::Shell),
     command_text(&["watch"], "-n= --interval= -q= --equexit=", CommandText { option: TextOption::Nowhere, takes_text: true, takes_words: true, ..CommandText::NEW }),
     special(&["xargs"], BATCH, batches::xargs).ends_at_operand(),
     wraps(&["xvfb-run"], "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
@@ -77,7 +79,31 @@ pub(crate) const WRAPPERS: &[Program] = &[
 
 /// `timeout` and others: the command comes after this number of operands.
 pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>, operands: usize) {
-    wrapped(analyzer, call, &[], call.rest.get(operands..).unwrap_or_default());
+    let mut directories: Vec<Field> =
+        call.arguments.values(&["-p", "--property"]).filter_map(working).collect();
+    // It has a value only in the same word.
+    if call.program.name() == "nsenter" {
+        directories.extend(call.arguments.values(&["-w"]).cloned());
+    }
+    let command = call.rest.get(operands..).unwrap_or_default();
+    analyzer.in_directory(&directories, |analyzer| wrapped(analyzer, call, &[], command));
+}
+
+/// The directory of `systemd-run -p WorkingDirectory=…`.
+fn working(property: &Field) -> Option<Field> {
+    property.text.strip_prefix("WorkingDirectory=").map(|directory| property.with(directory))
+}
+
+/// Where a login starts: in the home of a user who is not known.
+fn login(call: &Call<'_>) -> Option<Field> {
+    let is_login = match call.program.name() {
+        "sudo" => call.arguments.has(&["-i", "--login"]),
+        "runuser" => {
+            call.arguments.has(&["-l", "--login"]) || call.fields.iter().any(|field| field.text == "-")
+        }
+        _ => false,
+    };
+    if is_login { Some(Field::unknown("~")) } else { None }
 }
 
 /// Runs a command with the variables that are set for it.
@@ -106,7 +132,7 @@ fn sudo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, file, call.command);
         }
     } else {
-        wrapped(analyzer, call, assigned, rest);
+        analyzer.in_directory(&login(call), |analyzer| wrapped(analyzer, call, assigned, rest));
     }
 }
 
@@ -265,8 +291,9 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
         }
     };
     if let Some(code) = code {
-        analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-        return;
+        return analyzer.in_directory(&login(call), |analyzer| {
+            analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+        });
     }
     let command = command.get(length..).unwrap_or_default();
     let takes_text = text.takes_text && !options.has(&["-x", "--exec"]);

@@ -20,7 +20,7 @@ pub(crate) fn joined(text: &str) -> Cow<'_, str> {
 
 /// What a part of a text is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Part {
+enum Region {
     /// Up to this character; up to the end at the outermost level.
     Code(Option<u8>),
     /// `((…))`, in which `<<` is an operator.
@@ -33,7 +33,7 @@ struct Joiner<'t> {
     text: &'t str,
     at: usize,
     out: String,
-    parts: Vec<Part>,
+    parts: Vec<Region>,
     /// The ends of here-documents whose bodies start after the line, and whether tabs before them count.
     heredocs: Vec<(String, bool)>,
 }
@@ -45,27 +45,27 @@ impl Joiner<'_> {
                 self.at += 2;
                 continue;
             }
-            match (self.parts.last().copied().unwrap_or(Part::Code(None)), byte) {
+            match (self.parts.last().copied().unwrap_or(Region::Code(None)), byte) {
                 (_, b'\\') => {
                     self.copy(1);
                     self.copy(1);
                 }
-                (Part::DoubleQuotes, b'"') => self.close(),
-                (_, b'"') => self.open(Part::DoubleQuotes),
-                (Part::Code(Some(b'`')), b'`') => self.close(),
-                (_, b'`') => self.open(Part::Code(Some(b'`'))),
+                (Region::DoubleQuotes, b'"') => self.close(),
+                (_, b'"') => self.open(Region::DoubleQuotes),
+                (Region::Code(Some(b'`')), b'`') => self.close(),
+                (_, b'`') => self.open(Region::Code(Some(b'`'))),
                 (_, b'$') if matches!(self.peek(1), Some(b'(' | b'{')) => {
                     self.copy(1);
                     self.bracket();
                 }
-                (Part::DoubleQuotes, _) => self.copy(1),
+                (Region::DoubleQuotes, _) => self.copy(1),
                 (_, b'\'') => self.single_quotes(),
                 (_, b'(') => self.bracket(),
-                (Part::Code(Some(end)), byte) if byte == end => self.close(),
-                (Part::Arithmetic, b')') => self.close(),
-                (Part::Code(_), b'#') if self.is_at_word() => self.copy_line(),
-                (Part::Code(_), b'<') if self.rest().starts_with("<<<") => self.copy(3),
-                (Part::Code(_), b'<') if self.rest().starts_with("<<") => self.heredoc(),
+                (Region::Code(Some(end)), byte) if byte == end => self.close(),
+                (Region::Arithmetic, b')') => self.close(),
+                (Region::Code(_), b'#') if self.is_at_word() => self.copy_line(),
+                (Region::Code(_), b'<') if self.rest().starts_with("<<<") => self.copy(3),
+                (Region::Code(_), b'<') if self.rest().starts_with("<<") => self.heredoc(),
                 (_, b'\n') => {
                     self.copy(1);
                     self.bodies();
@@ -92,7 +92,7 @@ impl Joiner<'_> {
         self.at += length;
     }
 
-    fn open(&mut self, part: Part) {
+    fn open(&mut self, part: Region) {
         self.parts.push(part);
         self.copy(1);
     }
@@ -105,10 +105,12 @@ impl Joiner<'_> {
     /// At a `(` or `{` that opens something.
     fn bracket(&mut self) {
         match (self.peek(0), self.peek(1)) {
-            (Some(b'('), Some(b'(')) => self.open(Part::Arithmetic),
-            (Some(b'('), _) if self.parts.last() == Some(&Part::Arithmetic) => self.open(Part::Arithmetic),
-            (Some(b'('), _) => self.open(Part::Code(Some(b')'))),
-            _ => self.open(Part::Code(Some(b'}'))),
+            (Some(b'('), Some(b'(')) => self.open(Region::Arithmetic),
+            (Some(b'('), _) if self.parts.last() == Some(&Region::Arithmetic) => {
+                self.open(Region::Arithmetic)
+            }
+            (Some(b'('), _) => self.open(Region::Code(Some(b')'))),
+            _ => self.open(Region::Code(Some(b'}'))),
         }
     }
 
@@ -178,9 +180,9 @@ impl Joiner<'_> {
     }
 }
 
-impl Default for Part {
-    fn default() -> Part {
-        Part::Code(None)
+impl Default for Region {
+    fn default() -> Region {
+        Region::Code(None)
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Parser<'a> {
     pub(super) is_open: bool,
     /// Whether `((…))` is a command.
     pub(super) has_arithmetic: bool,
+    /// Whether `!` was before a pipeline of the item at hand.
+    pub(super) negates: bool,
 }
 
 /// A here-document that was announced.
@@ -61,7 +63,15 @@ impl<'a> Parser<'a> {
         if depth > MAX_DEPTH {
             return Err(ParseError::TooDeep);
         }
-        Ok(Parser { text, at: 0, depth, heredocs: Vec::new(), is_open: false, has_arithmetic: true })
+        Ok(Parser {
+            text,
+            at: 0,
+            depth,
+            heredocs: Vec::new(),
+            is_open: false,
+            has_arithmetic: true,
+            negates: false,
+        })
     }
 
     pub(crate) fn peek(&self) -> Option<u8> {
@@ -209,6 +219,7 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Result<Item, ParseError> {
+        let outer = std::mem::take(&mut self.negates);
         let first = self.pipeline()?;
         let mut rest = Vec::new();
         loop {
@@ -218,7 +229,8 @@ impl Parser<'_> {
             } else if self.eat("||") {
                 Join::Or
             } else {
-                return Ok(Item { first, rest, background: false });
+                let negates = std::mem::replace(&mut self.negates, outer);
+                return Ok(Item { first, rest, negates, background: false });
             };
             self.skip_lines()?;
             rest.push((join, self.pipeline()?));
@@ -239,7 +251,9 @@ impl Parser<'_> {
             } else if self.eat_reserved("coproc") {
                 self.coprocess_name();
                 is_coprocess = true;
-            } else if !self.eat_reserved("!") {
+            } else if self.eat_reserved("!") {
+                self.negates = true;
+            } else {
                 break;
             }
             has_prefix = true;

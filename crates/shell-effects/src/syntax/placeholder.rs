@@ -154,7 +154,7 @@ impl Visitor<'_> {
                     | Operation::Index(word)
                     | Operation::Indirect(word)
                     | Operation::Other(word) => self.word(word, false),
-                    Operation::All => {
+                    Operation::All | Operation::Joined => {
                         self.bash.get_or_insert("an array");
                     }
                     Operation::Length => {}

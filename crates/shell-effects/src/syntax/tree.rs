@@ -12,6 +12,8 @@ pub(crate) type List = Vec<Item>;
 pub(crate) struct Item {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
+    /// Whether `!` is before one of the pipelines.
+    pub(crate) negates: bool,
     /// Whether `&` follows: it runs in a subshell.
     pub(crate) background: bool,
 }
@@ -147,8 +149,10 @@ pub(crate) enum Operation {
     Trim { suffix: bool, longest: bool, pattern: Word },
     /// `${#name}`.
     Length,
-    /// `${name[@]}`, `${name[*]}`.
+    /// `${name[@]}`.
     All,
+    /// `${name[*]}`: in quotes, one word.
+    Joined,
     /// `${name[index]}`, with what follows that.
     Index(Word),
     /// `${!name}`, with what follows that.

@@ -357,8 +357,11 @@ impl<'a> Parser<'a> {
         if self.peek() != Some(b'[') {
             return Ok(None);
         }
-        if self.eat("[@]") || self.eat("[*]") {
+        if self.eat("[@]") {
             return Ok(Some(Operation::All));
+        }
+        if self.eat("[*]") {
+            return Ok(Some(Operation::Joined));
         }
         self.at += 1;
         let inner = self.nested(|parser| parser.pieces(WordEnd::Bracket))?;
@@ -412,6 +415,6 @@ fn words_of(operation: Operation) -> Word {
         | Operation::Indirect(word)
         | Operation::Other(word)
         | Operation::Trim { pattern: word, .. } => word,
-        Operation::Length | Operation::All => Word::new(),
+        Operation::Length | Operation::All | Operation::Joined => Word::new(),
     }
 }

@@ -18,7 +18,7 @@ use crate::syntax::parser::parse;
 use crate::syntax::tree::{Command, CommandKind};
 
 fn config() -> ProptestConfig {
-    let cases = test_support::cases(300, 10_000);
+    let cases = test_support::cases(100, 10_000);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

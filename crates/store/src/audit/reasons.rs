@@ -37,6 +37,9 @@ pub fn kind_in_words(code: &str) -> &str {
         Some(Code::GuardAsks) => "asked about by a guard",
         Some(Code::PermissionDenied) => "permission denied by a rule",
         Some(Code::PermissionAllowed) => "permission given by a rule",
+        Some(Code::BudgetNear) => "budget used in part",
+        Some(Code::BudgetReached) => "budget used up",
+        Some(Code::PriceUnknown) => "price unknown",
         _ => code,
     }
 }

@@ -37,10 +37,21 @@ pub mod words {
     pub const DES_DONE: &str = "des done";
     pub const AUDIT_RESET: &str = "audit reset";
     pub const ALLOW: &str = "allow";
+    pub const BUDGET_RAISE: &str = "budget raise";
 
     /// The subcommands that are recorded.
-    pub const SUBCOMMANDS: [&str; 9] =
-        [DES_START, DES_FINISH, DES_SKIP, DES_RUN, DES_FAIL, DES_DONE, DES_NEW, AUDIT_RESET, ALLOW];
+    pub const SUBCOMMANDS: [&str; 10] = [
+        DES_START,
+        DES_FINISH,
+        DES_SKIP,
+        DES_RUN,
+        DES_FAIL,
+        DES_DONE,
+        DES_NEW,
+        AUDIT_RESET,
+        ALLOW,
+        BUDGET_RAISE,
+    ];
 
     pub const PASS: &str = "PASS";
     pub const FAIL: &str = "FAIL";
@@ -55,11 +66,13 @@ pub mod words {
     pub const RESET: &str = "reset";
     /// Of a call that was denied or asked about: the user lets it through.
     pub const PERMITTED: &str = "permitted";
+    /// Of a budget that the user raised.
+    pub const RAISED: &str = "raised";
     /// Of an event in which we were asked to stop.
     pub const INTERRUPTED: &str = "interrupted";
 
     /// What is recorded as the decision of these.
-    pub const DECISIONS: [&str; 12] = [
+    pub const DECISIONS: [&str; 13] = [
         INTERRUPTED,
         PASS,
         FAIL,
@@ -72,6 +85,7 @@ pub mod words {
         UNFINISHED,
         RESET,
         PERMITTED,
+        RAISED,
     ];
 
     /// What a decision means to the user.
@@ -103,6 +117,16 @@ pub mod words {
     }
 }
 
+/// The fields that are added when a record is written.
+pub const ADDED: [(&str, &str); 6] = [
+    ("seq", "The number of the record, from 1 without gaps, also across a reset."),
+    ("time", "When the record was written."),
+    ("prev", "The `hash` of the record before it."),
+    ("hash", "The SHA-256 of the line without this field: the chain."),
+    ("queued", "The record was queued first, so that it is written once."),
+    ("unanchored", "The record was written without a copy of the end outside the project."),
+];
+
 /// What is recorded of one decision. Number, time and chain are added when it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
@@ -117,13 +141,16 @@ pub struct Record {
     /// The client, where it is not Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Claude Code's `permission_mode`: `default`, `acceptEdits`, `plan`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
+    /// The agent's id; absent for the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
+    /// The agent's name. In a record of `des …`, the one agent whose call for this step is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The tool call, at the events of one.
@@ -132,11 +159,13 @@ pub struct Record {
     /// The step file, relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// The phase of the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// What was extracted from the prompt's markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub des: Option<Value>,
+    /// What was decided: `allowed`, `blocked`, `denied` and others; PASS, FAIL or SKIPPED for a phase.
     pub decision: String,
     /// Who decided, if not conclaude: `sandbox`, or `permissions` of Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,8 +173,10 @@ pub struct Record {
     /// The given reason of a skip or of an admitted failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What guards, gates and rules found, each with its code, rule and fix.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Value>,
+    /// The commands that ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
     /// Rules that are against nothing: what gave context, what allowed the call.
@@ -166,25 +197,32 @@ pub struct Record {
     /// What was run for a phase, as proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Value>,
+    /// What the judge of `des.judge` answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Value>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CommandRecord {
+    /// The pattern of the config that selected it.
     pub pattern: String,
+    /// The script.
     pub run: String,
     /// How it ended, in words.
     pub status: String,
     /// What the config says of its failure, where it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Its exit code, where it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// When it was started.
     pub started: String,
+    /// How long it ran, in milliseconds.
     pub duration_ms: u64,
     /// What that does: `pass`, `warn` or `block`.
     pub verdict: String,
+    /// It was terminated at its timeout.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
     /// What the pattern matched.
@@ -196,6 +234,7 @@ pub struct CommandRecord {
     /// How many more these are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_files: Option<usize>,
+    /// Where the command is in the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
     /// The end of both streams, where it failed.
@@ -226,8 +265,11 @@ pub fn remove_output(record: &mut Value) -> bool {
 /// A rule that gave something, allowed the call, or made Claude go on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AppliedRule {
+    /// What it did.
     pub what: String,
+    /// Where the rule is.
     pub rule: Rule,
+    /// What it matched.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub matched: String,
     /// Only where it decided.
@@ -244,8 +286,11 @@ pub const STILL_RUN: &str = "background agents still run";
 /// Something that applied and was not done.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Skip {
+    /// The command or step.
     pub what: String,
+    /// Why it was not done.
     pub why: String,
+    /// Where it is in the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
@@ -253,19 +298,26 @@ pub struct Skip {
 /// How often an agent was blocked, and may be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Blocks {
+    /// How often the agent was blocked.
     pub count: u32,
+    /// How often it may be.
     pub max: u32,
+    /// Where the limit is set.
     pub rule: Rule,
 }
 
 /// A tool call, by what the guards look at: its file or its shell command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ToolRecord {
+    /// The tool's name.
     pub name: String,
+    /// The id of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub use_id: Option<String>,
+    /// The file of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The shell command of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The command is longer than what is recorded of it.

@@ -113,6 +113,12 @@ impl Trail {
         self.outside.as_ref().map(|outside| outside.exports.as_path())
     }
 
+    /// The folder of the project.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The name of the project.
     pub fn project(&self) -> String {
         self.root.file_name().unwrap_or_default().to_string_lossy().into_owned()

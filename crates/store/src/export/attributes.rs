@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use crate::audit::fields::{list, text};
 
 /// The fields of a record that have a name of their own, with all names that they are found by.
-const NAMED: &[(&str, &[&str])] =
-    &[("session", &["session.id"]), ("agent_id", &["agent_id"]), ("agent", &["gen_ai.agent.name"])];
+const NAMED: &[(&str, &[&str])] = &[
+    ("session", &["session.id"]),
+    ("agent_id", &["agent_id", "gen_ai.agent.id"]),
+    ("agent", &["gen_ai.agent.name"]),
+];
 
 /// The same of its tool call.
 const OF_TOOL: &[(&str, &[&str])] = &[
@@ -33,6 +36,7 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
     // As Claude Code does: each agent is a conversation.
     let conversation = ["agent_id", "session"].iter().find_map(|name| record.get(*name));
     all.extend(conversation.and_then(|id| attribute("gen_ai.conversation.id", id)));
+    all.extend(operation(record).and_then(|name| attribute("gen_ai.operation.name", &name.into())));
     let codes: Vec<Value> = list(record, "findings")
         .filter_map(|finding| Some(json!({ "stringValue": finding.get("code")?.as_str()? })))
         .collect();
@@ -48,6 +52,15 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
         all.push(array("conclaude.output", outputs));
     }
     all
+}
+
+/// What the agent was doing, in the words of OpenTelemetry's conventions.
+fn operation(record: &Value) -> Option<&'static str> {
+    match text(record, "event") {
+        _ if record.get("tool").is_some() => Some("execute_tool"),
+        Some("UserPromptSubmit" | "Stop" | "SubagentStart" | "SubagentStop") => Some("invoke_agent"),
+        _ => None,
+    }
 }
 
 fn array(key: &str, values: Vec<Value>) -> Value {

@@ -32,8 +32,7 @@ impl PendingExport {
     /// In a new session what was missing in the environment may be there.
     #[must_use]
     pub fn new(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) -> PendingExport {
-        let target = Target { base: endpoint.to_owned(), headers: Vec::new(), signals, has_output: false };
-        PendingExport { root: root.to_owned(), target, is_new }
+        PendingExport { root: root.to_owned(), target: Target::bare(endpoint.to_owned(), signals), is_new }
     }
 
     /// Starts the process, if nobody sends already, and the endpoint did not fail a moment ago.

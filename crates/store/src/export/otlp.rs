@@ -6,31 +6,37 @@ use super::attributes::{attribute, of_record, rule_part};
 use super::spans::{self, SpanContext, nanoseconds, time};
 use crate::audit::fields::{list, text};
 use crate::audit::words::Meaning;
-use crate::audit::{TrailEntry, reasons};
-use conclaude_core::config::Signal;
+use crate::audit::{Trail, TrailEntry, reasons};
+use conclaude_core::config::{SERVICE_NAME, Signal};
 use conclaude_core::decide::Word;
 use conclaude_core::text::{Excerpt, clean_line, head_and_tail};
 
-/// What a record is in this signal; nothing if it has no part in it.
+/// The conventions that our attributes follow.
+const SCHEMA: &str = "https://opentelemetry.io/schemas/1.37.0";
+
+/// What a record is in this signal; nothing if it has no part in it. Metrics are added up over records.
 pub(super) fn items(signal: Signal, entry: &TrailEntry) -> Vec<Value> {
     match signal {
         Signal::Logs => vec![log_of(entry)],
         Signal::Traces => spans::of_entry(entry),
+        Signal::Metrics => Vec::new(),
     }
 }
 
 /// The body of a request with these.
 pub(super) fn request_body(signal: Signal, resource: &Value, items: &[Value]) -> String {
     let scope = json!({ "name": "conclaude", "version": env!("CARGO_PKG_VERSION") });
-    let all = match signal {
-        Signal::Logs => json!({ "resourceLogs": [
-            { "resource": resource, "scopeLogs": [{ "scope": scope, "logRecords": items }] },
-        ] }),
-        Signal::Traces => json!({ "resourceSpans": [
-            { "resource": resource, "scopeSpans": [{ "scope": scope, "spans": items }] },
-        ] }),
+    let (all, of_scope, list) = match signal {
+        Signal::Logs => ("resourceLogs", "scopeLogs", "logRecords"),
+        Signal::Traces => ("resourceSpans", "scopeSpans", "spans"),
+        Signal::Metrics => ("resourceMetrics", "scopeMetrics", "metrics"),
     };
-    all.to_string()
+    let of_scope = json!({ of_scope: [{ "scope": scope, list: items, "schemaUrl": SCHEMA }] });
+    let mut of_resource = json!({ "resource": resource, "schemaUrl": SCHEMA });
+    if let (Some(of_resource), Value::Object(of_scope)) = (of_resource.as_object_mut(), of_scope) {
+        of_resource.extend(of_scope);
+    }
+    json!({ all: [of_resource] }).to_string()
 }
 
 /// How many of them a collector that accepted the request has rejected, and what it says.
@@ -40,6 +46,7 @@ pub(super) fn rejected(signal: Signal, answer: &str) -> (u64, Option<String>) {
     let count = partial.get(match signal {
         Signal::Logs => "rejectedLogRecords",
         Signal::Traces => "rejectedSpans",
+        Signal::Metrics => "rejectedDataPoints",
     });
     // As JSON of protobuf it is a text; not everybody writes it so.
     let count = count.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));
@@ -47,20 +54,37 @@ pub(super) fn rejected(signal: Signal, answer: &str) -> (u64, Option<String>) {
     (count.unwrap_or(0), said.map(str::to_owned))
 }
 
-/// Which machine and project the records are of.
-pub(super) fn resource(project: &str) -> Value {
+/// Which machine and project the records are of. The attributes of the user win over ours, and the later of them over the
+/// earlier. The name of the service stays, since all queries have it.
+pub(super) fn resource(trail: &Trail, of_user: &[(String, String)]) -> Value {
     let host = host();
-    let pairs = [
-        ("service.name", Some("conclaude")),
-        ("service.version", Some(env!("CARGO_PKG_VERSION"))),
-        ("host.name", host.as_deref()),
-        ("os.type", Some(std::env::consts::OS)),
-        ("conclaude.project", Some(project)),
+    let instance = instance(host.as_deref().unwrap_or_default(), trail);
+    let own = [
+        (SERVICE_NAME, Some("conclaude".to_owned())),
+        ("service.version", Some(env!("CARGO_PKG_VERSION").to_owned())),
+        ("service.instance.id", Some(instance)),
+        ("host.name", host),
+        ("os.type", Some(std::env::consts::OS.to_owned())),
+        ("conclaude.project", Some(trail.project())),
     ];
-    let attributes = pairs
-        .iter()
-        .filter_map(|(key, value)| Some(json!({ "key": key, "value": { "stringValue": (*value)? } })));
+    let mut attributes: Vec<(&str, String)> =
+        own.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    for (name, value) in of_user.iter().filter(|(name, _)| name != SERVICE_NAME) {
+        match attributes.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.clone_from(value),
+            None => attributes.push((name, value.clone())),
+        }
+    }
+    let attributes =
+        attributes.iter().map(|(name, value)| json!({ "key": name, "value": { "stringValue": value } }));
     json!({ "attributes": attributes.collect::<Vec<_>>() })
+}
+
+/// The same for every event of a project on a machine, in the form of a UUID. Projects whose folders have the same name differ in it.
+fn instance(host: &str, trail: &Trail) -> String {
+    let id = spans::trace_id(&format!("{host} {}", trail.folder().display()));
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+    parts.into_iter().filter_map(|part| id.get(part)).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(unix)]

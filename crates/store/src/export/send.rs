@@ -165,8 +165,10 @@ pub enum TargetError {
     /// Without the value, which may be a secret.
     #[error("OTEL_EXPORTER_OTLP_HEADERS must be name=value,name=value")]
     HeaderSyntax,
-    #[error("telemetry.headers: {name}: {error}")]
-    Header { name: String, error: VariableError },
+    #[error("OTEL_RESOURCE_ATTRIBUTES must be name=value,name=value")]
+    ResourceSyntax,
+    #[error("telemetry.{section}: {name}: {error}")]
+    Variable { section: &'static str, name: String, error: VariableError },
 }
 
 /// Why `${NAME}` cannot be replaced.
@@ -184,6 +186,8 @@ pub struct Target {
     pub base: String,
     pub headers: Vec<(String, String)>,
     pub signals: Vec<Signal>,
+    /// Attributes of the resource beside our own.
+    pub resource: Vec<(String, String)>,
     /// Whether the output of failed commands is sent too.
     pub has_output: bool,
 }
@@ -197,7 +201,8 @@ impl Target {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let url = url.map(str::to_owned).or_else(|| set("OTEL_EXPORTER_OTLP_ENDPOINT"));
         let url = url.ok_or(TargetError::NoEndpoint)?;
-        let headers = set("OTEL_EXPORTER_OTLP_HEADERS").map_or(Ok(Vec::new()), |text| pairs(&text))?;
+        let headers = set("OTEL_EXPORTER_OTLP_HEADERS");
+        let headers = headers.map_or(Ok(Vec::new()), |text| pairs(&text, TargetError::HeaderSyntax))?;
         Ok(Target {
             base: Endpoint::new(url.trim())
                 .map_err(|error| TargetError::Endpoint(error.to_string()))?
@@ -205,35 +210,44 @@ impl Target {
                 .to_owned(),
             headers,
             signals: Signal::ALL.into(),
+            resource: resource_of_environment()?,
             has_output: false,
         })
+    }
+
+    /// With the attributes of a config.
+    ///
+    /// # Errors
+    /// When a variable for them is missing.
+    pub fn with_resource(mut self, config: &TelemetryConfig) -> Result<Target, TargetError> {
+        self.resource.extend(expanded_values("resource", config.resource.as_ref())?);
+        Ok(self)
     }
 
     /// The endpoint of a config.
     ///
     /// # Errors
-    /// When there is none, or a variable for its headers is missing.
+    /// When there is none, or a variable for its headers or attributes is missing.
     pub fn of_config(config: &TelemetryConfig) -> Result<Target, TargetError> {
         let endpoint = config.endpoint.as_ref().ok_or(TargetError::NotConfigured)?;
-        let get = |name: &str| std::env::var(name).ok();
-        let one = |(name, value): (&str, &str)| match expanded(value, get) {
-            Ok(value) => Ok((name.to_owned(), value)),
-            Err(error) => Err(TargetError::Header { name: name.to_owned(), error }),
-        };
-        let headers =
-            config.headers.iter().flat_map(Headers::iter).map(one).collect::<Result<_, TargetError>>()?;
-        Ok(Target {
+        let target = Target {
             base: endpoint.as_str().to_owned(),
-            headers,
+            headers: expanded_values("headers", config.headers.as_ref())?,
             signals: config.signals(),
+            resource: resource_of_environment()?,
             has_output: config.exports_output(),
-        })
+        };
+        target.with_resource(config)
     }
 
     /// The same endpoint where its headers are not needed, or not known.
     pub fn without_headers(config: &TelemetryConfig) -> Option<Target> {
         let base = config.endpoint.as_ref()?.as_str().to_owned();
-        Some(Target { base, headers: Vec::new(), signals: config.signals(), has_output: false })
+        Some(Target::bare(base, config.signals()))
+    }
+
+    pub(super) fn bare(base: String, signals: Vec<Signal>) -> Target {
+        Target { base, signals, headers: Vec::new(), resource: Vec::new(), has_output: false }
     }
 
     pub(super) fn url(&self, signal: Signal) -> String {
@@ -241,13 +255,33 @@ impl Target {
     }
 }
 
-/// `key=value,key=value`, as OpenTelemetry writes headers in the environment.
-fn pairs(text: &str) -> Result<Vec<(String, String)>, TargetError> {
-    let one = |pair: &str| {
-        let (name, value) = pair.split_once('=').ok_or(TargetError::HeaderSyntax)?;
-        Ok((name.trim().to_owned(), decoded(value.trim())))
+/// The attributes that all programs with OpenTelemetry have in common.
+fn resource_of_environment() -> Result<Vec<(String, String)>, TargetError> {
+    let text = std::env::var("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
+    pairs(&text, TargetError::ResourceSyntax)
+}
+
+/// The values of a section of the config, with the environment variables that they name.
+fn expanded_values(
+    section: &'static str,
+    values: Option<&Headers>,
+) -> Result<Vec<(String, String)>, TargetError> {
+    let get = |name: &str| std::env::var(name).ok();
+    let one = |(name, value): (&str, &str)| match expanded(value, get) {
+        Ok(value) => Ok((name.to_owned(), value)),
+        Err(error) => Err(TargetError::Variable { section, name: name.to_owned(), error }),
     };
-    text.split(',').filter(|pair| !pair.trim().is_empty()).map(one).collect()
+    values.into_iter().flat_map(Headers::iter).map(one).collect()
+}
+
+/// `key=value,key=value`, as OpenTelemetry writes headers and attributes in the environment.
+fn pairs(text: &str, wrong: TargetError) -> Result<Vec<(String, String)>, TargetError> {
+    let one = |pair: &str| {
+        let (name, value) = pair.split_once('=')?;
+        Some((name.trim().to_owned(), decoded(value.trim())))
+    };
+    let found: Option<_> = text.split(',').filter(|pair| !pair.trim().is_empty()).map(one).collect();
+    found.ok_or(wrong)
 }
 
 /// Values are percent-encoded there.
@@ -346,10 +380,13 @@ mod target_tests {
 
     #[test]
     fn headers_of_the_environment_are_decoded() {
-        let found = pairs("Authorization=Basic%20YTpi, x-team = a%2Cb,odd=5%,").unwrap();
+        let found =
+            pairs("Authorization=Basic%20YTpi, x-team = a%2Cb,odd=5%,", TargetError::HeaderSyntax).unwrap();
         let expected = [("Authorization", "Basic YTpi"), ("x-team", "a,b"), ("odd", "5%")];
         assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        assert!(!pairs("Basic secret").unwrap_err().to_string().contains("secret"));
+        assert!(
+            !pairs("Basic secret", TargetError::HeaderSyntax).unwrap_err().to_string().contains("secret")
+        );
     }
 
     #[test]

@@ -93,7 +93,8 @@ fn of_command(command: &Value, number: usize, entry: &TrailEntry) -> Option<Span
     attributes.extend(code.and_then(|code| attribute("process.exit.code", &code.into())));
     let status = text(command, "status").unwrap_or_default();
     Some(Span {
-        name: command_name(run),
+        name: command_name(run)
+            .map_or_else(|| "conclaude command".into(), |name| format!("conclaude command {name}")),
         id: span_id("command", &format!("{number} {}", entry.line)),
         parent: Some(span_id("decision", &entry.line)),
         started,
@@ -104,13 +105,12 @@ fn of_command(command: &Value, number: usize, entry: &TrailEntry) -> Option<Span
     })
 }
 
-/// The name of its program: span names must be few, and command lines are many.
-fn command_name(script: &str) -> String {
-    let program =
-        script.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+/// The name of its program: names of spans and labels must be few, and command lines are many.
+pub(super) fn command_name(script: &str) -> Option<&str> {
+    let program = script.split_whitespace().next().and_then(|word| word.rsplit('/').next())?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
     let is_name = (1..=40).contains(&program.len()) && program.chars().all(is_plain);
-    if is_name { format!("conclaude command {program}") } else { "conclaude command".into() }
+    if is_name { Some(program) } else { None }
 }
 
 fn event(finding: &Value, at: Timestamp) -> Value {

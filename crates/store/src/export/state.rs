@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::send::{SendError, Target};
+use super::usage::UsageState;
 use crate::audit::{Mark, Trail};
 use crate::store::{self, StoreError};
 use conclaude_core::config::Signal;
@@ -18,6 +19,9 @@ use conclaude_os::files;
 
 /// It holds two positions and a message.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// It holds a position for each transcript.
+const MAX_USAGE_BYTES: u64 = 16 << 20;
 
 /// Between attempts in the background after a failure: doubled each time, up to the second.
 const MIN_PAUSE: SignedDuration = SignedDuration::from_secs(30);
@@ -31,6 +35,9 @@ const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 pub struct ExportState {
     pub endpoint: String,
     pub(super) positions: BTreeMap<Signal, Mark>,
+    /// The time of the newest point of metrics of records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_until: Option<String>,
     /// Signals may go to different parts of a collector: each has its own fate.
     failures: BTreeMap<Signal, ExportFailure>,
 }
@@ -56,6 +63,14 @@ impl ExportState {
     /// The last failure, if there is one. A permanent one comes first.
     pub fn failure(&self) -> Option<&ExportFailure> {
         self.failures.values().max_by_key(|failure| failure.is_permanent)
+    }
+
+    pub(super) fn counted_until(&self) -> Option<Timestamp> {
+        self.counted_until.as_ref()?.parse().ok()
+    }
+
+    pub(super) fn count_until(&mut self, time: Timestamp) {
+        self.counted_until = Some(time.to_string());
     }
 
     /// Whether there was a failure before.
@@ -116,6 +131,7 @@ impl ExportFailure {
 /// The state of one endpoint, on disk.
 pub(super) struct StateFile {
     path: PathBuf,
+    usage: PathBuf,
     lock: PathBuf,
     endpoint: String,
 }
@@ -128,6 +144,7 @@ impl StateFile {
         let name = store::hash(&target.base);
         Ok(StateFile {
             path: folder.join(format!("{name}.json")),
+            usage: folder.join(format!("{name}.usage")),
             lock: folder.join(format!("{name}.lock")),
             endpoint: target.base.clone(),
         })
@@ -140,16 +157,27 @@ impl StateFile {
         ExportState { endpoint: self.endpoint.clone(), ..state }
     }
 
+    /// An unreadable file counts as empty: then the tokens of the last day are sent again.
+    pub(super) fn read_usage(&self) -> UsageState {
+        let text = files::read_text(&self.usage, MAX_USAGE_BYTES).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    pub(super) fn write_usage(&self, usage: &UsageState) -> io::Result<()> {
+        self.write_json(&self.usage, usage)
+    }
+
     pub(super) fn write(&self, state: &ExportState) -> io::Result<()> {
+        self.write_json(&self.path, state)
+    }
+
+    fn write_json(&self, path: &Path, value: &impl Serialize) -> io::Result<()> {
         let write = || {
             self.make_folder()?;
-            files::write_atomically(&self.path, &serde_json::to_vec(state)?)
+            files::write_atomically(path, &serde_json::to_vec(value)?)
         };
         write().map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("cannot note in {} what was sent: {error}", self.path.display()),
-            )
+            io::Error::new(error.kind(), format!("cannot note in {} what was sent: {error}", path.display()))
         })
     }
 

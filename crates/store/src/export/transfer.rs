@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::metrics::Points;
 use super::otlp;
 use super::send::{self, SendError, Target};
 use super::state::{ExportState, StateFile};
+use super::usage::UsageScope;
 use crate::audit::{Filter, Mark, Reader, Trail};
-use conclaude_core::config::Signal;
+use crate::root::claude_folder;
+use conclaude_core::config::{PriceTable, Signal};
 use conclaude_os::process;
 
 /// The limits of a request: proxies often allow a megabyte.
@@ -29,6 +32,7 @@ pub struct Transfer<'a> {
     trail: &'a Trail,
     target: &'a Target,
     resource: Value,
+    prices: PriceTable,
     file: StateFile,
     filter: Filter,
     retry_for: Duration,
@@ -69,7 +73,8 @@ impl<'a> Transfer<'a> {
         Ok(Some(Transfer {
             trail,
             target,
-            resource: otlp::resource(&trail.project()),
+            resource: otlp::resource(trail, &target.resource),
+            prices: PriceTable::default(),
             file,
             filter: Filter { since, ..Filter::default() },
             retry_for: Duration::from_secs(30),
@@ -77,6 +82,11 @@ impl<'a> Transfer<'a> {
             max_records: MAX_RECORDS,
             _lock: lock,
         }))
+    }
+
+    /// The user's own prices, for what tokens cost.
+    pub fn prices(self, prices: PriceTable) -> Self {
+        Transfer { prices, ..self }
     }
 
     pub fn retry_for(self, retry_for: Duration) -> Self {
@@ -103,7 +113,11 @@ impl<'a> Transfer<'a> {
                 report.refused.push((signal, refused));
                 continue;
             }
-            match self.send_all(signal, &mut state, &mut report, progress)? {
+            let sent = match self.send_all(signal, &mut state, &mut report, progress)? {
+                Ok(()) if signal == Signal::Metrics => self.send_tokens(&mut report)?,
+                sent => sent,
+            };
+            match sent {
                 Ok(()) => {
                     if state.succeed(signal) {
                         self.file.write(&state)?;
@@ -169,12 +183,50 @@ impl<'a> Transfer<'a> {
                     Err(refused) => return Ok(Err(refused)),
                 }
             }
+            if let Some(time) = batch.counted_until {
+                state.count_until(time);
+            }
             self.note(signal, batch.to, state)?;
             // What is recorded meanwhile comes with the next call: else one signal would be sent a record at a time, and the other wait.
             if batch.is_last {
                 return Ok(Ok(()));
             }
         }
+    }
+
+    /// The tokens of answers, which are not in the trail.
+    fn send_tokens(&self, report: &mut TransferReport) -> io::Result<Result<(), SendError>> {
+        let Some(claude) = claude_folder() else { return Ok(Ok(())) };
+        let before = self.file.read_usage();
+        let mut usage = before.clone();
+        let scope =
+            UsageScope { claude: &claude, root: self.trail.root(), prices: &self.prices, stop: self.until };
+        let points = usage.collect(&scope);
+        let (metrics, until) = points.metrics(usage.until());
+        if !metrics.is_empty() {
+            let body = otlp::request_body(Signal::Metrics, &self.resource, &metrics);
+            match send::send(self.target, Signal::Metrics, &body, self.patience(report)) {
+                Ok(answer) => report.notes.extend(self.rejection(Signal::Metrics, &answer).1),
+                Err(refused) => return Ok(Err(refused)),
+            }
+        }
+        if let Some(until) = until {
+            usage.count_until(until);
+        }
+        if usage != before {
+            self.file.write_usage(&usage)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// How much of an accepted request was rejected, and what to say about it.
+    fn rejection(&self, signal: Signal, answer: &str) -> (u64, Option<String>) {
+        let (rejected, said) = otlp::rejected(signal, answer);
+        if rejected == 0 && said.is_none() {
+            return (0, None);
+        }
+        let said = said.unwrap_or_else(|| "without a reason".into());
+        (rejected, Some(format!("{}: {rejected} rejected: {said}", self.target.url(signal))))
     }
 
     /// Counts what was accepted; all of it until now.
@@ -185,15 +237,12 @@ impl<'a> Transfer<'a> {
         answer: &str,
         report: &mut TransferReport,
     ) -> SendCounts {
-        let (rejected, said) = otlp::rejected(signal, answer);
+        let (rejected, note) = self.rejection(signal, answer);
         let sent = report.sent.entry(signal).or_default();
         sent.records += batch.records as u64;
         sent.rejected += rejected;
         let sent = *sent;
-        if rejected > 0 || said.is_some() {
-            let said = said.unwrap_or_else(|| "without a reason".into());
-            report.notes.push(format!("{}: {rejected} rejected: {said}", self.target.url(signal)));
-        }
+        report.notes.extend(note);
         sent
     }
 
@@ -236,7 +285,7 @@ impl<'a> Transfer<'a> {
         let last = trails.len().saturating_sub(1);
         for (number, trail) in trails.into_iter().enumerate() {
             let mut reader = first.take().unwrap_or_else(|| Reader::new(trail));
-            if let Some(batch) = self.read(signal, &mut reader)? {
+            if let Some(batch) = self.read(signal, &mut reader, state.counted_until())? {
                 return Ok(Some(ExportBatch { is_last: batch.is_last && number == last, ..batch }));
             }
         }
@@ -244,10 +293,22 @@ impl<'a> Transfer<'a> {
     }
 
     /// `None` if there is nothing after the reader's position.
-    fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<ExportBatch>> {
+    fn read(
+        &self,
+        signal: Signal,
+        reader: &mut Reader<'_>,
+        counted_until: Option<Timestamp>,
+    ) -> io::Result<Option<ExportBatch>> {
         let from = reader.mark();
         let (mut items, mut records, mut bytes, mut is_full) = (Vec::new(), 0, 0, false);
+        let mut points = Points::default();
         reader.each_until(&self.filter, |entry| {
+            if signal == Signal::Metrics {
+                points.take(entry);
+                records += 1;
+                is_full = records >= self.max_records;
+                return Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+            }
             let own = if self.target.has_output {
                 otlp::items(signal, entry)
             } else {
@@ -263,7 +324,9 @@ impl<'a> Transfer<'a> {
         if to == from {
             return Ok(None);
         }
-        Ok(Some(ExportBatch { items, records, from, to, is_last: !is_full }))
+        let (metrics, counted_until) = points.metrics(counted_until);
+        items.extend(metrics);
+        Ok(Some(ExportBatch { items, records, from, to, is_last: !is_full, counted_until }))
     }
 }
 
@@ -275,4 +338,6 @@ struct ExportBatch {
     to: Mark,
     /// The trail has no more at this moment.
     is_last: bool,
+    /// The time of its newest point of metrics.
+    counted_until: Option<Timestamp>,
 }

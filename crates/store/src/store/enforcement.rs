@@ -20,6 +20,9 @@ pub struct EnforcementRecord {
     pub entries: Vec<SettingsEntry>,
     /// The keys of objects and lists that were made for them.
     pub created: Vec<Vec<String>>,
+    /// How many files match a rule and could not be listed.
+    #[serde(default)]
+    pub unlisted: usize,
 }
 
 /// Where the record of a settings file is kept, if there is one. None without a home.

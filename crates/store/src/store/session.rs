@@ -20,6 +20,9 @@ use conclaude_os::{files, log};
 /// The mark of a session whose start the project's own registration handled.
 const PROJECT_START: &str = "started-by-project";
 
+/// The folder of calls that Claude was told something about.
+const CALLS: &str = "explained";
+
 /// The reason for which a stop was blocked last.
 const STOP_REASON: &str = "stop-reason";
 
@@ -262,6 +265,26 @@ impl Session {
         }
     }
 
+    /// Whether something is done about a call for the first time in this session. It is, where that cannot be remembered.
+    #[must_use]
+    pub fn is_first_of(&self, call: &str) -> bool {
+        let Some(outside) = &self.outside else { return true };
+        if self.is_read_only {
+            return true;
+        }
+        let folder = outside.join(CALLS);
+        let path = folder.join(hash(call));
+        if path.symlink_metadata().is_ok() {
+            return false;
+        }
+        let made = make_private(&folder).and_then(|()| {
+            make_room(&folder);
+            files::no_links().write(true).create_new(true).open(&path)
+        });
+        // Another hook of the same call may have been faster.
+        !made.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    }
+
     pub fn was_started_by_project(&self) -> bool {
         self.outside.as_ref().is_some_and(|folder| folder.join(PROJECT_START).symlink_metadata().is_ok())
     }
@@ -368,6 +391,23 @@ impl Session {
             serde_json::from_str(&text).ok()
         });
         outside.or_else(|| self.read(name))
+    }
+
+    /// Removes a kept value.
+    ///
+    /// # Errors
+    /// When it is still there.
+    pub fn forget(&self, name: &str) -> io::Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
+        for folder in self.readable() {
+            match fs::remove_file(folder.join(format!("{name}.json"))) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The names of kept values that start with the prefix.

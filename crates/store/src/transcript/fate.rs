@@ -21,6 +21,8 @@ pub enum Sign {
     /// It was at work; what was left undone, where that is known.
     Working(Option<&'static str>),
     Stopped,
+    /// It answered, and its version does not write whether more follows.
+    Answered,
     /// It ended before it was finished, for this reason: nothing follows.
     Unfinished(String),
     /// It was still being written.
@@ -59,7 +61,7 @@ impl Sign {
         })
     }
 
-    /// What an answer says by its `stop_reason`, which older versions do not write.
+    /// What an answer says by its `stop_reason`. Older versions do not write it, and write each text and each call on a line of its own.
     pub fn of_answer(entry: &TranscriptEntry<'_>) -> Sign {
         let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
         let says_nothing =
@@ -67,13 +69,15 @@ impl Sign {
         match reason {
             Some("tool_use" | "pause_turn") => Sign::Working(Some(NOTHING_FOLLOWS)),
             None if says_nothing() => Sign::Working(Some(NOTHING_FOLLOWS)),
+            None => Sign::Answered,
             _ => Sign::Stopped,
         }
     }
 
     pub fn fate(&self, session_has_ended: bool, is_recent: bool) -> Fate {
         match self {
-            Sign::Stopped => Fate::Stopped,
+            Sign::Answered if is_recent && !session_has_ended => Fate::Running,
+            Sign::Stopped | Sign::Answered => Fate::Stopped,
             Sign::HalfWritten if session_has_ended => {
                 Fate::NeverStopped("the session ended; its last line is half-written".into())
             }
@@ -134,6 +138,9 @@ mod tests {
             (&undone, false, true, Fate::Running),
             (&undone, false, false, Fate::Silent(Some("x"))),
             (&Sign::Stopped, true, true, Fate::Stopped),
+            (&Sign::Answered, false, true, Fate::Running),
+            (&Sign::Answered, false, false, Fate::Stopped),
+            (&Sign::Answered, true, true, Fate::Stopped),
             (&Sign::Unread, true, true, Fate::Unknown),
         ] {
             assert_eq!(sign.fate(has_ended, is_recent), fate, "{sign:?}");

@@ -78,7 +78,7 @@ pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
 /// The session of a file: of the main thread with its subagents, or of one subagent alone.
 pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
     let (mut files, mut skipped) = (vec![path.to_owned()], SkippedFiles::default());
-    if agent_of(path).is_none() {
+    if layout::agent_id(path).is_none() {
         let beside = Listing::of(&path.with_extension(""), 1);
         files.extend(beside.files);
         skipped = beside.skipped;
@@ -86,12 +86,34 @@ pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
     (of_files(files).into_iter().next().unwrap_or_default(), skipped)
 }
 
+/// The subagents of a session whose transcripts are beside its own, as versions before 2.1 wrote them.
+pub fn agents_beside(session: &SessionFiles) -> Vec<AgentFile> {
+    let Some(folder) = session.main.as_deref().and_then(Path::parent) else { return Vec::new() };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let agents = files.filter(|path| layout::agent_id(path).is_some() && path.is_file()).collect();
+    let found = of_files(agents).into_iter().filter(|found| found.id == session.id);
+    found.flat_map(|found| found.agents).collect()
+}
+
+/// The sessions of all projects, by id.
+pub fn of_all_projects(claude: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
+    let (mut found, skipped) = in_folder(&claude.join("projects"));
+    found.sort_by(|a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main)));
+    (found, skipped)
+}
+
 /// The sessions of the project with this root: those that were started in it or below it.
 pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
     let (mut found, mut skipped) = (Vec::new(), SkippedFiles::default());
     for folder in folders_of_project(claude, root) {
-        let (sessions, not_read) = in_folder(&folder);
-        found.extend(sessions.into_iter().filter(|session| session.is_of(root)));
+        let (mut sessions, not_read) = in_folder(&folder);
+        let all = sessions.len();
+        sessions.retain(|session| session.is_of(root));
+        // The folders of other projects may have a longer name.
+        if folder.file_name().is_some_and(|name| name.to_string_lossy() == folder_name(root)) {
+            skipped.elsewhere += (all - sessions.len()) as u64;
+        }
+        found.extend(sessions);
         skipped.add(not_read);
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
@@ -153,8 +175,15 @@ pub fn first_prompt(main: &Path) -> Option<String> {
 }
 
 /// The session's folder and the agent's id, if this is the transcript of a subagent.
-fn agent_of(path: &Path) -> Option<(&Path, &str)> {
-    Some((layout::session_folder(path)?, layout::agent_id(path)?))
+fn agent_of(path: &Path) -> Option<(PathBuf, &str)> {
+    let (folder, agent) = (layout::session_folder(path)?, layout::agent_id(path)?);
+    if layout::is_in_session_folder(path) {
+        return Some((folder.to_owned(), agent));
+    }
+    // Beside the main thread's, only its lines say whose it is.
+    let session = start(path, |start| start.session_id.is_some()).session_id;
+    let session = session.filter(|id| !id.contains(['/', '\\']) && folder.file_name() != Some(id.as_ref()));
+    Some((session.map_or_else(|| folder.to_owned(), |id| folder.join(id)), agent))
 }
 
 fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
@@ -167,7 +196,7 @@ fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
             Some((folder, agent)) => {
                 let meta = Meta::beside(&path).unwrap_or_default();
                 let agent = AgentFile { id: agent.to_owned(), meta, path: path.clone() };
-                sessions.entry(folder.to_owned()).or_default().agents.push(agent);
+                sessions.entry(folder).or_default().agents.push(agent);
             }
             None => {
                 let folder = path.with_extension("");
@@ -196,6 +225,8 @@ pub struct SkippedFiles {
     pub links: u64,
     /// Files without a byte.
     pub empty: u64,
+    /// Sessions that are in the project's folder and were started in a folder of another project.
+    pub elsewhere: u64,
     /// Folders and files that cannot be read, with the reason.
     pub unreadable: Vec<String>,
 }
@@ -204,6 +235,7 @@ impl SkippedFiles {
     pub fn add(&mut self, other: SkippedFiles) {
         self.links += other.links;
         self.empty += other.empty;
+        self.elsewhere += other.elsewhere;
         self.unreadable.extend(other.unreadable);
     }
 }
@@ -260,6 +292,10 @@ impl Listing {
                 Ok(_) => self.files.push(path),
                 Err(error) => self.unreadable(&path, &error),
             },
+            // A link to nothing is no transcript, but one in a circle or to a closed folder may be one.
+            Err(error) if is_named && error.kind() != io::ErrorKind::NotFound => {
+                self.unreadable(&path, &error)
+            }
             _ if is_link => self.skipped.links += 1,
             Ok(_) => self.unreadable(&path, &FileError::NotRegular.into()),
             Err(error) => self.unreadable(&path, &error),
@@ -304,6 +340,25 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_beside_its_main_thread_belongs_to_the_session_that_its_lines_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let of = |session: &str| format!("{{\"type\":\"user\",\"cwd\":\"/p\",\"sessionId\":{session:?}}}\n");
+        write(root, "projects/-p/s1.jsonl", &of("s1"));
+        write(root, "projects/-p/agent-b.jsonl", &of("s1"));
+        write(root, "projects/-p/agent-c.jsonl", &of("gone"));
+        write(root, "projects/-p/s2/agent-d.jsonl", &of("s2"));
+        let all = of_all_projects(root).0;
+        let shown: Vec<_> = all
+            .iter()
+            .map(|session| (session.id.as_str(), session.main.is_some(), session.agents[0].id.as_str()))
+            .collect();
+        assert_eq!(shown, [("gone", false, "c"), ("s1", true, "b"), ("s2", false, "d")]);
+        assert_eq!(agents_beside(&all[1]), all[1].agents);
+        assert_eq!(of_file(&root.join("projects/-p/agent-b.jsonl")).0.id, "s1");
+    }
+
+    #[test]
     fn sessions_of_a_project_are_those_that_started_in_it() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -316,6 +371,9 @@ mod tests {
             of_project(root, Path::new(project)).0.into_iter().map(|session| session.id).collect()
         };
         assert_eq!(ids("/home/u/a.b"), ["s1", "s2"]);
+        let skipped = of_project(root, Path::new("/home/u/a.b")).1;
+        assert_eq!((skipped.elsewhere, skipped.empty), (1, 1), "other.jsonl and empty.jsonl");
+        assert_eq!(of_all_projects(root).0.len(), 4);
         assert_eq!(ids("/home/u/nothing"), [""; 0]);
         assert_eq!(folder_name(Path::new("/tmp/ä😀_x")), "-tmp-----x");
     }

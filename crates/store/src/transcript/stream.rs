@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::lines::MAX_LINE_BYTES;
 use conclaude_core::dialect::claude::transcript::{TranscriptEntry, TranscriptLine};
+use conclaude_core::json::{is_whole_object, objects_of_line};
 use conclaude_core::text::count;
 use conclaude_os::files;
 
@@ -127,41 +128,66 @@ impl<R: Read> Stream<R> {
         mut take: impl FnMut(&TranscriptEntry<'_>) -> io::Result<ControlFlow<()>>,
     ) -> io::Result<()> {
         while let Some(line) = self.next_line()? {
-            let line = self.buffer.get(line).unwrap_or_default();
             self.counts.lines += 1;
-            let (unread, is_gap) = match TranscriptLine::read(line) {
+            if self.read_line(line, self.position.lines, &mut take)?.is_break() {
+                return Ok(());
+            }
+        }
+        let rest = self.pending.clone();
+        // A last line without an end is whole if its object is.
+        let text = std::str::from_utf8(self.buffer.get(rest.clone()).unwrap_or_default()).unwrap_or_default();
+        if is_whole_object(text) {
+            self.consume(rest.len());
+            self.counts.lines += 1;
+            // Its end may still be written, and is then counted.
+            return self.read_line(rest, self.position.lines.map(|lines| lines + 1), &mut take).map(drop);
+        }
+        self.is_unfinished = !text.trim_ascii().is_empty() || (text.is_empty() && !rest.is_empty());
+        Ok(())
+    }
+
+    fn read_line(
+        &mut self,
+        line: Range<usize>,
+        number: Option<u64>,
+        mut take: impl FnMut(&TranscriptEntry<'_>) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<ControlFlow<()>> {
+        let line = self.buffer.get(line).unwrap_or_default();
+        for object in objects_of_line(line) {
+            let (unread, is_gap) = match TranscriptLine::read(object) {
                 TranscriptLine::Entry(mut entry) => {
                     if let Some(version) = entry.version.text() {
                         self.counts.version(version);
                     }
-                    (entry.follows_gap, entry.line) = (self.has_gap, self.position.lines);
+                    (entry.follows_gap, entry.line) = (self.has_gap, number);
                     let mut last = None;
                     entry.each_unread(|what| {
                         // A line with the same twice is still one line.
                         if last.as_ref() != Some(&what) {
-                            self.counts.note(&what, &self.name, self.position.lines);
+                            self.counts.note(&what, &self.name, number);
                         }
                         last = Some(what);
                     });
-                    self.has_gap = last.is_some() && entry.is_message();
+                    // The messages of an agent in between say nothing of those of this thread.
+                    if entry.progress.is_none() {
+                        self.has_gap = last.is_some() && entry.is_message();
+                    }
                     if take(&entry)?.is_break() {
-                        return Ok(());
+                        return Ok(ControlFlow::Break(()));
                     }
                     continue;
                 }
                 TranscriptLine::Ignored => continue,
-                TranscriptLine::Malformed if line.trim_ascii().is_empty() => continue,
+                TranscriptLine::Malformed if object.trim_ascii().is_empty() => continue,
                 // New kinds come with every version, and are no messages.
                 TranscriptLine::Unknown(what) => (what, false),
                 TranscriptLine::OtherForm => (OTHER_FORM.into(), true),
                 TranscriptLine::Malformed => (MALFORMED.into(), true),
             };
-            self.note(&unread, is_gap);
+            self.has_gap |= is_gap;
+            self.counts.note(&unread, &self.name, number);
         }
-        // What has no end is being written, or never will be finished.
-        let rest = self.buffer.get(self.pending.clone()).unwrap_or_default();
-        self.is_unfinished = !rest.trim_ascii().is_empty();
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The next whole line without its end.

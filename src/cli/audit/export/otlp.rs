@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 
 use super::super::filter::FilterArgs;
 use crate::cli::out::{LiteralText, Out};
-use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
+use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, PriceTable, Signal};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::Environment;
@@ -61,8 +61,8 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
         bail!("--otlp sends every record once, so it cannot leave out some of them: only --since is allowed");
     }
     let url = collector.otlp.as_deref().filter(|url| !url.is_empty());
-    let target = match target(url, root, collector.background) {
-        Ok(target) => target,
+    let (target, prices) = match target(url, root, collector.background) {
+        Ok(found) => found,
         Err(why) => {
             if collector.background {
                 note_failure(root, trail, &why.to_string())?;
@@ -71,19 +71,20 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
         }
     };
     if collector.background {
-        return Ok(in_background(&target, trail)?);
+        return Ok(in_background(&target, trail, &prices)?);
     }
     let retry_for = Duration::from_secs(collector.retry_for.into());
     let busy = || anyhow!("another process is sending to {}: try again later", target.base);
     let transfer = Transfer::start(trail, &target, filter.since, retry_for)?.ok_or_else(busy)?;
-    let mut transfer = transfer.retry_for(retry_for);
+    let mut transfer = transfer.retry_for(retry_for).prices(prices);
     let exit = if is_following { follow(&mut transfer, &target)? } else { once(&mut transfer, &target)? };
     Ok(exit)
 }
 
-/// The endpoint, with its headers.
-fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Target> {
+/// The endpoint with its headers, and what tokens cost.
+fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<(Target, PriceTable)> {
     let LoadedConfig { config, mut origins, errors, .. } = load::all(root, Patterns::All);
+    let prices = config.report.as_ref().and_then(|report| report.prices.clone()).unwrap_or_default();
     let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
     // A cloned repository must not decide where records go, and which variables go with them. The rule is that of hooks: if they send
     // without asking, Claude Code has asked about the folder.
@@ -94,7 +95,7 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Ta
     if telemetry.endpoint.is_some()
         && named.as_ref().is_none_or(|named| telemetry.endpoint.as_ref() == Some(named))
     {
-        return Target::of_config(&telemetry).map_err(anyhow::Error::msg);
+        return Ok((Target::of_config(&telemetry)?, prices));
     }
     if let Some(why) = origins.untrusted_telemetry() {
         match &named {
@@ -107,10 +108,12 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<Ta
             Some(_) => {}
         }
     }
-    Target::of_environment(url).map_err(|why| match errors.first() {
-        Some(error) if url.is_none() => anyhow!("{}; {why}", error.summary()),
-        _ => anyhow::Error::msg(why),
-    })
+    let target = Target::of_environment(url).and_then(|target| target.with_resource(&telemetry));
+    match (target, errors.first()) {
+        (Ok(target), _) => Ok((target, prices)),
+        (Err(why), Some(error)) if url.is_none() => bail!("{}; {why}", error.summary()),
+        (Err(why), _) => Err(why.into()),
+    }
 }
 
 fn warn_of_headers(why: &str, config: &ConclaudeConfig) {
@@ -138,7 +141,7 @@ fn note_failure(root: &Root, trail: &Trail, why: &str) -> io::Result<()> {
 }
 
 /// Its output is not shown. A failure is noted; `doctor` and the start of a session report it.
-fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
+fn in_background(target: &Target, trail: &Trail, prices: &PriceTable) -> io::Result<Exit> {
     let until = Instant::now() + Budget::unlimited().at_least(background::LIMIT);
     loop {
         let Some(transfer) = Transfer::start(trail, target, None, Duration::ZERO)? else {
@@ -147,7 +150,7 @@ fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
         // Events come in bursts.
         sleep(background::GATHER);
         let before = trail.last_number();
-        let report = transfer.until(until).run(&mut |_, _| {})?;
+        let report = transfer.until(until).prices(prices.clone()).run(&mut |_, _| {})?;
         if !report.refused.is_empty() {
             return Ok(Exit::Failure);
         }

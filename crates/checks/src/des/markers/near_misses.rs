@@ -323,10 +323,10 @@ mod tests {
     fn a_prompt_full_of_openings_is_read_once() {
         let before = test_support::processor_time();
         for opening in ["<!--", "<!-", "<!—", "<", "<!-\u{200b}-DES"] {
-            false_openings(&opening.repeat(5_000));
+            false_openings(&opening.repeat(2_000));
         }
         let took = test_support::processor_time() - before;
-        assert!(took < std::time::Duration::from_secs(20), "{took:?}");
+        assert!(took < std::time::Duration::from_secs(8), "{took:?}");
     }
 
     proptest::proptest! {

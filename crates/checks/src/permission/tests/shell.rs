@@ -328,11 +328,12 @@ fn a_denied_command_is_not_allowed_in_another_spelling() {
                 "/usr/bin/git --git-dir=.git push",
                 "ls && git -C . push",
                 "X=push; git $X",
+                "git ${x:-push}",
                 "cd x && curl y | sudo sh -s",
                 "sh -c \"$(curl y)\"",
             ][..],
         ),
-        ("ask", &["git $X", "git ${x:-push}", "git \"$X\"", "$GIT push", "git $(cat x)", "git pus?"]),
+        ("ask", &["git $X", "git \"$X\"", "$GIT push", "git $(cat x)", "git pus?"]),
         (
             "allow",
             &[

@@ -7,7 +7,9 @@ use crate::config::patterns::OptionName;
 use crate::config::regex::RegexText;
 use crate::config::telemetry::HeaderName;
 use crate::config::values::{NOT_BLANK, seconds_in};
-use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, ToolPatternText};
+use crate::config::{
+    Amount, CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob, Percent, ToolPatternText,
+};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
 use crate::pattern::alternatives_of;
@@ -58,6 +60,8 @@ fn choices(schema: &Value) -> Vec<&str> {
 pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
     let choices = choices(schema);
     match node {
+        node if has_format(schema, Amount::FORMAT) => Amount::of_node(node).is_some(),
+        node if has_format(schema, Percent::FORMAT) => Percent::of_node(node).is_some(),
         Node::Text(text) if !choices.is_empty() => choices.contains(&text.as_ref()),
         Node::Text(text) if is_duration(schema) => {
             seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
@@ -97,8 +101,12 @@ pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
     }
 }
 
+fn has_format(schema: &Value, format: &str) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(format)
+}
+
 fn is_folder(schema: &Value) -> bool {
-    schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
+    has_format(schema, FolderBelow::FORMAT)
 }
 
 fn is_option(schema: &Value) -> bool {
@@ -139,7 +147,7 @@ fn must_not_be_blank(schema: &Value) -> bool {
 
 /// A number of seconds, or a text such as `5m`.
 fn is_duration(schema: &Value) -> bool {
-    is_type(schema, "integer") && is_type(schema, "string")
+    is_type(schema, "integer") && is_type(schema, "string") && !has_format(schema, Percent::FORMAT)
 }
 
 fn is_in_range(number: i128, schema: &Value) -> bool {
@@ -157,6 +165,8 @@ fn expected_one(schema: &Value) -> String {
         return "a folder below that of the config: a relative path without `..`".into();
     }
     match schema.get("format").and_then(Value::as_str) {
+        Some(Amount::FORMAT) => return "a number above 0, as it is or as `500k` or `5M`".into(),
+        Some(Percent::FORMAT) => return "1% to 100%".into(),
         Some(Endpoint::FORMAT) => return "a URL, such as http://localhost:4318".into(),
         Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
         Some(CommandGlob::FORMAT) => return "a glob, such as `git push *`".into(),
@@ -243,6 +253,8 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             _ => format!("write it as a list: [{text:?}]"),
         }),
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err().map(|error| error.to_string()),
+        Node::Text(text) if has_format(schema, Amount::FORMAT) => amount_help(text),
+        Node::Text(text) if has_format(schema, Percent::FORMAT) => percent_help(text),
         Node::Text(text) if broken_pattern(text, schema).is_some() => {
             let format = schema.get("format").and_then(Value::as_str);
             let is_glob = match format {
@@ -274,12 +286,34 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             _ => None,
         },
         Node::Bool(_) | Node::Int(_) | Node::Float(_)
-            if is_type(schema, "string") && !is_duration(schema) =>
+            if is_type(schema, "string") && !is_duration(schema) && schema.get("format").is_none() =>
         {
             Some(format!("quote it to make it text: \"{source}\""))
         }
         _ => None,
     }
+}
+
+/// `80` and `80 %` as texts are probably meant as parts.
+fn percent_help(text: &str) -> Option<String> {
+    let meant = format!("{}%", text.trim_end_matches('%').trim());
+    Percent::parse(&meant).map(|_| format!("write {meant}"))
+}
+
+/// `5m`, `500 K` and `"20"` are probably meant as amounts.
+fn amount_help(text: &str) -> Option<String> {
+    let plain = text.trim().trim_start_matches('$').replace(['_', ',', ' '], "");
+    let number = plain.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    if number.parse::<f64>().is_ok_and(|number| number > 0.0) && number == plain {
+        return Some(format!("write {number}"));
+    }
+    let unit = match plain.get(number.len()..)?.to_lowercase().as_str() {
+        "k" => "k",
+        "m" | "mio" => "M",
+        _ => return None,
+    };
+    Amount::parse(&format!("{number}{unit}"))
+        .map(|_| format!("write {number}{unit}: `k` is a thousand, `M` a million"))
 }
 
 /// The regular expression that a glob means where it is not valid as one: `*deploy*` is `deploy`.

@@ -1,7 +1,8 @@
 //! Several files make one config: maps merge, lists append, scalars override, and a guard of an outer layer stays.
 
 use super::Layer;
-use crate::config::{GuardKey, PACKS, RuleAction};
+use crate::config::budget::{is_as_strict, is_later_than_default};
+use crate::config::{BUDGET, GuardKey, PACKS, RuleAction};
 use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 
 pub(super) struct TreeMerger<'a> {
@@ -17,6 +18,7 @@ impl TreeMerger<'_> {
         if self.is_locked_on(&outer, &inner)
             || self.is_stricter(&outer, &inner)
             || self.is_stricter_switch(&outer, &inner)
+            || self.is_stricter_budget(&outer, &inner)
         {
             return outer;
         }
@@ -41,8 +43,10 @@ impl TreeMerger<'_> {
     fn entries(&mut self, mut entries: Vec<MapEntry>, more: Vec<MapEntry>) -> Vec<MapEntry> {
         let outer = SectionMode::of(&entries);
         for (key, value) in more {
-            if key.value == MATCH && self.would_drop(outer, &value) || self.would_stop_audit(&entries, &value)
-            {
+            let is_void = key.value == MATCH && self.would_drop(outer, &value)
+                || key.value == "at" && self.would_tell_later(&entries, &value)
+                || self.would_stop_audit(&entries, &value);
+            if is_void {
                 continue;
             }
             match entries.iter_mut().find(|(known, _)| known.value == key.value) {
@@ -72,6 +76,15 @@ impl TreeMerger<'_> {
                 && self.layer_of(required.span) < self.layer_of(value.span)
         };
         self.keys == ["audit"] && value.value == Node::Bool(false) && outer.iter().any(is_required)
+    }
+
+    /// Whether an inner layer would have the user told later than an outer one does, whose budget leaves that to the default.
+    fn would_tell_later(&self, outer: &[MapEntry], value: &Spanned<Node>) -> bool {
+        let is_outer = |(_, amounts): &MapEntry| self.layer_of(amounts.span) < self.layer_of(value.span);
+        self.keys == [BUDGET]
+            && is_later_than_default(&value.value)
+            && outer.iter().any(is_outer)
+            && !outer.iter().any(|(key, _)| key.value == "at")
     }
 
     /// Headers go only to the endpoint that their own layer names: they may hold a token.
@@ -138,6 +151,14 @@ impl TreeMerger<'_> {
         section == PACKS
             && self.layer_of(outer.span) < self.layer_of(inner.span)
             && rank(inner) <= rank(outer)
+    }
+
+    /// Whether an outer layer leaves no more to a budget than an inner one would.
+    fn is_stricter_budget(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+        let [section, keys @ ..] = self.keys.as_slice() else { return false };
+        section == BUDGET
+            && self.layer_of(outer.span) < self.layer_of(inner.span)
+            && is_as_strict(keys, &outer.value, &inner.value)
     }
 }
 

@@ -70,6 +70,12 @@ pub fn session_folder(transcript: &Path) -> Option<&Path> {
     if folder.file_name() == Some(OsStr::new(SUBAGENTS)) { folder.parent() } else { Some(folder) }
 }
 
+/// Whether the transcript of a subagent is in the folder for those of its session. Versions before 2.1 wrote it beside that of
+/// the main thread.
+pub fn is_in_session_folder(transcript: &Path) -> bool {
+    transcript.parent().and_then(Path::file_name) == Some(OsStr::new(SUBAGENTS))
+}
+
 /// What Claude Code writes about an agent, beside its transcript.
 pub fn meta_of(transcript: &Path) -> PathBuf {
     transcript.with_extension(META.trim_start_matches('.'))

@@ -8,6 +8,9 @@ use crate::event::{EventKind, Example};
 /// The agent where an event needs one and none is named.
 pub const AGENT: &str = "general-purpose";
 
+/// The session in which `doctor` calls the hook.
+pub const TRIAL_SESSION: &str = "conclaude-doctor";
+
 const AGENT_ID: &str = "a0000000000000000";
 
 /// The given parts of a sample event.

@@ -119,6 +119,20 @@ pub fn at<'a>(settings: &'a Value, keys: &[impl AsRef<str>]) -> Option<&'a Value
     keys.iter().try_fold(settings, |value, key| value.get(key.as_ref()))
 }
 
+/// Removes entries from settings, and leaves the objects and lists around them.
+pub fn take_out(settings: &mut Value, entries: &[SettingsEntry]) {
+    for entry in entries {
+        let Some((last, above)) = entry.keys.split_last() else { continue };
+        let object = above.iter().try_fold(&mut *settings, |value, key| value.get_mut(key));
+        let Some(object) = object.and_then(Value::as_object_mut) else { continue };
+        match object.get_mut(last) {
+            Some(Value::Array(list)) if entry.in_list => list.retain(|value| *value != entry.value),
+            Some(value) if !entry.in_list && *value == entry.value => drop(object.remove(last)),
+            _ => {}
+        }
+    }
+}
+
 /// The texts of a list.
 pub fn texts<'a>(settings: &'a Value, keys: &[&str]) -> impl Iterator<Item = &'a str> + use<'a> {
     at(settings, keys).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)

@@ -144,6 +144,14 @@ pub fn described(input: &Map<String, Value>) -> Option<&str> {
 const LOOKING: [&str; 10] =
     ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
 
+/// Tools by which an agent gives its result, and does nothing else.
+const REPORTING: [&str; 2] = ["StructuredOutput", "SubagentHandback"];
+
+/// Whether a tool only gives the result of an agent.
+pub fn only_reports(tool: &str) -> bool {
+    REPORTING.contains(&tool)
+}
+
 /// Whether a tool starts an agent; until 2.1.63 it was called `Task`.
 pub fn starts_agent(tool: &str) -> bool {
     matches!(tool, "Agent" | "Task")

@@ -8,12 +8,13 @@ use serde::de::IgnoredAny;
 mod entry;
 mod kinds;
 mod outcome;
+mod usage;
 
 pub use entry::{
-    Attachment, CacheCreation, MessageBlock, MessageContent, Scalar, TranscriptEntry, TranscriptMessage,
-    Usage,
+    AgentProgress, Attachment, MessageBlock, MessageContent, Scalar, TranscriptEntry, TranscriptMessage,
 };
 pub use outcome::{CallFate, Ending};
+pub use usage::{AdvisorUsage, AnswerUsage};
 
 use crate::json::JsonScanner;
 use kinds::{is_in, unknown};
@@ -51,6 +52,7 @@ impl<'a> TranscriptLine<'a> {
                     TranscriptLine::Malformed
                 };
             }
+            (Some(kinds::PROGRESS), _) if !is_of_agent(line) => return TranscriptLine::Ignored,
             (_, Some(attachment)) if is_in(&kinds::ATTACHMENTS, attachment) => {
                 return TranscriptLine::Ignored;
             }
@@ -66,6 +68,7 @@ impl<'a> TranscriptLine<'a> {
     fn of(entry: Box<TranscriptEntry<'a>>) -> TranscriptLine<'a> {
         match entry.kind.text() {
             Some(kind) if is_in(&kinds::IGNORED, kind) => TranscriptLine::Ignored,
+            Some(kinds::PROGRESS) if entry.progress.is_none() => TranscriptLine::Ignored,
             Some(kind) if is_in(&kinds::READ, kind) => TranscriptLine::Entry(entry),
             Some(kind) => TranscriptLine::of_unknown(kind),
             None => TranscriptLine::OtherForm,
@@ -75,6 +78,11 @@ impl<'a> TranscriptLine<'a> {
     fn of_unknown(kind: &str) -> TranscriptLine<'a> {
         TranscriptLine::Unknown(unknown("of a kind", Some(kind)))
     }
+}
+
+/// Whether a line of progress may be one of an agent. Most are of commands and hooks.
+fn is_of_agent(line: &[u8]) -> bool {
+    memchr::memmem::find(line, kinds::AGENT_PROGRESS.as_bytes()).is_some()
 }
 
 fn is_json(line: &[u8]) -> bool {

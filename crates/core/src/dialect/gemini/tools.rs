@@ -1,5 +1,6 @@
 //! The tools of Gemini CLI.
 
+use super::CALLING;
 use crate::dialect::tool::Tool;
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -7,7 +8,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new(&["write_file"], "Write", &[]),
     Tool::new(&["replace"], "Edit", &[]),
     Tool::new(&["read_file"], "Read", &[("absolute_path", "file_path")]),
+    Tool::new(&["read_many_files"], "Grep", &[("include", "paths")]),
     Tool::new(&["grep_search"], "Grep", &[("dir_path", "path")]),
     Tool::new(&["glob"], "Glob", &[("dir_path", "path")]),
-    Tool::new(&["invoke_agent"], "Agent", &[("agent_name", "subagent_type")]),
+    Tool::new(&[CALLING], "Agent", &[("agent_name", "subagent_type")]),
 ];

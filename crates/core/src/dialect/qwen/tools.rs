@@ -4,6 +4,7 @@ use crate::dialect::tool::Tool;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool::new(&["run_shell_command"], "Bash", &[]).in_directory("directory"),
+    Tool::new(&["monitor"], "Monitor", &[]).in_directory("directory"),
     Tool::new(&["write_file"], "Write", &[]),
     Tool::new(&["edit"], "Edit", &[]),
     Tool::new(&["notebook_edit"], "NotebookEdit", &[]),

@@ -176,7 +176,8 @@ fn assert_no_tag(text: &str, from: &str) {
 
 #[test]
 fn no_hidden_character_behind_or_inside_a_tag_keeps_it_alive() {
-    for c in hidden() {
+    // Every one in CI.
+    for c in hidden().step_by(test_support::cases(5, 1) as usize) {
         for hidden in [format!("{c}"), format!("{c}{c}"), format!("{c}\u{200b}"), format!("\u{1b}[0m{c}")] {
             for text in [
                 format!("<{hidden}task-notification>"),

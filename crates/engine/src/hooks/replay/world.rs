@@ -16,7 +16,7 @@ use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_checks::guard::ComparisonLog;
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
-use conclaude_core::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
+use conclaude_core::config::{BudgetConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::finding::Finding;
@@ -105,6 +105,11 @@ impl World for PastWorld<'_> {
 
     fn judge(&mut self, _config: &JudgeConfig, _plan: &Plan) -> Option<Outcome> {
         None
+    }
+
+    /// What was used by then was counted then.
+    fn budget(&mut self, _config: &BudgetConfig, _so_far: &[Outcome]) -> Vec<Outcome> {
+        Vec::new()
     }
 
     fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use conclaude_core::dialect::{self, claude};
 
 fn copy(text: &str) -> Vec<Backup> {
     vec![Backup::given(BackupKind::Before, text)]
@@ -8,11 +9,21 @@ fn copy(text: &str) -> Vec<Backup> {
 
 fn needed(yaml: &str) -> Vec<Registration> {
     let config = ConclaudeConfig::parse(yaml, Path::new("x")).unwrap();
-    registration::needed(&config, "conclaude", Scope::Project)
+    registration::needed(&config, "conclaude", CLAUDE)
+}
+
+const CLAUDE: SettingsTarget = SettingsTarget { client: &claude::DIALECT, scope: Scope::Project };
+
+fn installed(now: &str, backups: &[Backup], needed: &[Registration]) -> Result<String, Refusal> {
+    super::installed(CLAUDE, now, backups, needed)
+}
+
+fn uninstalled(now: &str, backups: &[Backup]) -> Result<(Option<String>, bool), Refusal> {
+    super::uninstalled(CLAUDE, now, backups)
 }
 
 /// White space and comments, as they may be between any two tokens.
-fn gap() -> impl Strategy<Value = String> {
+fn gap() -> BoxedStrategy<String> {
     prop_oneof![
         6 => Just(String::new()),
         3 => Just(" ".to_owned()),
@@ -22,6 +33,7 @@ fn gap() -> impl Strategy<Value = String> {
         1 => Just(" /* a, { comment */ ".to_owned()),
         1 => Just(" // \"one\": [\n".to_owned()),
     ]
+    .boxed()
 }
 
 fn joined(members: Vec<(String, String)>, gaps: (String, String), open: &str, close: &str) -> String {
@@ -31,26 +43,24 @@ fn joined(members: Vec<(String, String)>, gaps: (String, String), open: &str, cl
     format!("{open}{first}{}{last}{trailing}{close}", members.join(","))
 }
 
-fn list(element: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+fn list(element: BoxedStrategy<String>) -> BoxedStrategy<String> {
     let members = prop::collection::vec((gap(), element), 0..3);
-    (members, (gap(), gap())).prop_map(|(members, gaps)| joined(members, gaps, "[", "]"))
+    (members, (gap(), gap())).prop_map(|(members, gaps)| joined(members, gaps, "[", "]")).boxed()
 }
 
-fn object(
-    keys: &'static [&'static str],
-    value: impl Strategy<Value = String>,
-) -> impl Strategy<Value = String> {
+fn object(keys: &'static [&'static str], value: BoxedStrategy<String>) -> BoxedStrategy<String> {
     let members = prop::collection::vec((gap(), gap(), value), keys.len());
     let chosen = prop::sample::subsequence(keys, 0..=keys.len()).prop_shuffle();
-    (chosen, members, (gap(), gap())).prop_map(|(keys, members, gaps)| {
+    let texts = (chosen, members, (gap(), gap())).prop_map(|(keys, members, gaps)| {
         let members = keys.into_iter().zip(members);
         let members =
             members.map(|(key, (before, after, value))| (before, format!("\"{key}\":{after}{value}")));
         joined(members.collect(), gaps, "{", "}")
-    })
+    });
+    texts.boxed()
 }
 
-fn value() -> impl Strategy<Value = String> {
+fn value() -> BoxedStrategy<String> {
     let leaf = prop_oneof![
         Just("1.50".to_owned()),
         Just("12345678901234567890123".to_owned()),
@@ -61,19 +71,23 @@ fn value() -> impl Strategy<Value = String> {
     leaf.prop_recursive(3, 8, 3, |inner| {
         prop_oneof![list(inner.clone()), object(&["a", "hooks", "x\\\"y"], inner)]
     })
+    .boxed()
 }
 
-fn settings_file() -> impl Strategy<Value = String> {
+/// Its parts are boxed: the stack of a test's thread does not hold all of them in a debug build.
+fn settings_file() -> BoxedStrategy<String> {
     let hook = gap().prop_map(|gap| format!("{{{gap}\"type\": \"command\", \"command\": \"other Stop\"}}"));
-    let group = list(hook).prop_map(|hooks| format!("{{\"matcher\": \"Bash\", \"hooks\": {hooks}}}"));
-    let hooks = object(&["SubagentStop", "Stop", "PreCompact"], list(group));
+    let group = list(hook.boxed()).prop_map(|hooks| format!("{{\"matcher\": \"Bash\", \"hooks\": {hooks}}}"));
+    let hooks = object(&["SubagentStop", "Stop", "PreCompact"], list(group.boxed()));
     let with_hooks = (object(&["model", "env"], value()), hooks).prop_map(|(rest, hooks)| {
         let comma = if rest.contains(':') { "," } else { "" };
         rest.replacen('{', &format!("{{\n  \"hooks\": {hooks}{comma}"), 1)
     });
     let file = prop_oneof![with_hooks, object(&["model", "env", "permissions"], value())];
     let bom = prop_oneof![9 => Just(""), 1 => Just("\u{feff}")];
-    (bom, gap(), file, gap()).prop_map(|(bom, before, file, after)| format!("{bom}{before}{file}{after}"))
+    (bom, gap(), file, gap())
+        .prop_map(|(bom, before, file, after)| format!("{bom}{before}{file}{after}"))
+        .boxed()
 }
 
 proptest! {
@@ -138,4 +152,32 @@ fn imported_hooks_are_restored_byte_by_byte() {
     let copies = [vec![Backup::given(BackupKind::Previous, &later)], copy(&start)].concat();
     let (after, is_exact) = uninstalled(&made, &copies).unwrap();
     assert!(is_exact && after.unwrap().contains("make"));
+}
+
+proptest! {
+    // Each case is one of every client and every file that it has.
+    #![proptest_config(ProptestConfig::with_cases(test_support::cases(10, 100)))]
+
+    #[test]
+    fn the_file_of_every_client_is_given_back_byte_by_byte(file in settings_file(), has_file in any::<bool>()) {
+        let config = |yaml| ConclaudeConfig::parse(yaml, Path::new("x")).unwrap();
+        let (small, large) = (config("des: {enabled: false}"), config("preToolUse: {uneditableFiles: [x]}"));
+        let (file, before) = if has_file { (file.clone(), Some(file)) } else { (String::new(), None) };
+        let copies = before.as_deref().map(copy).unwrap_or_default();
+        for client in dialect::ALL {
+            for scope in Scope::ALL {
+                let target = SettingsTarget { client, scope };
+                let of = |config| registration::needed(config, "conclaude", target);
+                let once = super::installed(target, &file, &[], &of(&small)).unwrap();
+                prop_assert_eq!(&super::installed(target, &once, &copies, &of(&small)).unwrap(), &once);
+                let grown = super::installed(target, &once, &copies, &of(&large)).unwrap();
+                let found = settings::read_of(client, &grown).unwrap().registered;
+                prop_assert_eq!(found.len(), of(&large).len(), "{}", grown);
+                for text in [once, grown] {
+                    let gone = super::uninstalled(target, &text, &copies).unwrap();
+                    prop_assert_eq!(gone, (before.clone(), true), "{} {:?}", client.name, scope);
+                }
+            }
+        }
+    }
 }

@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::install::scope::{Scope, is_users_own};
+use crate::install::native;
+use crate::install::scope::{Scope, SettingsTarget};
 use crate::install::settings::{self, CommandLine, Refusal, Registration, SWITCH, Settings};
 use crate::install::user_file::MAX_BYTES;
-use conclaude_core::dialect::claude::tools;
+use conclaude_core::dialect::Dialect;
+use conclaude_core::dialect::claude::{self, tools};
 use conclaude_core::pattern::Pattern;
 use conclaude_os::files;
 
 #[derive(Clone, Debug)]
 pub struct ScopeSettings {
+    pub client: &'static Dialect,
     pub scope: Scope,
     pub path: PathBuf,
     /// What it says about us, or why that cannot be read.
@@ -18,6 +21,16 @@ pub struct ScopeSettings {
 }
 
 impl ScopeSettings {
+    pub fn target(&self) -> SettingsTarget {
+        SettingsTarget { client: self.client, scope: self.scope }
+    }
+
+    /// The project of a project's file, as far as its path says so.
+    pub fn project(&self) -> &Path {
+        let depth = Path::new(self.client.settings.project).components().count();
+        self.path.ancestors().nth(depth).unwrap_or(Path::new(""))
+    }
+
     /// Whether we are registered in it, and Claude Code ignores that.
     pub fn is_ignored(&self) -> bool {
         let is = |settings: &Settings| settings.ignored.is_some() && !settings.registered.is_empty();
@@ -48,19 +61,44 @@ impl ScopeSettings {
     }
 }
 
-/// The settings files that exist, for all scopes.
+/// The settings files of Claude Code that exist, for all scopes.
 pub fn current(project: &Path) -> Vec<ScopeSettings> {
-    let existing = Scope::ALL.into_iter().filter_map(|scope| {
-        let path = scope.path(project).filter(|path| path.symlink_metadata().is_ok())?;
-        // In one's home both are the same file, and it is the user's.
-        if scope == Scope::User || !is_users_own(&path) { Some((scope, path)) } else { None }
-    });
-    existing.map(|(scope, path)| ScopeSettings { scope, settings: read(&path), path }).collect()
+    current_of(&claude::DIALECT, project)
 }
 
-pub(super) fn read(path: &Path) -> Result<Settings, Refusal> {
+/// The settings files of a client that exist, for all scopes.
+pub fn current_of(client: &'static Dialect, project: &Path) -> Vec<ScopeSettings> {
+    let existing = Scope::ALL.into_iter().filter_map(|scope| {
+        let target = SettingsTarget { client, scope };
+        let path = target.path(project).ok().filter(|path| path.symlink_metadata().is_ok())?;
+        // In one's home both are the same file, and it is the user's.
+        if scope == Scope::User || !target.is_users_own(&path) { Some((scope, path)) } else { None }
+    });
+    existing
+        .map(|(scope, path)| ScopeSettings { client, scope, settings: read(client, &path), path })
+        .collect()
+}
+
+pub(super) fn read(client: &Dialect, path: &Path) -> Result<Settings, Refusal> {
     let text = files::read_text(path, MAX_BYTES).map_err(|error| Refusal(error.to_string()))?;
-    settings::read(&text)
+    settings::read_of(client, &text)
+}
+
+/// The plugin of ours that Claude Code uses with these settings: the file of the smallest scope decides about each.
+pub fn plugin(found: &[ScopeSettings]) -> Option<&str> {
+    let of = |scope| {
+        let files = found.iter().filter(move |file| file.scope == scope);
+        files.filter_map(|file| file.settings.as_ref().ok()).filter(|file| file.ignored.is_none())
+    };
+    let scopes = [Scope::Local, Scope::Project, Scope::User];
+    let mut seen: Vec<&str> = Vec::new();
+    for (name, is_on) in scopes.into_iter().flat_map(of).flat_map(|file| &file.plugins) {
+        if *is_on && !seen.contains(&name.as_str()) {
+            return Some(name);
+        }
+        seen.push(name);
+    }
+    None
 }
 
 /// The files in which conclaude is registered.
@@ -86,11 +124,11 @@ pub fn runs_unasked(found: &[ScopeSettings]) -> bool {
 
 /// Whether a registration of a project does what is needed, so that the user's own defers to it. One with `--if-trusted`
 /// is the user's own, wherever it is: two that deferred to each other would both do nothing.
-pub(super) fn satisfies(one: &Registration, matcher: Option<&str>) -> bool {
+pub(super) fn satisfies(one: &Registration, matcher: Option<&str>, project: &Path) -> bool {
     CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted)
         && covers(&[one.matcher.as_deref()], matcher)
         && one.flaw.is_none()
-        && program_of(&one.command).is_some()
+        && program_in(project, &one.command).is_some()
 }
 
 /// Whether the matchers together cover another one.
@@ -127,16 +165,13 @@ fn globs_of(matcher: &str) -> Vec<Pattern> {
     list.flat_map(|list| list.split('|')).filter_map(Pattern::of_alternative).collect()
 }
 
-/// The program that a command line of ours starts, as the shell would find it. None if there is none.
-pub(super) fn program_of(command: &str) -> Option<PathBuf> {
-    program_in(Path::new(""), command)
-}
-
-/// The same for a shell that starts in a folder.
-pub fn program_in(folder: &Path, command: &str) -> Option<PathBuf> {
-    let program = CommandLine::parse(command)?.program;
-    if program.contains('/') {
-        Some(folder.join(program)).filter(|path| files::is_program(path))
+/// The program that a command line of ours starts in a project. None if there is none.
+pub fn program_in(project: &Path, command: &str) -> Option<PathBuf> {
+    let CommandLine { program, search, .. } = CommandLine::parse(command)?;
+    if let Some(search) = search {
+        native::found(search, project)
+    } else if program.contains('/') {
+        Some(project.join(program)).filter(|path| files::is_program(path))
     } else {
         on_path(program)
     }

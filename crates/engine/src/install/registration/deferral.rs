@@ -1,40 +1,89 @@
-//! Whether the user's own registration defers to a project's. It does so only if Claude Code really calls the project's: a clone
-//! must not be able to switch the user's rules off with a registration that only looks right.
+//! Whether a registration defers to another one. It does so only if the client really calls the other: a clone must not be able to
+//! switch the user's rules off with a registration that only looks right.
 
 use std::path::Path;
 
-use super::current::{program_of, read};
-use crate::install::scope::{Scope, is_users_own};
+use super::current::{program_in, read};
+use crate::install::native;
+use crate::install::scope::{Scope, SettingsTarget};
 use crate::install::settings::{CommandLine, Registration, Settings};
-use conclaude_core::dialect::claude::matcher;
+use conclaude_core::config::Patterns;
+use conclaude_core::dialect::Dialect;
+use conclaude_core::dialect::claude::{self, matcher};
 use conclaude_core::event::EventKind;
+use conclaude_store::load;
+use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 
 /// An event, as far as registrations are concerned.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisteredCall<'a> {
+    pub client: &'static Dialect,
     pub project: &'a Path,
+    /// By the client's name for it.
     pub event: EventKind,
     /// What a matcher is compared with, such as the tool.
     pub subject: Option<&'a str>,
     pub session_id: Option<&'a str>,
 }
 
-/// Whether Claude Code calls the project's own registration for this event.
-pub fn is_handled_by_project(call: RegisteredCall<'_>) -> bool {
-    let own = [Scope::Project, Scope::Local].into_iter().filter_map(|scope| scope.path(call.project));
-    own.filter(|path| !is_users_own(path))
-        .filter_map(|path| read(&path).ok())
-        .any(|file| calls_us(&file, call))
+/// What of a settings file counts as a registration that handles the event.
+#[derive(Clone, Copy)]
+struct Condition {
+    /// Also one that asks for trust, which is the user's own.
+    if_trusted: bool,
+    /// Whether it may run a program from the packages of the project.
+    of_packages: fn(&Path) -> bool,
 }
 
-fn calls_us(file: &Settings, call: RegisteredCall<'_>) -> bool {
+/// Whether the client calls the project's own registration for this event. One with `--if-trusted` is the user's own, wherever it
+/// is: two that deferred to each other would both do nothing.
+pub fn is_handled_by_project(call: RegisteredCall<'_>) -> bool {
+    // A user who trusts a project also trusts the program in its packages.
+    let condition = Condition { if_trusted: false, of_packages: is_trusted };
+    let in_project = |scope| is_handled_in(SettingsTarget { client: call.client, scope }, call, condition);
+    [Scope::Project, Scope::Local].into_iter().any(in_project)
+}
+
+/// Whether the client calls a registration of any settings for this event: then the plugin has nothing to do.
+pub fn is_handled_by_settings(call: RegisteredCall<'_>) -> bool {
+    let condition = Condition { if_trusted: true, of_packages: |_| true };
+    let is_handled = |scope| is_handled_in(SettingsTarget { client: call.client, scope }, call, condition);
+    Scope::ALL.into_iter().any(is_handled)
+}
+
+/// Whether a client that runs Claude Code's hooks of a project too also calls a registration of its own for this event.
+pub fn is_handled_by_client(call: RegisteredCall<'_>) -> bool {
+    let client = call.client;
+    let is_handled = |scope| {
+        let condition = Condition { if_trusted: scope == Scope::User, of_packages: |_| true };
+        is_handled_in(SettingsTarget { client, scope }, call, condition)
+    };
+    client.settings.runs_claudes && Scope::ALL.into_iter().any(is_handled)
+}
+
+fn is_trusted(project: &Path) -> bool {
+    let root = Root::find(Some(project), project);
+    let loaded = load::of_project(&root, Patterns::Of(EventKind::SessionStart));
+    let mut sources = loaded.origins.sources().iter();
+    loaded.errors.is_empty() && sources.all(|source| load::why_untrusted(source).is_none())
+}
+
+fn is_handled_in(target: SettingsTarget, call: RegisteredCall<'_>, condition: Condition) -> bool {
+    let Ok(path) = target.path(call.project) else { return false };
+    let is_of_user = target.scope == Scope::User;
+    if !is_of_user && target.is_users_own(&path) {
+        return false;
+    }
+    read(target.client, &path).is_ok_and(|file| {
+        calls_us(&file, call, condition) && (is_of_user || !file.has_unknown_settings || is_proved(call))
+    })
+}
+
+fn calls_us(file: &Settings, call: RegisteredCall<'_>, condition: Condition) -> bool {
     let is_dead = file.dead.iter().any(|entry| entry.event == call.event.name());
-    file.ignored.is_none()
-        && !file.hooks_off
-        && !is_dead
-        && file.registered.iter().any(|one| one.event == call.event && works(one, call))
-        && (!file.has_unknown_settings || is_proved(call))
+    let is_called = |one: &Registration| one.name == call.event.name() && works(one, call, condition);
+    file.ignored.is_none() && !file.hooks_off && !is_dead && file.registered.iter().any(is_called)
 }
 
 /// If a setting that we do not know is wrong, Claude Code ignores the file. That it does not is proved by the session's start,
@@ -44,18 +93,36 @@ fn is_proved(call: RegisteredCall<'_>) -> bool {
         || call.session_id.is_some_and(|id| Session::new(call.project, id).was_started_by_project())
 }
 
-/// Whether an entry calls us. One with `--if-trusted` is the user's own, wherever it is: two that deferred to each other would both
-/// do nothing.
-fn works(one: &Registration, call: RegisteredCall<'_>) -> bool {
-    CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted)
+/// Whether an entry calls us, for this client.
+fn works(one: &Registration, call: RegisteredCall<'_>, condition: Condition) -> bool {
+    let Some(line) = CommandLine::parse(&one.command) else { return false };
+    let is_of_packages = || {
+        line.search.is_some_and(|search| native::found_in_packages(search, call.project).is_some())
+            && (condition.of_packages)(call.project)
+    };
+    line.client.unwrap_or(claude::DIALECT.name) == call.client.name
+        && (condition.if_trusted || !line.if_trusted)
         && one.flaw.is_none()
-        && matcher::calls(one.matcher.as_deref(), call.subject)
-        && is_outside(&one.command, call.project)
+        && matches(one.matcher.as_deref(), call)
+        && (is_outside(&one.command, call.project) || is_of_packages())
+}
+
+/// Whether a matcher is about the call. Where a client compares its own name of a tool as well, and has several, the matcher must be
+/// about all of them: the payload does not say which one it is.
+fn matches(wanted: Option<&str>, call: RegisteredCall<'_>) -> bool {
+    let is_about = |name: &str| matcher::calls(wanted, Some(name));
+    let tool =
+        call.client.tools.iter().find(|tool| call.subject.is_some_and(|name| tool.names.contains(&name)));
+    matcher::calls(wanted, call.subject)
+        || tool.is_some_and(|tool| {
+            let mut others = tool.names.iter().filter(|name| Some(**name) != call.subject).peekable();
+            others.peek().is_some() && others.all(|name| is_about(name))
+        })
 }
 
 /// A program inside the project is the project's, whatever its name is.
 fn is_outside(command: &str, project: &Path) -> bool {
-    let program = program_of(command).filter(|program| program.is_absolute());
+    let program = program_in(project, command).filter(|program| program.is_absolute());
     let program = program.and_then(|program| program.canonicalize().ok());
     program.zip(project.canonicalize().ok()).is_some_and(|(program, project)| !program.starts_with(project))
 }

@@ -1,9 +1,12 @@
-//! What must be registered with Claude Code for a config.
+//! What must be registered with a client for a config.
 
-use crate::install::scope::Scope;
-use crate::install::settings::{Registration, make_line};
-use conclaude_core::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
+use crate::install::scope::{Scope, SettingsTarget};
+use crate::install::settings::{Caller, RegisteredLine, RegisteredProgram, Registration};
+use conclaude_core::config::{
+    CommandConfig, ConclaudeConfig, DesConfig, Enforcers, EventConfig, Patterns, Remark,
+};
 use conclaude_core::dialect::claude::{file_matcher, mcp, tools};
+use conclaude_core::dialect::{ClientEvent, Dialect};
 use conclaude_core::event::{self, EventKind, RegistrationRule, Subject};
 use conclaude_core::pattern::{MatchMode, Pattern};
 use conclaude_store::load::{self, LoadedConfig};
@@ -20,39 +23,227 @@ pub fn config_for(scope: Scope, root: &Root) -> LoadedConfig {
 }
 
 /// The registrations that a config needs. Settings for all projects depend on the user's config only.
-pub fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
-    let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
-    let named = config.notified_events();
-    let delivers = gates_on
-        || config.sections.iter().any(|(event, _)| is_unseen(*event) && has_commands(*event, config));
-    let is_needed = |event: &EventKind| match event.row().registered {
-        RegistrationRule::Always => true,
-        RegistrationRule::WithCommands => has_commands(*event, config),
-        RegistrationRule::ToDeliver => {
-            delivers || is_used(*event, config, &named) || counts_blocks(*event, config)
-        }
-        RegistrationRule::WithGates => gates_on || is_used(*event, config, &named),
-        RegistrationRule::WhenUsed => is_used(*event, config, &named),
-    };
-    let future = config.sections.iter().map(|(event, _)| *event).filter(|event| !event.is_known());
-    let events = event::ALL.iter().copied().chain(future).filter(is_needed);
-    events
-        .map(|event| Registration {
-            event,
-            matcher: matcher(event, config, gates_on, named.contains(&event)),
-            command: make_line(program, event, scope == Scope::User),
-            timeout: timeout(event),
-            status: status(event, config),
+pub fn needed<'a>(
+    config: &ConclaudeConfig,
+    program: impl Into<RegisteredProgram<'a>>,
+    target: SettingsTarget,
+) -> Vec<Registration> {
+    let needs = Needs::of(config, target.client);
+    let SettingsTarget { client, scope } = target;
+    let (program, caller) =
+        (program.into(), if scope == Scope::User { Caller::User } else { Caller::Project });
+    let line = |event| RegisteredLine { client, program, event, caller }.text();
+    if client.is_translated() {
+        let events =
+            client.registered_events().filter(|event| needs.has(event.kind) || needs.has_at_tools(event));
+        let registration = |event: &ClientEvent| Registration {
+            event: event.kind,
+            name: event.name.to_owned(),
+            matcher: needs.client_matcher(event),
+            command: line(event.name),
+            timeout: client.settings.timeouts.of(event.name, event.kind),
+            status: None,
             flaw: None,
-        })
-        .collect()
+        };
+        return events.map(registration).collect();
+    }
+    let future = config.sections.iter().map(|(event, _)| *event).filter(|event| !event.is_known());
+    let events = event::ALL.iter().copied().chain(future).filter(|event| needs.has(*event));
+    let registration = |event: EventKind| Registration {
+        event,
+        name: event.name().to_owned(),
+        matcher: needs.matcher(event),
+        command: line(event.name()),
+        timeout: client.settings.timeouts.of(event.name(), event),
+        status: status(event, config),
+        flaw: None,
+    };
+    events.map(registration).collect()
 }
 
-/// Whether commands of the event may print something that Claude Code does not show there. After the end of a session there is no
+/// What a config needs of a client.
+struct Needs<'a> {
+    config: &'a ConclaudeConfig,
+    client: &'static Dialect,
+    gates_on: bool,
+    /// The events that notifications name.
+    notified: Vec<EventKind>,
+    /// Some event has something to show where nobody sees it.
+    delivers: bool,
+    enforcers: Enforcers,
+}
+
+impl<'a> Needs<'a> {
+    fn of(config: &'a ConclaudeConfig, client: &'static Dialect) -> Needs<'a> {
+        let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
+        let is_delivered = |event: EventKind| is_unseen(client, event) && has_commands(event, config);
+        Needs {
+            config,
+            client,
+            gates_on,
+            notified: config.notified_events(),
+            delivers: gates_on
+                || has_budget(config, client)
+                || config.sections.iter().any(|(event, _)| is_delivered(*event)),
+            enforcers: if client.settings.is_enforcing { config.enforcers() } else { Enforcers::default() },
+        }
+    }
+
+    /// Whether the event is registered.
+    fn has(&self, event: EventKind) -> bool {
+        match event.row().registered {
+            RegistrationRule::Always => true,
+            RegistrationRule::WithCommands => has_commands(event, self.config),
+            RegistrationRule::ToDeliver => {
+                self.delivers || self.uses(event) || counts_blocks(event, self.config)
+            }
+            RegistrationRule::WithGates => self.gates_on || self.uses(event),
+            RegistrationRule::WhenUsed => self.uses(event),
+        }
+    }
+
+    /// Whether one of the events that are known by the use of a tool at this one is needed.
+    fn has_at_tools(&self, event: &ClientEvent) -> bool {
+        self.client.at_tools(event).any(|row| self.has(row.kind))
+    }
+
+    /// Whether the config has something for the event.
+    fn uses(&self, event: EventKind) -> bool {
+        self.notified.contains(&event) || has_commands(event, self.config) || self.has_rules(event)
+    }
+
+    /// Whether the config has rules for the event, beside commands.
+    fn has_rules(&self, event: EventKind) -> bool {
+        let config = self.config;
+        if self.has_budget_at(event) {
+            return true;
+        }
+        match event {
+            EventKind::PreToolUse => config.guards.has_any(),
+            EventKind::PermissionRequest => config.permissions.has_rules(),
+            EventKind::UserPromptSubmit => config.prompts.rules().next().is_some(),
+            EventKind::PostToolUse | EventKind::PostToolUseFailure => self.enforcers.sandbox,
+            EventKind::PostToolBatch => self.enforcers.permissions,
+            _ => false,
+        }
+    }
+
+    /// Whether what is used is counted or compared at the event. That is done for every tool.
+    fn has_budget_at(&self, event: EventKind) -> bool {
+        let budget = self.config.budget.as_ref();
+        budget.is_some_and(|budget| budget.is_for(event, self.client.has_usage()))
+    }
+
+    /// What the event is registered for with Claude Code; none for everything.
+    fn matcher(&self, event: EventKind) -> Option<String> {
+        let is_watching = matches!(event.row().subject, Subject::File(_));
+        let mut names: Vec<String> = Vec::new();
+        for name in self.compared(event)? {
+            // Older clients know the tool by its former name.
+            let current = tools::current_name(&name);
+            for name in [Some(current), tools::former_name(current)].into_iter().flatten() {
+                if !names.iter().any(|known| known == name) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        if is_watching {
+            return file_matcher::matcher(&names);
+        }
+        if names.is_empty() { None } else { Some(joined(&names)) }
+    }
+
+    /// The same with another client, by its own names of tools.
+    fn client_matcher(&self, event: &ClientEvent) -> Option<String> {
+        if event.kind.row().subject != Subject::Field("tool_name") {
+            return None;
+        }
+        let mut names: Vec<String> = Vec::new();
+        if self.has(event.kind) {
+            let compared = self.compared(event.kind)?;
+            if compared.is_empty() {
+                return None;
+            }
+            names.extend(self.client.tool_names(&compared)?);
+        }
+        if self.has_at_tools(event) {
+            names.extend(self.client.at_tools(event).filter_map(|row| row.tool).map(str::to_owned));
+        }
+        let mut unique: Vec<String> = Vec::new();
+        for name in names {
+            if !unique.contains(&name) {
+                unique.push(name);
+            }
+        }
+        Some(format!("^({})$", unique.join("|")))
+    }
+
+    /// What the event is compared with: names of tools, or files. None for everything.
+    fn compared(&self, event: EventKind) -> Option<Vec<String>> {
+        let is_watching = matches!(event.row().subject, Subject::File(_));
+        // Notifications need every event. Without a list of files Claude Code watches none.
+        if (self.notified.contains(&event) || self.has_budget_at(event)) && !is_watching {
+            return None;
+        }
+        let mut names = self.of_rules(event)?;
+        let section = self.config.section(event);
+        let patterns =
+            || section.into_iter().flat_map(EventConfig::entries).filter(|(_, list)| !list.is_empty());
+        names.extend(match event.row().subject {
+            Subject::Field("tool_name") => patterns()
+                .map(|(pattern, list)| tools_of(pattern, list))
+                .collect::<Option<Vec<_>>>()?
+                .concat(),
+            Subject::File(_) => {
+                let paths = patterns().flat_map(|(pattern, _)| file_matcher::paths(pattern.as_str()));
+                paths.filter_map(Result::ok).flatten().collect()
+            }
+            _ => Vec::new(),
+        });
+        Some(names)
+    }
+
+    /// The tools that rules and gates need, without commands.
+    fn of_rules(&self, event: EventKind) -> Option<Vec<String>> {
+        let writing = || tools::writing().map(str::to_owned);
+        let mut names: Vec<String> = Vec::new();
+        match event {
+            EventKind::PreToolUse => {
+                let reading: Vec<&str> = tools::reading().collect();
+                let writers: Vec<&str> = tools::writing().collect();
+                let guarded = self.config.guards.tools(&reading, &writers, mcp::MATCHER)?;
+                if self.gates_on {
+                    names.push(tools::AGENT.to_owned());
+                    names.extend(writing());
+                }
+                names.extend(guarded);
+            }
+            EventKind::PostToolUse => {
+                names.push(tools::AGENT.to_owned());
+                // A new file may match a pattern whose files the sandbox protects.
+                if self.enforcers.sandbox {
+                    names.extend(writing());
+                }
+            }
+            // The sandbox gives no reason.
+            EventKind::PostToolUseFailure if self.enforcers.sandbox => names.push(tools::SHELL.to_owned()),
+            EventKind::PermissionRequest => names = self.config.permissions.tools()?,
+            _ => {}
+        }
+        Some(names)
+    }
+}
+
+/// Whether commands of the event may print something that the client does not show there. After the end of a session there is no
 /// later event to show it.
-fn is_unseen(event: EventKind) -> bool {
-    let is_seen = event.is_shown() && !event.row().in_agents;
+fn is_unseen(client: &Dialect, event: EventKind) -> bool {
+    let is_seen = client.shows(event) && !event.row().in_agents;
     !is_seen && event != EventKind::SessionEnd
+}
+
+/// Whether the config has an amount that counts with a client: what is said of it in a subagent is delivered on the main thread.
+fn has_budget(config: &ConclaudeConfig, client: &Dialect) -> bool {
+    config.budget.as_ref().is_some_and(|budget| budget.limits_with(client.has_usage()).next().is_some())
 }
 
 /// A prompt of the user resets the block count of the main thread's stop.
@@ -64,11 +255,16 @@ fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
 pub fn reasons(event: EventKind) -> String {
     let row = event.row();
     let rules: &[&str] = match event {
-        EventKind::PreToolUse => &["guards"],
+        EventKind::PreToolUse => &["guards", "`budget`"],
         EventKind::PermissionRequest => &["`allow`", "`deny`", "`default`"],
-        EventKind::UserPromptSubmit => &["`contextRules`", "`slashCommands`", "commands of `stop`"],
-        EventKind::Stop => &["`infinite`"],
-        EventKind::PostToolUse | EventKind::PostToolUseFailure => &["`enforce: [sandbox]`"],
+        EventKind::UserPromptSubmit => {
+            &["`contextRules`", "`slashCommands`", "commands of `stop`", "`budget`"]
+        }
+        EventKind::Stop => &["`infinite`", "`budget`"],
+        EventKind::SubagentStart | EventKind::SubagentStop => &["`budget`"],
+        EventKind::PostToolUse | EventKind::PostToolUseFailure => {
+            &["`enforce: [sandbox]`", "`budget` with `then: ask`"]
+        }
         EventKind::PostToolBatch => &["`enforce: [permissions]`"],
         _ => &[],
     };
@@ -90,23 +286,6 @@ pub fn reasons(event: EventKind) -> String {
     format!("with {} or {last}", needs.join(", "))
 }
 
-/// Whether the config has rules for the event, beside commands.
-fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
-    match event {
-        EventKind::PreToolUse => config.guards.has_any(),
-        EventKind::PermissionRequest => config.permissions.has_rules(),
-        EventKind::UserPromptSubmit => config.prompts.rules().next().is_some(),
-        EventKind::PostToolUse | EventKind::PostToolUseFailure => config.enforcers().sandbox,
-        EventKind::PostToolBatch => config.enforcers().permissions,
-        _ => false,
-    }
-}
-
-/// Whether the config has something for the event.
-fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -> bool {
-    notified.contains(&event) || has_commands(event, config) || has_rules(event, config)
-}
-
 fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
     runs_scripts(event, config) || (event == EventKind::Stop && config.stop.infinite().is_some())
 }
@@ -117,71 +296,16 @@ fn runs_scripts(event: EventKind, config: &ConclaudeConfig) -> bool {
 }
 
 /// The same registrations in the order in which they would be made.
-pub fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration> {
-    let row = |one: &Registration| event::ALL.iter().position(|event| *event == one.event);
+pub fn in_order(client: &Dialect, mut registrations: Vec<Registration>) -> Vec<Registration> {
+    let row = |one: &Registration| {
+        if client.is_translated() {
+            client.events.iter().position(|event| event.name == one.name)
+        } else {
+            event::ALL.iter().position(|event| *event == one.event)
+        }
+    };
     registrations.sort_by_key(row);
     registrations
-}
-
-/// What the event is registered for; none for everything.
-fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notified: bool) -> Option<String> {
-    let is_watching = matches!(event.row().subject, Subject::File(_));
-    // Notifications need every event. Without a list of files Claude Code watches none.
-    if is_notified && !is_watching {
-        return None;
-    }
-    let ours: Vec<String> = match event {
-        EventKind::PreToolUse => {
-            let reading: Vec<&str> = tools::reading().collect();
-            let writing: Vec<&str> = tools::writing().collect();
-            let guarded = config.guards.tools(&reading, &writing, mcp::MATCHER)?;
-            let mut ours: Vec<String> = Vec::new();
-            if gates_on {
-                ours.push(tools::AGENT.to_owned());
-                ours.extend(writing.iter().map(|name| (*name).to_owned()));
-            }
-            ours.extend(guarded);
-            ours
-        }
-        EventKind::PostToolUse => {
-            // A new file may match a pattern whose files the sandbox protects.
-            let mut ours = vec![tools::AGENT.to_owned()];
-            if config.enforcers().sandbox {
-                ours.extend(tools::writing().map(str::to_owned));
-            }
-            ours
-        }
-        // The sandbox gives no reason.
-        EventKind::PostToolUseFailure if config.enforcers().sandbox => vec![tools::SHELL.to_owned()],
-        EventKind::PermissionRequest => config.permissions.tools()?,
-        _ => Vec::new(),
-    };
-    let section = config.section(event);
-    let patterns = || section.into_iter().flat_map(EventConfig::entries).filter(|(_, list)| !list.is_empty());
-    let theirs = match event.row().subject {
-        Subject::Field("tool_name") => {
-            patterns().map(|(pattern, list)| tools_of(pattern, list)).collect::<Option<Vec<_>>>()?.concat()
-        }
-        Subject::File(_) => {
-            let paths = patterns().flat_map(|(pattern, _)| file_matcher::paths(pattern.as_str()));
-            paths.filter_map(Result::ok).flatten().collect()
-        }
-        _ => Vec::new(),
-    };
-    let mut names: Vec<String> = Vec::new();
-    for name in ours.into_iter().chain(theirs) {
-        // Older clients know the tool by its former name.
-        let current = tools::current_name(&name);
-        for name in [Some(current), tools::former_name(current)].into_iter().flatten() {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
-    }
-    if is_watching {
-        return file_matcher::matcher(&names);
-    }
-    if names.is_empty() { None } else { Some(joined(&names)) }
 }
 
 /// The tools that a pattern is about, as far as its commands can run. None for all.
@@ -198,12 +322,6 @@ fn joined(names: &[String]) -> String {
     let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let list = names.join("|");
     if names.iter().all(is_name) { list } else { format!("^({list})$") }
-}
-
-/// The longest timeout of the event, whatever the config. The commands have their own limits, and a committed registration must not
-/// change with them.
-pub(super) fn timeout(event: EventKind) -> u64 {
-    event.row().max_timeout
 }
 
 /// What Claude Code shows meanwhile. The events of subagents are registered in one way, whatever the config: gates may take a while, and
@@ -228,7 +346,7 @@ pub fn over_limit(config: &ConclaudeConfig) -> Vec<Remark> {
 }
 
 fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Remark> {
-    let limit = timeout(event);
+    let limit = event.row().max_timeout;
     let name = keys.strip_suffix(&["commands"]).unwrap_or(keys).join(".");
     let is_all = section.mode != Some(MatchMode::First);
     let wildcards = section.entries().iter().filter(|(pattern, _)| pattern.is_wildcard());

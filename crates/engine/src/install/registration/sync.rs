@@ -1,10 +1,11 @@
 //! Whether the registrations are what the config needs.
 
 use std::cell::LazyCell;
+use std::path::Path;
 
 use super::current::{ScopeSettings, covers, locations, satisfies};
 use super::requirements::needed;
-use crate::install::scope::Scope;
+use crate::install::scope::{Scope, SettingsTarget};
 use crate::install::settings::{self, CommandLine, IF_TRUSTED, Registration};
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::file_matcher;
@@ -28,9 +29,11 @@ pub fn out_of_sync(
     if locations.is_empty() {
         return Vec::new();
     }
-    let of_user = LazyCell::new(|| needed(&part(Scope::User), "conclaude", Scope::User));
-    let of_project = LazyCell::new(|| needed(&part(Scope::Project), "conclaude", Scope::Project));
-    let needed = needed(config, "conclaude", Scope::Project);
+    let of_user =
+        LazyCell::new(|| needed(&part(Scope::User), "conclaude", SettingsTarget::claude(Scope::User)));
+    let of_project =
+        LazyCell::new(|| needed(&part(Scope::Project), "conclaude", SettingsTarget::claude(Scope::Project)));
+    let needed = needed(config, "conclaude", SettingsTarget::claude(Scope::Project));
     let of_events = needed.iter().flat_map(|need| {
         let here = effective(&locations, need);
         let wrong = wrong(need, &here).map(|what| {
@@ -44,6 +47,30 @@ pub fn out_of_sync(
         wrong.into_iter().chain(registered_twice(&locations, need.event))
     });
     locations.iter().filter_map(|file| of_file(file)).chain(of_events).collect()
+}
+
+/// In what the registrations with a client other than Claude Code differ from what is needed.
+pub fn differences(needed: &[Registration], registered: &[&Registration]) -> Vec<String> {
+    let difference = |need: &Registration| {
+        let name = &need.name;
+        let here: Vec<&&Registration> = registered.iter().filter(|one| one.name == *name).collect();
+        let Some(first) = here.first() else { return Some(format!("{name} is not registered")) };
+        let matchers: Vec<Option<&str>> = here.iter().map(|one| one.matcher.as_deref()).collect();
+        if !covers(&matchers, need.matcher.as_deref()) {
+            let has = first.matcher.as_deref().unwrap_or_default();
+            let wants = need.matcher.as_deref().unwrap_or("all");
+            return Some(format!("{name} is registered for {has:?}, but needed for {wants:?}"));
+        }
+        let other = here.iter().map(|one| one.timeout).find(|timeout| *timeout != need.timeout)?;
+        Some(format!("{name} has the timeout {other}, but {} should be registered", need.timeout))
+    };
+    let mut found: Vec<String> = needed.iter().filter_map(difference).collect();
+    let is_unneeded = |one: &&&Registration| !needed.iter().any(|need| need.name == one.name);
+    let mut unneeded: Vec<&str> =
+        registered.iter().filter(is_unneeded).map(|one| one.name.as_str()).collect();
+    unneeded.dedup();
+    found.extend(unneeded.into_iter().map(|name| format!("{name} is registered without need")));
+    found
 }
 
 /// The commands that fix all of these, each once.
@@ -85,8 +112,11 @@ fn is_outdated(one: &Registration) -> bool {
 fn effective<'a>(locations: &[&'a ScopeSettings], need: &Registration) -> Vec<(Scope, &'a Registration)> {
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
     let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
+    let project = |scope| {
+        locations.iter().find(|file| file.scope == scope).map_or(Path::new(""), |file| file.project())
+    };
     let is_own = |(scope, one): &&(Scope, &Registration)| {
-        *scope != Scope::User && satisfies(one, need.matcher.as_deref())
+        *scope != Scope::User && satisfies(one, need.matcher.as_deref(), project(*scope))
     };
     let own: Vec<(Scope, &Registration)> = here.iter().filter(is_own).copied().collect();
     if own.is_empty() { here } else { own }
@@ -165,7 +195,7 @@ fn registered_twice(locations: &[&ScopeSettings], event: EventKind) -> Option<Pr
     let (file, first) = lines.first()?;
     let (other, second) = lines.iter().find(|(_, line)| line != first)?;
     let (first, second) = match (settings::short(first), settings::short(second)) {
-        (one, other) if one == other => (*first, *second),
+        (one, other) if one == other => ((*first).into(), (*second).into()),
         calls => calls,
     };
     let what = format!(

@@ -2,9 +2,10 @@ use std::path::Path;
 
 use super::current::covers;
 use super::*;
-use crate::install::scope::Scope;
+use crate::install::scope::{Scope, SettingsTarget};
 use crate::install::settings::{Registration, Settings};
 use conclaude_core::config::ConclaudeConfig;
+use conclaude_core::dialect::claude;
 use conclaude_core::event::EventKind;
 
 fn config(yaml: &str) -> ConclaudeConfig {
@@ -12,7 +13,13 @@ fn config(yaml: &str) -> ConclaudeConfig {
 }
 
 fn file(scope: Scope, path: &str, registered: Vec<Registration>) -> ScopeSettings {
-    ScopeSettings { scope, path: path.into(), settings: Ok(Settings { registered, ..Settings::default() }) }
+    let settings = Ok(Settings { registered, ..Settings::default() });
+    ScopeSettings { client: &claude::DIALECT, scope, path: path.into(), settings }
+}
+
+/// What Claude Code's settings need.
+fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
+    super::needed(config, program, SettingsTarget::claude(scope))
 }
 
 fn one_file(registered: Vec<Registration>) -> Vec<ScopeSettings> {

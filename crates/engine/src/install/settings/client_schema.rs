@@ -1,20 +1,84 @@
-//! The form that Claude Code wants of a settings file, as far as our hooks depend on it: a setting of the wrong type makes it
-//! ignore the whole file, and one wrong entry makes it ignore every hook of that event.
+//! The form that Claude Code wants of a settings file, as far as our hooks and the sandbox depend on it: a setting of the wrong type
+//! makes it ignore the whole file, and one wrong entry makes it ignore every hook of that event.
 
 use std::fmt;
 
+use conclaude_core::dialect::claude::sandbox;
 use serde_json::{Value, json};
 
 type Check = fn(&Value) -> bool;
 
+type Field = (&'static str, Check, &'static str);
+
+const TEXT: &str = "a string";
+const FLAG: &str = "true or false";
+const OBJECT: &str = "an object";
+const TEXTS: &str = "a list of strings";
+
 /// The settings whose form is known, with the check and what it wants.
-const SETTINGS: [(&str, Check, &str); 5] = [
-    ("$schema", Value::is_string, "a string"),
-    ("hooks", Value::is_object, "an object"),
-    ("env", Value::is_object, "an object"),
+const SETTINGS: [Field; 18] = [
+    ("$schema", Value::is_string, TEXT),
+    ("hooks", Value::is_object, OBJECT),
+    ("env", Value::is_object, OBJECT),
     ("permissions", is_permissions, "an object of lists"),
-    ("disableAllHooks", Value::is_boolean, "true or false"),
+    ("disableAllHooks", Value::is_boolean, FLAG),
+    ("sandbox", Value::is_object, OBJECT),
+    ("model", Value::is_string, TEXT),
+    ("outputStyle", Value::is_string, TEXT),
+    ("language", Value::is_string, TEXT),
+    ("apiKeyHelper", Value::is_string, TEXT),
+    ("includeCoAuthoredBy", Value::is_boolean, FLAG),
+    ("respectGitignore", Value::is_boolean, FLAG),
+    ("alwaysThinkingEnabled", Value::is_boolean, FLAG),
+    ("spinnerTipsEnabled", Value::is_boolean, FLAG),
+    ("enableAllProjectMcpServers", Value::is_boolean, FLAG),
+    ("enabledMcpjsonServers", is_texts, TEXTS),
+    ("disabledMcpjsonServers", is_texts, TEXTS),
+    ("cleanupPeriodDays", is_count, "a number of days"),
 ];
+
+/// The same of `sandbox`, and of its objects.
+const SANDBOX: [Field; 7] = [
+    ("enabled", Value::is_boolean, FLAG),
+    ("failIfUnavailable", Value::is_boolean, FLAG),
+    ("allowUnsandboxedCommands", Value::is_boolean, FLAG),
+    ("autoAllowBashIfSandboxed", Value::is_boolean, FLAG),
+    ("excludedCommands", is_texts, TEXTS),
+    ("filesystem", Value::is_object, OBJECT),
+    ("network", Value::is_object, OBJECT),
+];
+const FILESYSTEM: [Field; 4] = [
+    ("allowRead", is_texts, TEXTS),
+    ("allowWrite", is_texts, TEXTS),
+    ("denyRead", is_texts, TEXTS),
+    ("denyWrite", is_texts, TEXTS),
+];
+const NETWORK: [Field; 3] = [
+    ("allowedDomains", is_texts, TEXTS),
+    ("deniedDomains", is_texts, TEXTS),
+    ("allowLocalBinding", Value::is_boolean, FLAG),
+];
+
+/// The same of `permissions`.
+const PERMISSIONS: [Field; 6] = [
+    ("allow", Value::is_array, "a list"),
+    ("ask", Value::is_array, "a list"),
+    ("deny", Value::is_array, "a list"),
+    ("additionalDirectories", is_texts, TEXTS),
+    ("defaultMode", is_mode, "a permission mode"),
+    ("disableBypassPermissionsMode", is_disable, "\"disable\""),
+];
+
+/// Objects in the settings with the fields whose form is known.
+const OBJECTS: [(&[&str], &[Field]); 5] = [
+    (&[], &SETTINGS),
+    (&["sandbox"], &SANDBOX),
+    (&["sandbox", "filesystem"], &FILESYSTEM),
+    (&["sandbox", "network"], &NETWORK),
+    (&["permissions"], &PERMISSIONS),
+];
+
+const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
 
 /// The types of hooks, each with the field that it needs.
 const TYPES: [(&str, &str); 5] = [
@@ -26,7 +90,7 @@ const TYPES: [(&str, &str); 5] = [
 ];
 
 /// The fields of a hook, with the check and what it wants. Unknown fields do no harm.
-const FIELDS: [(&str, Check, &str); 12] = [
+const FIELDS: [Field; 12] = [
     ("command", Value::is_string, "a string"),
     ("prompt", Value::is_string, "a string"),
     ("url", Value::is_string, "a string"),
@@ -50,6 +114,22 @@ fn is_permissions(value: &Value) -> bool {
     value.as_object().is_some_and(|object| object.iter().all(is_right))
 }
 
+fn is_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| list.iter().all(Value::is_string))
+}
+
+fn is_count(value: &Value) -> bool {
+    value.as_u64().is_some_and(|count| count > 0)
+}
+
+fn is_mode(value: &Value) -> bool {
+    value.as_str().is_some_and(|mode| MODES.contains(&mode))
+}
+
+fn is_disable(value: &Value) -> bool {
+    value.as_str() == Some("disable")
+}
+
 fn is_above_zero(value: &Value) -> bool {
     value.as_f64().is_some_and(|number| number > 0.0)
 }
@@ -60,7 +140,39 @@ fn is_shell(value: &Value) -> bool {
 
 /// The setting that makes Claude Code ignore the file, in words.
 pub(super) fn wrong_setting(settings: &Value) -> Option<String> {
-    wrong_field(settings, &SETTINGS)
+    // Later versions may have more modes.
+    let certain = OBJECTS.iter().filter(|(keys, _)| *keys != ["permissions"]);
+    certain.into_iter().find_map(|(keys, fields)| wrong_of(settings, keys, fields))
+}
+
+/// What may make Claude Code ignore the file: a wrong setting, or one whose form is not known here.
+pub fn doubt(settings: &Value) -> Option<String> {
+    let wrong = || OBJECTS.iter().find_map(|(keys, fields)| wrong_of(settings, keys, fields));
+    let unknown = || {
+        OBJECTS.iter().find_map(|(keys, fields)| {
+            let object = sandbox::at(settings, keys).and_then(Value::as_object)?;
+            let is_unknown = |name: &&String| !fields.iter().any(|(known, ..)| known == name);
+            let name = object.keys().find(is_unknown)?;
+            Some(format!("what `{}` must be is not known", dotted(keys, name)))
+        })
+    };
+    let is_dead = |groups: &Value| {
+        groups.as_array().is_none_or(|groups| groups.iter().any(|group| problem(group).is_some()))
+    };
+    let dead = || {
+        let (event, _) = settings.get("hooks")?.as_object()?.iter().find(|(_, groups)| is_dead(groups))?;
+        Some(format!("`hooks.{event}` has an entry that it cannot read"))
+    };
+    wrong().or_else(unknown).or_else(dead)
+}
+
+fn wrong_of(settings: &Value, keys: &[&str], fields: &[Field]) -> Option<String> {
+    let (name, wanted) = wrong_field(sandbox::at(settings, keys)?, fields)?;
+    Some(format!("`{}` must be {wanted}", dotted(keys, name)))
+}
+
+fn dotted(keys: &[&str], name: &str) -> String {
+    keys.iter().map(|key| format!("{key}.")).chain([name.to_owned()]).collect()
 }
 
 /// Whether the file has settings whose form is not known here.
@@ -69,10 +181,11 @@ pub(super) fn has_unknown_settings(settings: &Value) -> bool {
     settings.as_object().into_iter().flatten().any(|(key, _)| !is_known(key))
 }
 
-fn wrong_field(object: &Value, fields: &[(&str, Check, &str)]) -> Option<String> {
+/// The first field that is wrong, and what it must be.
+fn wrong_field(object: &Value, fields: &[Field]) -> Option<(&'static str, &'static str)> {
     let wrong =
         fields.iter().find(|(name, is_right, _)| object.get(name).is_some_and(|value| !is_right(value)));
-    wrong.map(|(name, _, wanted)| format!("`{name}` must be {wanted}"))
+    wrong.map(|(name, _, wanted)| (*name, *wanted))
 }
 
 /// An entry that Claude Code cannot read. While it is there, it calls no hook of the event.
@@ -114,7 +227,7 @@ fn problem_of_hook(hook: &Value) -> Option<String> {
     if hook.get(needed).is_none() {
         return Some(format!("with a hook that has no `{needed}`"));
     }
-    wrong_field(hook, &FIELDS).map(|wrong| format!("with a hook whose {wrong}"))
+    wrong_field(hook, &FIELDS).map(|(name, wanted)| format!("with a hook whose `{name}` must be {wanted}"))
 }
 
 /// The entry as it would be called.

@@ -1,13 +1,30 @@
 //! The command line that is registered: how it is made, and how it is recognised again.
 
+use std::borrow::Cow;
+
+use super::program_search::ProgramSearch;
+use conclaude_core::channels;
+use conclaude_core::dialect::Dialect;
 use conclaude_core::event::EventKind;
 
 /// The argument with which a registration for all projects of a user asks whether a project is trusted.
 pub const IF_TRUSTED: &str = "--if-trusted";
 
-/// Shown if a project registers conclaude and the machine does not have it. The shell prints it, so it has no single quotes and no
-/// backslashes.
-const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."}"#;
+/// The argument with which the plugin calls.
+pub const PLUGIN: &str = "--plugin";
+
+/// The argument that names the client.
+pub(super) const CLIENT: &str = "--client";
+
+/// Shown where something registers conclaude and the machine does not have it, in the form of a message that all clients know. The
+/// shell prints it, so it has no single quotes and no backslashes.
+fn missing(what: &str) -> String {
+    let lines: Vec<&str> = channels::of_program().collect();
+    let lines = lines.join(", or ");
+    format!(
+        r#"{{"systemMessage":"{what}, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: {lines}"}}"#
+    )
+}
 
 /// The subcommand with which conclaude 0.2 was registered.
 pub const ORIGINAL: &str = "Hooks";
@@ -25,6 +42,10 @@ const THEN: &str = "; exec ";
 pub struct CommandLine<'a> {
     /// The program, without quotes.
     pub program: &'a str,
+    /// Where else it is looked for.
+    pub search: Option<ProgramSearch>,
+    /// As `--client` names it.
+    pub client: Option<&'a str>,
     pub event: &'a str,
     pub if_trusted: bool,
     /// A missing program is not an error.
@@ -35,20 +56,84 @@ pub struct CommandLine<'a> {
     pub call: &'a str,
 }
 
-/// The command line to register. Users of a shared settings file may not have the program: only the start of a session reports that,
-/// all other events are silent. On Windows the shell may not know `command`.
-pub fn make(program: &str, event: EventKind, if_trusted: bool) -> String {
-    let flag = if if_trusted { format!(" {IF_TRUSTED}") } else { String::new() };
-    let call = format!("{program} {}{flag}", event.name());
-    if cfg!(windows) {
-        return call;
-    }
-    let missing = match event {
-        EventKind::SessionStart => format!("{{ echo '{MISSING}'; {SILENT}; }}"),
-        _ => SILENT.to_owned(),
-    };
-    format!("{LOOK}{program}{OR}{missing}{THEN}{call}")
+/// The program that is registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisteredProgram<'a> {
+    /// As a shell reads it.
+    Named(&'a str),
+    Found(ProgramSearch),
 }
+
+impl<'a> From<&'a str> for RegisteredProgram<'a> {
+    fn from(program: &'a str) -> Self {
+        RegisteredProgram::Named(program)
+    }
+}
+
+/// Who calls, and so when the call does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    Project,
+    /// The settings for all projects of a user.
+    User,
+    Plugin,
+}
+
+impl Caller {
+    fn flag(self) -> Option<&'static str> {
+        match self {
+            Caller::Project => None,
+            Caller::User => Some(IF_TRUSTED),
+            Caller::Plugin => Some(PLUGIN),
+        }
+    }
+
+    fn registers(self) -> &'static str {
+        match self {
+            Caller::Plugin => "the plugin of conclaude is enabled",
+            _ => "conclaude is registered here",
+        }
+    }
+}
+
+/// A call to register.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisteredLine<'a> {
+    pub client: &'static Dialect,
+    pub program: RegisteredProgram<'a>,
+    /// By the client's name for it.
+    pub event: &'a str,
+    pub caller: Caller,
+}
+
+impl RegisteredLine<'_> {
+    /// The command line to register. Users of a shared settings file may not have the program: only the start of a session reports
+    /// that, all other events are silent. On Windows the shell may not know `command`.
+    pub fn text(&self) -> String {
+        let RegisteredLine { client, program, event, caller } = *self;
+        let flag = caller.flag().map(|flag| format!(" {flag}")).unwrap_or_default();
+        let named = if client.is_translated() { format!("{CLIENT} {} ", client.name) } else { String::new() };
+        let call = format!("{named}{event}{flag}");
+        let missing = if event == EventKind::SessionStart.name() {
+            format!("{{ echo '{}'; {SILENT}; }}", missing(caller.registers()))
+        } else {
+            SILENT.to_owned()
+        };
+        match program {
+            RegisteredProgram::Named(program) if cfg!(windows) => format!("{program} {call}"),
+            RegisteredProgram::Named(program) => {
+                format!("{LOOK}{program}{OR}{missing}{THEN}{program} {call}")
+            }
+            RegisteredProgram::Found(_) if cfg!(windows) => format!("conclaude {call}"),
+            RegisteredProgram::Found(search) => {
+                format!("{}{THEN}{FOUND} {call}", search.script(client.project, &missing))
+            }
+        }
+    }
+}
+
+/// The program that a search has found.
+const FOUND: &str = "\"$c\"";
 
 impl<'a> CommandLine<'a> {
     /// Parses a command line in the current form, in the plain form or in that of conclaude 0.2. Any other form belongs to the user.
@@ -65,13 +150,18 @@ impl<'a> CommandLine<'a> {
             Some(rest) => (rest.trim_end(), true),
             None => (call, false),
         };
-        let (program, event) = rest.rsplit_once(' ')?;
-        if guard.is_some_and(|guard| !is_guard(guard, program)) {
-            return None;
-        }
-        let program = word(program.trim())?;
+        let (rest, event) = rest.rsplit_once(' ')?;
+        let (program, client) = without_client(rest);
+        let search = match guard.and_then(ProgramSearch::parse) {
+            Some((search, missing)) if program == FOUND && is_missing(missing) => Some(search),
+            _ if guard.is_some_and(|guard| !is_guard(guard, program)) => return None,
+            _ => None,
+        };
+        let program = if search.is_some() { NAME } else { word(program.trim())? };
         Some(CommandLine {
             program,
+            search,
+            client,
             event,
             if_trusted,
             is_guarded: guard.is_some(),
@@ -92,6 +182,8 @@ impl<'a> CommandLine<'a> {
         let program = word(program.trim_end())?;
         Some(CommandLine {
             program,
+            search: None,
+            client: None,
             event,
             if_trusted: false,
             is_guarded: false,
@@ -107,23 +199,47 @@ impl<'a> CommandLine<'a> {
     }
 }
 
-/// A command line of ours in few words.
-pub fn short(command: &str) -> &str {
-    CommandLine::parse(command).map_or(command, |line| line.call)
+/// The program, and the client that is named after it.
+fn without_client(text: &str) -> (&str, Option<&str>) {
+    let Some((rest, last)) = text.trim_end().rsplit_once(' ') else { return (text, None) };
+    if let Some(name) = last.strip_prefix(CLIENT).and_then(|rest| rest.strip_prefix('=')) {
+        return (rest, Some(name));
+    }
+    // It is part of a path in quotes.
+    if last.contains(['\'', '"']) {
+        return (text, None);
+    }
+    match rest.trim_end().strip_suffix(CLIENT).and_then(|program| program.strip_suffix(' ')) {
+        Some(program) => (program, Some(last)),
+        None => (text, None),
+    }
 }
 
-/// Whether a text is our guard for this program. What it says of a missing one differs between versions.
+/// A command line of ours in few words.
+pub fn short(command: &str) -> Cow<'_, str> {
+    let Some(line) = CommandLine::parse(command) else { return Cow::Borrowed(command) };
+    match line.call.strip_prefix(FOUND) {
+        Some(call) => Cow::Owned(format!("{NAME}{call}")),
+        None => Cow::Borrowed(line.call),
+    }
+}
+
+/// The name of the program.
+const NAME: &str = "conclaude";
+
+/// Whether a text is our guard for this program.
 fn is_guard(guard: &str, program: &str) -> bool {
     let missing = guard
         .strip_prefix(LOOK)
         .and_then(|rest| rest.strip_prefix(program))
         .and_then(|rest| rest.strip_prefix(OR));
-    let says = |text: &str| {
-        let said =
-            text.strip_prefix("{ echo '").and_then(|text| text.strip_suffix(&format!("'; {SILENT}; }}")));
-        said.is_some_and(|said| !said.contains('\''))
-    };
-    missing.is_some_and(|text| text == SILENT || says(text))
+    missing.is_some_and(is_missing)
+}
+
+/// Whether a text is what we do where the program is missing. What is said of it differs between versions.
+fn is_missing(text: &str) -> bool {
+    let said = text.strip_prefix("{ echo '").and_then(|text| text.strip_suffix(&format!("'; {SILENT}; }}")));
+    text == SILENT || said.is_some_and(|said| !said.contains('\''))
 }
 
 /// The word without its quotes. None if a shell would read several words, or expand it.
@@ -140,18 +256,51 @@ fn word(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use conclaude_core::dialect::{self, claude};
+
     use super::*;
+
+    /// The events of all clients.
+    fn events() -> Vec<(&'static Dialect, &'static str)> {
+        let ours = conclaude_core::event::names().map(|event| (&claude::DIALECT, event));
+        let theirs = dialect::ALL
+            .into_iter()
+            .flat_map(|client| client.events.iter().map(move |one| (client, one.name)));
+        ours.map(|(client, event)| (client as &'static Dialect, event)).chain(theirs).collect()
+    }
+
+    #[test]
+    fn a_client_is_named_in_two_ways() {
+        for (command, client) in [
+            ("conclaude --client codex Stop", Some("codex")),
+            ("conclaude --client=codex Stop", Some("codex")),
+            ("'/my --client x/conclaude' Stop --if-trusted", None),
+            ("'/my tools/conclaude' --client qwen Stop --if-trusted", Some("qwen")),
+        ] {
+            let line = CommandLine::parse(command).unwrap_or_else(|| panic!("{command}"));
+            assert!(line.is_ours("Stop"), "{command}");
+            assert_eq!(line.client, client, "{command}");
+        }
+        for not in
+            ["conclaude --client codex x Stop", "conclaude --clients codex Stop", "x --client conclaude Stop"]
+        {
+            assert!(!CommandLine::parse(not).is_some_and(|line| line.is_ours("Stop")), "{not}");
+        }
+    }
 
     #[test]
     fn what_is_made_is_recognised() {
         for program in ["conclaude", "/opt/my-tools/conclaude", "'/my tools/conclaude'"] {
-            for event in conclaude_core::event::ALL {
+            for (client, event) in events() {
                 for if_trusted in [false, true] {
-                    let made = make(program, *event, if_trusted);
+                    let caller = if if_trusted { Caller::User } else { Caller::Project };
+                    let made = RegisteredLine { client, program: program.into(), event, caller }.text();
                     let line = CommandLine::parse(&made).unwrap_or_else(|| panic!("{made}"));
-                    assert!(line.is_ours(event.name()), "{made}");
+                    assert!(line.is_ours(event), "{made}");
                     let expected = (program.trim_matches('\''), if_trusted, !cfg!(windows));
                     assert_eq!((line.program, line.if_trusted, line.is_guarded), expected, "{made}");
+                    let named = if client.is_translated() { Some(client.name) } else { None };
+                    assert_eq!(line.client, named, "{made}");
                     assert!(!line.call.contains("command"), "{made}");
                 }
             }
@@ -202,8 +351,12 @@ mod tests {
 
     #[test]
     fn the_shell_can_print_what_it_says_of_a_missing_program() {
-        assert!(!MISSING.contains(['\'', '\\']));
-        let json: serde_json::Value = serde_json::from_str(MISSING).unwrap();
-        assert!(json["systemMessage"].as_str().unwrap().contains("To install it: "));
+        for caller in [Caller::Project, Caller::User, Caller::Plugin] {
+            let missing = missing(caller.registers());
+            assert!(!missing.contains(['\'', '\\']));
+            let json: serde_json::Value = serde_json::from_str(&missing).unwrap();
+            let text = json["systemMessage"].as_str().unwrap();
+            assert!(text.contains("npm install -g conclaude") && text.contains("uv tool install conclaude"));
+        }
     }
 }

@@ -71,23 +71,33 @@ impl<'a> Document<'a> {
 
     /// The text with one more member at the end of the container, laid out like the members before it.
     pub(super) fn append(&self, container: &Container, addition: &str) -> String {
+        self.append_all(container, &[addition.to_owned()])
+    }
+
+    /// The same with several.
+    pub(super) fn append_all(&self, container: &Container, additions: &[String]) -> String {
         match container.members.last() {
-            Some(last) => self.append_after(container.range.start, *last, addition),
-            None => self.fill(container.range, addition),
+            Some(last) => self.append_after(container.range.start, *last, additions),
+            None => self.fill(container.range, additions),
         }
     }
 
-    fn append_after(&self, open: usize, last: Range, addition: &str) -> String {
+    fn append_after(&self, open: usize, last: Range, additions: &[String]) -> String {
         let comma = self.comma_after(last.end);
         // A comment after the last member stays with it.
         let at = self.after_comments(comma.map_or(last.end, |comma| comma.end));
         let line_comment = self.token_before(at).is_some_and(|token| is_line_comment(&token.token));
-        let added = if self.line_start(last.start) > open || line_comment {
-            self.on_own_line(addition, &self.indent_of(last.start))
-        } else {
-            // All on one line: so is what is added.
-            format!(" {}", addition.lines().map(str::trim_start).collect::<Vec<_>>().join(" "))
+        let is_on_own_line = self.line_start(last.start) > open || line_comment;
+        let indent = self.indent_of(last.start);
+        let lay_out = |addition: &String| {
+            if is_on_own_line {
+                self.on_own_line(addition, &indent)
+            } else {
+                // All on one line: so is what is added.
+                format!(" {}", addition.lines().map(str::trim_start).collect::<Vec<_>>().join(" "))
+            }
         };
+        let added = additions.iter().map(lay_out).collect::<Vec<_>>().join(",");
         let between = self.slice(last.end, at);
         let (before, after) = (self.slice(0, last.end), self.slice(at, self.text.len()));
         match comma {
@@ -96,10 +106,13 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The first member of an empty container.
-    fn fill(&self, range: Range, addition: &str) -> String {
+    /// The first members of an empty container.
+    fn fill(&self, range: Range, additions: &[String]) -> String {
         let outer = self.indent_of(range.start);
-        let added = self.on_own_line(addition, &format!("{outer}{}", self.indent_unit()));
+        let indent = format!("{outer}{}", self.indent_unit());
+        let added: Vec<String> =
+            additions.iter().map(|addition| self.on_own_line(addition, &indent)).collect();
+        let added = added.join(",");
         let last_comment = self.tokens_in(range.start + 1, range.end - 1).last();
         let (from, to, end) = match last_comment {
             Some(comment) => (comment.range.end, comment.range.end, String::new()),

@@ -26,7 +26,7 @@ pub fn uninstall(text: &str) -> Result<String, Refusal> {
 
 /// The text without those of our entries whose event is not wanted any more.
 pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
-    let is_unwanted = |event: &str| !wanted.iter().any(|one| one.event.name() == event);
+    let is_unwanted = |event: &str| !wanted.iter().any(|one| one.name == event);
     edit(text, |mut text| {
         while let Some(shorter) = remove_one(&text, &is_unwanted)? {
             text = shorter;
@@ -35,7 +35,7 @@ pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal>
     })
 }
 
-/// Changes what follows a byte order mark, which Claude Code accepts.
+/// Changes what follows a byte order mark, which clients accept.
 pub(super) fn edit(
     text: &str,
     change: impl FnOnce(String) -> Result<String, Refusal>,
@@ -47,7 +47,7 @@ pub(super) fn edit(
 }
 
 fn install_one(text: &str, registration: &Registration) -> Result<String, Refusal> {
-    let event = registration.event.name();
+    let event = registration.name.as_str();
     let document = Document::parse(text)?;
     let pretty = |value: &Value| pretty(value, &document.indent_unit());
     let Some((_, hooks)) = hooks_member(&document)? else {

@@ -37,33 +37,55 @@ pub fn add(text: &str, entries: &[SettingsEntry]) -> Result<AddedEntries, Refusa
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let (mut added, mut created, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     let text = edit(text, |mut text| {
-        for entry in entries {
+        for group in groups(entries) {
             let now = value(&text).unwrap_or_default();
-            if entry.is_in(&now) {
-                continue;
+            let mut missing: Vec<&SettingsEntry> = Vec::new();
+            for entry in group.iter().filter(|entry| !entry.is_in(&now)) {
+                if !missing.iter().any(|one| one.value == entry.value) {
+                    missing.push(entry);
+                }
             }
-            if !entry.in_list
-                && let Some(other) = at(&now, &entry.keys)
+            let Some(first) = missing.first() else { continue };
+            if !first.in_list
+                && let Some(other) = at(&now, &first.keys)
             {
-                kept.push(SettingsEntry { value: other.clone(), ..entry.clone() });
+                kept.push(SettingsEntry { value: other.clone(), ..(*first).clone() });
                 continue;
             }
-            let containers = if entry.in_list { entry.keys.len() } else { entry.keys.len() - 1 };
+            let containers = if first.in_list { first.keys.len() } else { first.keys.len() - 1 };
             for length in 1..=containers {
-                let keys = entry.keys.get(..length).unwrap_or_default();
+                let keys = first.keys.get(..length).unwrap_or_default();
                 if at(&now, keys).is_none() {
                     created.push(keys.to_vec());
                 }
             }
-            text = add_one(&text, entry)?;
-            added.push(entry.clone());
+            text = add_group(&text, &missing)?;
+            added.extend(missing.into_iter().cloned());
         }
         Ok(text)
     })?;
     Ok(AddedEntries { text, added, created, kept })
 }
 
-fn add_one(text: &str, entry: &SettingsEntry) -> Result<String, Refusal> {
+/// The entries by their keys, in the order of the first of each: members of one list are added together, since the whole text is
+/// parsed for each addition.
+fn groups(entries: &[SettingsEntry]) -> Vec<Vec<&SettingsEntry>> {
+    let mut groups: Vec<Vec<&SettingsEntry>> = Vec::new();
+    for entry in entries {
+        let is_same = |group: &&mut Vec<&SettingsEntry>| {
+            group.first().is_some_and(|first| first.in_list && entry.in_list && first.keys == entry.keys)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.push(entry),
+            None => groups.push(vec![entry]),
+        }
+    }
+    groups
+}
+
+/// Adds the members of one list, or one value.
+fn add_group(text: &str, group: &[&SettingsEntry]) -> Result<String, Refusal> {
+    let Some(entry) = group.first() else { return Ok(text.to_owned()) };
     let document = Document::parse(text)?;
     let unit = document.indent_unit();
     let mut object = &document.root;
@@ -71,7 +93,11 @@ fn add_one(text: &str, entry: &SettingsEntry) -> Result<String, Refusal> {
         check_duplicates(object, "the settings file")?;
         let Some(member) = object.properties.iter().find(|member| member.name.as_str() == key) else {
             let rest = entry.keys.get(depth + 1..).unwrap_or_default();
-            let inner = if entry.in_list { json!([entry.value]) } else { entry.value.clone() };
+            let inner = if entry.in_list {
+                group.iter().map(|one| one.value.clone()).collect()
+            } else {
+                entry.value.clone()
+            };
             let nested = rest.iter().rev().fold(inner, |value, key| json!({ key: value }));
             let member = format!("{}: {}", Value::from(key.as_str()), pretty(&nested, &unit));
             return Ok(document.append(&Container::object(object), &member));
@@ -79,7 +105,8 @@ fn add_one(text: &str, entry: &SettingsEntry) -> Result<String, Refusal> {
         match &member.value {
             Node::Object(inner) => object = inner,
             Node::Array(list) if entry.in_list && depth + 1 == entry.keys.len() => {
-                return Ok(document.append(&Container::list(list), &pretty(&entry.value, &unit)));
+                let members: Vec<String> = group.iter().map(|one| pretty(&one.value, &unit)).collect();
+                return Ok(document.append_all(&Container::list(list), &members));
             }
             _ => return Err(wrong_kind(&entry.keys, depth, entry.in_list)),
         }

@@ -7,8 +7,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::client_schema::{self, DeadEntry};
-use super::command_line::{CommandLine, ORIGINAL};
+use super::command_line::{CLIENT, CommandLine, ORIGINAL};
 use super::document::options;
+use conclaude_core::dialect::{Dialect, claude};
 use conclaude_core::event::EventKind;
 
 /// The variable that switches every event off.
@@ -27,13 +28,21 @@ pub struct Settings {
     pub hooks_off: bool,
     /// The variables in it that decide what we do, with their values, for every session that reads it.
     pub variables: Vec<(String, String)>,
+    /// Plugins of our name that are switched on or off.
+    pub plugins: Vec<(String, bool)>,
     /// Why Claude Code ignores the whole file: it is not JSON without comments and trailing commas, or a value has the wrong type.
     pub ignored: Option<String>,
     /// It has settings whose form only Claude Code knows. If one of them is wrong, it ignores the whole file.
     pub has_unknown_settings: bool,
 }
 
+/// What a settings file of Claude Code says.
 pub fn read(text: &str) -> Result<Settings, Refusal> {
+    read_of(&claude::DIALECT, text)
+}
+
+/// What a settings file of a client says.
+pub fn read_of(client: &Dialect, text: &str) -> Result<Settings, Refusal> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     if text.trim().is_empty() {
         return Ok(Settings::default());
@@ -47,6 +56,7 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
     let not_json =
         not_json.or_else(|| serde_json::from_str::<IgnoredAny>(text).err().map(|error| error.to_string()));
     let ignored = match not_json {
+        _ if !client.settings.is_form_known => None,
         Some(error) => Some(format!("it is not plain JSON: {error}")),
         None => client_schema::wrong_setting(&json),
     };
@@ -55,8 +65,11 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
     for (name, groups) in hooks {
         for group in groups.as_array().into_iter().flatten() {
             let matcher = group.get("matcher").and_then(Value::as_str);
-            dead.extend(DeadEntry::of(name, group));
-            registered.extend(hooks_of(group).filter_map(|hook| registration(hook, name, matcher)));
+            if client.settings.is_form_known {
+                dead.extend(DeadEntry::of(name, group));
+            }
+            let entries = hooks_of(group).filter_map(|hook| registration(client, hook, name, matcher));
+            registered.extend(entries);
         }
         let hooks = groups.as_array().into_iter().flatten().flat_map(hooks_of);
         let others =
@@ -64,9 +77,55 @@ pub fn read(text: &str) -> Result<Settings, Refusal> {
         lookalikes.extend(others.filter(|command| calls_us(command, name)).map(str::to_owned));
     }
     let hooks_off = json.get("disableAllHooks") == Some(&Value::Bool(true));
-    let has_unknown_settings = client_schema::has_unknown_settings(&json);
+    let has_unknown_settings = client.settings.is_form_known && client_schema::has_unknown_settings(&json);
     let variables = variables(&json);
-    Ok(Settings { registered, lookalikes, dead, hooks_off, variables, ignored, has_unknown_settings })
+    let plugins = plugins(&json);
+    Ok(Settings {
+        registered,
+        lookalikes,
+        dead,
+        hooks_off,
+        variables,
+        plugins,
+        ignored,
+        has_unknown_settings,
+    })
+}
+
+/// Plugins of our name, which is `conclaude@MARKETPLACE`.
+fn plugins(json: &Value) -> Vec<(String, bool)> {
+    let all = json.get("enabledPlugins").and_then(Value::as_object).into_iter().flatten();
+    let own = all.filter(|(name, _)| name.split('@').next() == Some("conclaude"));
+    own.filter_map(|(name, is_on)| Some((name.clone(), is_on.as_bool()?))).collect()
+}
+
+/// A settings file as a value, with or without comments.
+pub fn value_of(text: &str) -> Option<Value> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    parse_to_ast(text, &Default::default(), &options(true)).ok()?.value.map(Value::from)
+}
+
+/// Where an entry of ours is in a settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryPosition {
+    /// By the client's name for it.
+    pub event: String,
+    /// Among the groups of the event, and among the hooks of the group.
+    pub group: usize,
+    pub hook: usize,
+}
+
+/// Where our entries are in a settings file.
+pub fn positions(text: &str) -> Vec<EntryPosition> {
+    let json = value_of(text).unwrap_or_default();
+    let mut found = Vec::new();
+    for (event, groups) in json.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        for (group, hooks) in groups.as_array().into_iter().flatten().enumerate() {
+            let own = hooks_of(hooks).enumerate().filter(|(_, hook)| is_ours(hook, event));
+            found.extend(own.map(|(hook, _)| EntryPosition { event: event.clone(), group, hook }));
+        }
+    }
+    found
 }
 
 /// Our switch, and the variables that say where the user's config and state are.
@@ -76,16 +135,18 @@ fn variables(json: &Value) -> Vec<(String, String)> {
 }
 
 /// A hook as a registration, if it is ours.
-fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Registration> {
-    let command = hook.get("command").and_then(Value::as_str).filter(|line| is_own_command(line, event))?;
-    let event = EventKind::named_or_future(event)?;
+fn registration(client: &Dialect, hook: &Value, name: &str, matcher: Option<&str>) -> Option<Registration> {
+    let command = hook.get("command").and_then(Value::as_str).filter(|line| is_own_command(line, name))?;
+    let known = client.event(name).map(|event| event.kind);
+    let event = known.or_else(|| EventKind::named_or_future(name))?;
     Some(Registration {
         event,
+        name: name.to_owned(),
         matcher: matcher.map(str::to_owned),
         command: command.to_owned(),
         timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(event.row().default_timeout),
         status: hook.get("statusMessage").and_then(Value::as_str).map(str::to_owned),
-        flaw: flaw(hook, event),
+        flaw: if client.settings.is_form_known { flaw(hook, event) } else { None },
     })
 }
 
@@ -94,6 +155,7 @@ pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
     words.windows(2).any(|pair| pair == ["conclaude", event])
         || words.windows(3).any(|three| three == ["conclaude", ORIGINAL, event])
+        || words.windows(4).any(|four| matches!(four, ["conclaude", CLIENT, _, last] if *last == event))
 }
 
 /// What Claude Code does with the entry that keeps it from working.
@@ -140,11 +202,14 @@ pub(super) const BOM: char = '\u{feff}';
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     pub event: EventKind,
-    /// What Claude Code compares before it calls; none calls always.
+    /// The client's name of it.
+    pub name: String,
+    /// What the client compares before it calls; none calls always.
     pub matcher: Option<String>,
     pub command: String,
+    /// In the client's unit.
     pub timeout: u64,
-    /// What Claude Code shows while it runs.
+    /// What the client shows while it runs.
     pub status: Option<String>,
     /// Something in the entry that keeps it from working, in words.
     pub flaw: Option<&'static str>,

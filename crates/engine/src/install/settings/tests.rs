@@ -8,6 +8,7 @@ use conclaude_core::event::EventKind;
 fn wanted() -> Vec<Registration> {
     let registration = |event, matcher: Option<&str>| Registration {
         event,
+        name: event.name().to_owned(),
         matcher: matcher.map(str::to_owned),
         command: format!("conclaude {}", event.name()),
         timeout: 60,

@@ -33,7 +33,7 @@ pub(super) const PYTHON: Harmless = Harmless {
 
 #[rustfmt::skip]
 pub(super) const JAVASCRIPT: Harmless = Harmless {
-    words: &["const", "else", "false", "if", "let", "null", "true", "typeof", "undefined", "var"],
+    words: &["const", "else", "false", "for", "if", "in", "let", "null", "of", "true", "typeof", "undefined", "var"],
     functions: &["Number", "String", "parseInt", "require"],
     methods: &[
         "concat", "endsWith", "entries", "error", "existsSync", "includes", "join", "keys", "log", "padEnd", "padStart", "parse", "readFileSync",

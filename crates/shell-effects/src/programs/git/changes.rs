@@ -84,6 +84,7 @@ impl GitCall {
             "stash" if arguments.has(&["-a"]) || arguments.has_long("--all") => {
                 Extent { only_changed: true, ..Extent::default() }
             }
+            "apply" => Extent { only_changed: true, ..Extent::TRACKED },
             "stash" => {
                 let untracked = arguments.has(&["-u"]) || arguments.has_long("--include-untracked");
                 Extent { untracked, only_changed: true, ..Extent::TRACKED }
@@ -210,6 +211,9 @@ impl GitCall {
         let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_APPLY.contains(&flag.as_str()))
             && !analyzer.may_be_given(ELSEWHERE)
             && !self.has_other_tree(analyzer);
+        if is_plain && self.applies_own_diff(analyzer) {
+            return self.work_tree(analyzer, Access::Write);
+        }
         match (self.strips(analyzer), analyzer.top_level()) {
             (Some(strips), Some(top)) if is_plain => {
                 // Names start from the top level, or from here in a patch that git did not write.
@@ -218,6 +222,17 @@ impl GitCall {
             }
             _ => analyzer.touch(Access::Write, &Field::unknown("the files of the patch"), self.command),
         }
+    }
+
+    /// Whether the patch is what `git diff` printed in this script: it changes files that differ from the last commit.
+    fn applies_own_diff(&self, analyzer: &mut Analyzer<'_>) -> bool {
+        let [patch] = self.arguments.operands.as_slice() else { return false };
+        let Some(written) = analyzer.written(patch) else { return false };
+        let [by] = written.by.as_slice() else { return false };
+        let Some(command) = analyzer.command_mut(*by) else { return false };
+        let is_option = |word: &String| word.starts_with('-') && word != "--" && word != "--binary";
+        matches!(command.words.as_slice(), [git, diff, rest @ ..]
+            if git == "git" && diff == "diff" && !rest.iter().any(is_option) && command.unknown.is_empty())
     }
 
     /// How many directories at the start of a name git may leave out. It guesses that from the directory in which it runs.
@@ -268,6 +283,10 @@ impl GitCall {
                 url.with(name.trim_end_matches(".git"))
             }
             ("worktree", [action, directory, ..]) if action.text == "add" => directory.clone(),
+            ("worktree", [action, from, to, ..]) if action.text == "move" => {
+                analyzer.touch_tree(Access::Delete, from, self.command);
+                to.clone()
+            }
             ("worktree", [action, directory, ..]) if action.text == "remove" => {
                 analyzer.touch_tree(Access::Delete, directory, self.command);
                 return;

@@ -22,6 +22,11 @@ fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
 /// The path in `REVISION:PATH`.
 fn path_of(operand: &Field) -> Option<Field> {
     let (revision, path) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty())?;
+    // `:0:PATH` is what is in the index.
+    let path = match path.split_once(':') {
+        Some(("0" | "1" | "2" | "3", path)) if revision.is_empty() => path,
+        _ => path,
+    };
     let is_in_revision = |(part, _): &(Range<usize>, Quoting)| part.end <= revision.len();
     let is_known = !operand.holes.is_empty() && operand.holes.iter().all(is_in_revision);
     Some(if is_known { Field::literal(path) } else { operand.with(path) })
@@ -63,6 +68,13 @@ impl GitCall {
             if let Some(path) = path_of(operand) {
                 analyzer.reads(&path, self.command);
             }
+        }
+    }
+
+    /// `rev-parse REVISION:PATH`: the hash names what is in the file.
+    pub(super) fn parsed(&self, analyzer: &mut Analyzer<'_>) {
+        for path in self.arguments.operands.iter().filter_map(path_of) {
+            analyzer.reads(&path, self.command);
         }
     }
 
@@ -154,6 +166,11 @@ impl GitCall {
             None => self.arguments.operands.get(skipped..).unwrap_or_default(),
         };
         for path in paths {
+            // A pattern in quotes is one for git. One that starts with any name is a search.
+            let is_pattern = path.is_literal() && path.text.contains(['*', '?', '[']);
+            if is_pattern && !path.text.starts_with(['*', ':']) {
+                analyzer.reads(&Field::new(path.text.as_str(), FieldKind::Glob), self.command);
+            }
             analyzer.reads(path, self.command);
         }
         if self.arguments.has(&["-l", "--files-with-matches", "--name-only"]) {

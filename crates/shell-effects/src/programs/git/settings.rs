@@ -4,6 +4,7 @@ use super::GitCall;
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
+use crate::analysis::exports::file_of;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Arguments};
@@ -154,7 +155,7 @@ impl Analyzer<'_> {
                     self.git_setting(&key, &Field::literal(value));
                 }
             } else if matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG") {
-                self.git_settings_in(&Field::literal(value));
+                self.git_settings_in(&file_of(value));
             }
         }
         if self.state.disk.is_untouched() {

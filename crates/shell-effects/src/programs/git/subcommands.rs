@@ -88,11 +88,13 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     git(&["worktree"], "-b= -B= --reason=", GitCall::create),
     checkout(&["cherry-pick", "revert", "sparse-checkout"], "", GitCall::nothing),
     checkout(&["citool", "filter-repo", "gui", "lfs", "merge-file", "merge-index", "mergetool", "p4", "subtree", "svn"], "", GitCall::unknown),
+    git(&["rev-parse"], "--path-format= --prefix=", GitCall::parsed),
+    checkout(&["symbolic-ref"], "-m=", GitCall::nothing),
     // Their operands are no files, or they do nothing to them.
     git(&[
         "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry",
         "count-objects", "describe", "for-each-ref", "fsck", "gc", "help", "ls-tree", "maintenance", "merge-base",
-        "name-rev", "prune", "repack", "rerere", "rev-list", "rev-parse", "show-ref",
-        "status", "symbolic-ref", "update-ref", "var", "verify-commit", "version", "write-tree",
+        "name-rev", "prune", "repack", "rerere", "rev-list", "show-ref",
+        "status", "update-ref", "var", "verify-commit", "version", "write-tree",
     ], "", GitCall::nothing),
 ];

@@ -99,7 +99,7 @@ fn symlinks_instead_of_our_folders_are_rejected() {
     fs::create_dir_all(&old).unwrap();
     fs::create_dir_all(elsewhere.path().join("state/last")).unwrap();
     File::open(&old).unwrap().set_times(fs::FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
-    touch_last(root.path(), "Stop");
+    touch_last(root.path(), &conclaude_core::dialect::claude::DIALECT, "Stop");
     Session::new(root.path(), "s").end();
     assert!(old.exists() && !elsewhere.path().join("state/last/Stop").exists());
 }
@@ -170,9 +170,9 @@ fn long_outputs_do_not_pile_up() {
 #[test]
 fn arrivals_are_recorded_once_the_folder_exists() {
     let root = tempfile::tempdir().unwrap();
-    touch_last(root.path(), "Stop");
+    touch_last(root.path(), &conclaude_core::dialect::claude::DIALECT, "Stop");
     assert!(!root.path().join(FOLDER).exists());
     fs::create_dir_all(root.path().join(".conclaude/state/last")).unwrap();
-    touch_last(root.path(), "Stop");
+    touch_last(root.path(), &conclaude_core::dialect::claude::DIALECT, "Stop");
     assert!(root.path().join(".conclaude/state/last/Stop").is_file());
 }

@@ -93,6 +93,42 @@ fn what_of_a_line_is_not_understood_is_counted_with_its_first_line() {
 }
 
 #[test]
+fn a_whole_last_line_needs_no_end_and_a_line_may_have_two_objects() {
+    let (kinds, counts) = read(
+        concat!(
+            r#"{"type":"user","message":{"content":"a"}}{"type":"cost-state"}"#,
+            "\n",
+            r#"{"type":"mode","x":1}{"type":"user","message":{"content":"}{"}}"#,
+            "\n",
+            r#"{"type":"cost-state"}"#
+        )
+        .as_bytes(),
+    );
+    assert_eq!(kinds, ["user", "cost-state", "user", "cost-state"]);
+    assert_eq!((counts.problems(), counts.lines), (vec![], 3));
+    let (_, counts) = read(b"{\"type\":\"user\"}\n{\"type\":\"system\"}");
+    let problem = "1 line of kind `system` with a subtype that does not say what it is (first: f:2)";
+    assert_eq!(counts.problems(), [problem, "1 line of kind `user` without a message (first: f:1)"]);
+    let (kinds, counts) = read(b"\xff{");
+    assert_eq!((kinds.len(), counts.problems().len()), (0, 1), "no text at all is half-written, too");
+}
+
+#[test]
+fn the_end_of_a_whole_last_line_may_come_later() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let read_on = |path: &Path, position| {
+        let mut stream = Stream::open_at(path, position).unwrap();
+        (kinds(&mut stream), stream.position().lines, stream.position())
+    };
+    write!(file, "{{\"type\":\"user\"}}").unwrap();
+    let (found, lines, position) = read_on(file.path(), LinePosition::START);
+    assert_eq!((found.len(), lines), (1, Some(0)));
+    writeln!(file, "\n{{\"type\":\"system\"}}").unwrap();
+    let (found, lines, _) = read_on(file.path(), position);
+    assert_eq!((found, lines), (vec!["system".to_owned()], Some(2)));
+}
+
+#[test]
 fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
     /// A line of spaces that is never in memory as a whole.
     struct LongLine(u64);

@@ -11,6 +11,8 @@ pub struct SettingsSource {
     /// For messages.
     pub name: String,
     pub json: Value,
+    /// Why Claude Code may ignore the whole file.
+    pub doubt: Option<String>,
 }
 
 /// The sandbox of all settings files. The last file wins; lists are joined.
@@ -32,6 +34,8 @@ pub enum SandboxGap {
     Readable { file: String, path: String },
     #[error("{file} cannot be read: {why}")]
     Unreadable { file: String, why: String },
+    #[error("Claude Code may ignore {file} as a whole: {why}")]
+    Doubtful { file: String, why: String },
     #[error("the rules cannot be compiled: {0}")]
     NotCompiled(String),
     #[error("no settings file has `{0}`")]
@@ -100,7 +104,7 @@ pub const PLACEHOLDERS: [&str; 21] = [
 ];
 
 /// The list of directories that commands may write to.
-const ALLOW_WRITE: [&str; 3] = [SANDBOX, "filesystem", "allowWrite"];
+pub const ALLOW_WRITE: [&str; 3] = [SANDBOX, "filesystem", "allowWrite"];
 
 /// Variables of Claude Code's sessions on machines of others, which start without a sandbox whatever the settings say, and of other
 /// settings files.
@@ -108,6 +112,23 @@ pub const FOREIGN: [&str; 3] =
     ["CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENVIRONMENT_KIND", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"];
 
 impl EffectiveSandbox {
+    /// The same of the files that Claude Code reads for certain.
+    #[must_use]
+    pub fn certain(&self) -> EffectiveSandbox {
+        EffectiveSandbox {
+            sources: self.sources.iter().filter(|source| source.doubt.is_none()).cloned().collect(),
+        }
+    }
+
+    /// A file that Claude Code may ignore.
+    #[must_use]
+    pub fn doubtful(&self) -> Option<SandboxGap> {
+        let gap = |source: &SettingsSource| {
+            Some(SandboxGap::Doubtful { file: source.name.clone(), why: source.doubt.clone()? })
+        };
+        self.sources.iter().rev().find_map(gap)
+    }
+
     /// A switch, and the file that sets it.
     fn switch(&self, keys: &[&str]) -> Option<(&SettingsSource, &Value)> {
         self.sources.iter().rev().find_map(|source| Some((source, at(&source.json, keys)?)))
@@ -120,7 +141,7 @@ impl EffectiveSandbox {
     }
 
     /// The entries of a list, with their files.
-    fn list(&self, keys: &[&str]) -> impl Iterator<Item = (&SettingsSource, &str)> {
+    pub fn list(&self, keys: &[&str]) -> impl Iterator<Item = (&SettingsSource, &str)> {
         self.sources
             .iter()
             .flat_map(move |source| texts(&source.json, keys).map(move |entry| (source, entry)))
@@ -198,7 +219,7 @@ impl EffectiveSandbox {
 fn may_exclude(entry: &str, words: &[String]) -> bool {
     let program = entry.split([' ', ':']).next().unwrap_or_default();
     match program.split_once('*') {
-        Some((start, _)) => words.iter().any(|word| word.starts_with(start)),
+        Some((start, _)) => words.is_empty() || words.iter().any(|word| word.starts_with(start)),
         None => words.is_empty() || words.iter().any(|word| word == program),
     }
 }
@@ -230,8 +251,11 @@ mod tests {
 
     fn sandbox(sources: &[Value]) -> EffectiveSandbox {
         let sources = sources.iter().enumerate();
-        let source =
-            |(at, json): (usize, &Value)| SettingsSource { name: format!("{at}"), json: json.clone() };
+        let source = |(at, json): (usize, &Value)| SettingsSource {
+            name: format!("{at}"),
+            json: json.clone(),
+            doubt: None,
+        };
         EffectiveSandbox { sources: sources.map(source).collect() }
     }
 

@@ -7,6 +7,8 @@ pub enum SandboxRefusal {
     Unreadable,
     /// It could not be changed, renamed or deleted.
     Unwritable,
+    /// The same, or it is a directory with such a file in it.
+    Busy,
 }
 
 /// What the operating system says, in the words of most programs. Each program has its own spelling.
@@ -14,8 +16,8 @@ const SAID: [(&str, SandboxRefusal); 5] = [
     ("permission denied", SandboxRefusal::Unreadable),
     ("read-only file system", SandboxRefusal::Unwritable),
     ("read-only filesystem", SandboxRefusal::Unwritable),
-    ("device or resource busy", SandboxRefusal::Unwritable),
-    ("resource busy or locked", SandboxRefusal::Unwritable),
+    ("device or resource busy", SandboxRefusal::Busy),
+    ("resource busy or locked", SandboxRefusal::Busy),
 ];
 
 /// What a line of a program's output says about the sandbox.

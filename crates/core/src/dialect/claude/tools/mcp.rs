@@ -16,6 +16,13 @@ pub fn name(server: &str, tool: &str) -> String {
 /// All of them, as an alternative of a matcher.
 pub const MATCHER: &str = "mcp__.*";
 
+/// Whether an alternative of a matcher may mean such a tool.
+pub fn may_match(alternative: &str) -> bool {
+    let literal = alternative.split(['.', '\\']).next().unwrap_or_default();
+    let is_whole = literal.len() == alternative.len();
+    literal.starts_with(PREFIX) || !is_whole && PREFIX.starts_with(literal)
+}
+
 /// Input is searched to this depth.
 const MAX_DEPTH: usize = 4;
 

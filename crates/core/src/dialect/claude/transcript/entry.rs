@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-
+use super::kinds::AGENT_PROGRESS;
 use crate::json::{JsonError, JsonScanner, text};
 
 /// A line that says what happened. Fields of an unexpected type count as absent.
@@ -34,8 +33,16 @@ pub struct TranscriptEntry<'a> {
     pub permission_decision: Option<&'a str>,
     /// What a session cost until then, by Claude Code's own prices.
     pub total_cost: Scalar<'a>,
+    /// What a session is about, in a line of its own.
+    pub summary: Scalar<'a>,
     pub message: Option<TranscriptMessage<'a>>,
     pub attachment: Option<Attachment<'a>>,
+    pub progress: Option<AgentProgress<'a>>,
+    /// Beside the result of a tool: what the tool said to Claude Code.
+    pub tool_use_result: Option<&'a str>,
+    pub git_branch: Scalar<'a>,
+    /// Of a line of progress: the call that it is about.
+    parent_call: Scalar<'a>,
     /// A message before it could not be read, or not all of it.
     pub follows_gap: bool,
     /// Its number in its file, where that is known.
@@ -54,21 +61,13 @@ pub struct TranscriptMessage<'a> {
     pub usage: Option<&'a str>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cache_read_input_tokens: u64,
-    pub cache_creation_input_tokens: u64,
-    pub cache_creation: Option<CacheCreation>,
-}
-
-/// What was written to the cache, by how long it is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct CacheCreation {
-    pub ephemeral_1h_input_tokens: u64,
+/// A message of an agent in the transcript of its caller.
+#[derive(Debug)]
+pub struct AgentProgress<'a> {
+    /// The call that started the agent.
+    pub call: Scalar<'a>,
+    /// The message as a line of the agent's own transcript, with the agent's id.
+    pub line: Box<TranscriptEntry<'a>>,
 }
 
 /// What became of a hook, or a prompt that came while Claude worked.
@@ -92,23 +91,27 @@ pub struct Attachment<'a> {
     pub(super) origin: Option<&'a str>,
 }
 
-impl TranscriptMessage<'_> {
-    /// The tokens of an answer; `None` if it has none.
-    ///
-    /// # Errors
-    /// When they are in a form that this version does not know.
-    pub fn usage(&self) -> Result<Option<Usage>, serde_json::Error> {
-        self.usage.map(serde_json::from_str).transpose()
-    }
-}
-
 impl<'a> TranscriptEntry<'a> {
     pub(super) fn read(line: &'a str) -> Result<Box<TranscriptEntry<'a>>, JsonError> {
         // It is large, and so not moved when it is filled.
         let mut entry = Box::<TranscriptEntry<'a>>::default();
         let mut scan = JsonScanner::of(line);
         scan.object(|name, scan| entry.set(name, scan))?;
-        scan.finish().map(|()| entry)
+        scan.finish()?;
+        entry.complete_progress();
+        Ok(entry)
+    }
+
+    /// The message of an agent has the fields of the line that it is in.
+    fn complete_progress(&mut self) {
+        let Some(progress) = &mut self.progress else { return };
+        progress.call = std::mem::take(&mut self.parent_call);
+        let line = &mut progress.line;
+        if line.timestamp == Scalar::Other {
+            line.timestamp.clone_from(&self.timestamp);
+        }
+        line.git_branch.clone_from(&self.git_branch);
+        line.cwd.clone_from(&self.cwd);
     }
 
     fn set(&mut self, name: &str, scan: &mut JsonScanner<'a>) -> Result<(), JsonError> {
@@ -128,7 +131,18 @@ impl<'a> TranscriptEntry<'a> {
             "isApiErrorMessage" => &mut self.is_api_error_message,
             "content" => &mut self.content,
             "toolDenialKind" => &mut self.tool_denial_kind,
+            "summary" => &mut self.summary,
             "totalCostUSD" => &mut self.total_cost,
+            "gitBranch" => &mut self.git_branch,
+            "parentToolUseID" => &mut self.parent_call,
+            "data" => {
+                self.progress = AgentProgress::read(scan)?;
+                return Ok(());
+            }
+            "toolUseResult" => {
+                self.tool_use_result = scan.present()?;
+                return Ok(());
+            }
             "message" => {
                 self.message = if scan.is_null()? { None } else { Some(TranscriptMessage::read(scan)?) };
                 return Ok(());
@@ -145,6 +159,33 @@ impl<'a> TranscriptEntry<'a> {
         };
         *scalar = Scalar::of(scan.value()?);
         Ok(())
+    }
+}
+
+impl<'a> AgentProgress<'a> {
+    /// `None` for the progress of something else.
+    fn read(scan: &mut JsonScanner<'a>) -> Result<Option<AgentProgress<'a>>, JsonError> {
+        if scan.first() != Some(b'{') {
+            return scan.value().map(|_| None);
+        }
+        let (mut kind, mut agent_id) = (Scalar::Other, Scalar::Other);
+        let mut line = Box::<TranscriptEntry<'a>>::default();
+        scan.object(|name, scan| {
+            match name {
+                "type" => kind = Scalar::of(scan.value()?),
+                "agentId" => agent_id = Scalar::of(scan.value()?),
+                "message" if scan.first() == Some(b'{') => scan.object(|name, scan| match name {
+                    // A message in a message would be read recursively, and the text is untrusted.
+                    "data" => scan.value().map(drop),
+                    _ => line.set(name, scan),
+                })?,
+                _ => drop(scan.value()?),
+            }
+            Ok(())
+        })?;
+        line.agent_id = agent_id;
+        let is_of_agent = kind.text() == Some(AGENT_PROGRESS) && line.agent_id.text().is_some();
+        Ok(if is_of_agent { Some(AgentProgress { call: Scalar::Other, line }) } else { None })
     }
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::{BlockCall, MessageBlock, MessageContent, TranscriptEntry};
 
 /// Kinds of lines that are known and say nothing of what happened.
-pub(super) const IGNORED: [&str; 28] = [
+pub(super) const IGNORED: [&str; 26] = [
     "agent-color",
     "agent-name",
     "ai-title",
@@ -26,19 +26,22 @@ pub(super) const IGNORED: [&str; 28] = [
     "mode",
     "permission-mode",
     "pr-link",
-    "progress",
     "queue-operation",
     "relocated",
     "repl-mode",
     "resume-head-vouch",
-    "summary",
     "tag",
     "tools-used",
     "worktree-state",
 ];
 
 /// Kinds of lines that are read.
-pub(super) const READ: [&str; 5] = ["assistant", "attachment", "cost-state", "system", "user"];
+pub(super) const READ: [&str; 7] =
+    ["assistant", "attachment", "cost-state", PROGRESS, "summary", "system", "user"];
+
+/// What a tool or an agent does. Only lines of agents are read: some versions kept an agent's messages nowhere else.
+pub(super) const PROGRESS: &str = "progress";
+pub(super) const AGENT_PROGRESS: &str = "agent_progress";
 
 /// Subtypes of lines of the system.
 pub(super) const SYSTEM: [&str; 47] = [
@@ -109,7 +112,7 @@ pub(super) const HOOKS: [&str; 10] = [
 ];
 
 /// Attachments that are known and say nothing of what happened.
-pub(super) const ATTACHMENTS: [&str; 97] = [
+pub(super) const ATTACHMENTS: [&str; 98] = [
     "account_memory_recall",
     "advisor_stripped",
     "advisor_tool",
@@ -134,6 +137,7 @@ pub(super) const ATTACHMENTS: [&str; 97] = [
     "cowork_memory_context",
     "critical_system_reminder",
     "date",
+    "date_change",
     "deferred_tools_delta",
     "deferred_tools_record",
     "diagnostics",

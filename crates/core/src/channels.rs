@@ -1,0 +1,23 @@
+//! How users install conclaude. Made from `[package.metadata.channels]` of `Cargo.toml`, which a test compares with it.
+
+/// A channel, and what is typed to install from it.
+pub const CHANNELS: &[(&str, &str)] = &[
+    ("npm", "npm install -g conclaude"),
+    ("uv", "uv tool install conclaude"),
+    ("brew", "brew install conclaude/tap/conclaude"),
+    (
+        "plugin",
+        "claude plugin marketplace add conclaude/conclaude && claude plugin install conclaude@conclaude",
+    ),
+];
+
+/// Those that bring the program: a plugin calls one that is there already.
+pub fn of_program() -> impl Iterator<Item = &'static str> {
+    CHANNELS.iter().filter(|(name, _)| *name != "plugin").map(|(_, line)| *line)
+}
+
+/// The same in words: `npm install -g conclaude`, or `uv tool install conclaude`.
+#[must_use]
+pub fn in_words() -> String {
+    of_program().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(" or ")
+}

@@ -1,0 +1,38 @@
+//! Which config counts for a command of ours that runs outside of the sandbox: that of the session. Another one, in a folder that
+//! Claude has made, could name any command.
+
+use std::path::{Path, PathBuf};
+
+use crate::install::enforcement::EnforcedSettings;
+use conclaude_core::dialect::claude::sandbox::effective::is_client;
+use conclaude_core::dialect::claude::variables::OF_AGENTS;
+use conclaude_os::process::ancestors;
+use conclaude_store::root::Root;
+
+/// The folder of the session that runs this process, if its rules are enforced and it has another config than this project.
+#[must_use]
+pub fn of_other_config(root: &Root) -> Option<PathBuf> {
+    let client = ancestors::all().into_iter().find(|process| is_client(&process.arguments));
+    match client {
+        Some(client) => other_config(root, &client.folder?),
+        // Where processes are not shown, what is around the config must do.
+        None if is_of_agent() => {
+            let around = root.config.as_deref().unwrap_or(&root.folder).ancestors().skip(2);
+            around.map(Path::to_owned).find(|folder| EnforcedSettings::is_installed(folder))
+        }
+        None => None,
+    }
+}
+
+fn other_config(root: &Root, session: &Path) -> Option<PathBuf> {
+    if !session.ancestors().any(EnforcedSettings::is_installed) {
+        return None;
+    }
+    let real = |root: &Root| root.config.as_ref().and_then(|config| config.canonicalize().ok());
+    let is_same = real(&Root::find(Some(session), session)) == real(root);
+    if is_same { None } else { Some(session.to_owned()) }
+}
+
+fn is_of_agent() -> bool {
+    OF_AGENTS.iter().any(|name| std::env::var_os(name).is_some())
+}

@@ -1,0 +1,475 @@
+//! What sessions have used, for their budgets. Each session has a file with what was counted of its transcripts and up to where, so that
+//! only new lines are read. One file has what each session used today. Both are kept outside of projects, where agents cannot write.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde::{Deserialize, Serialize};
+
+use super::{StoreError, hash, make_state_folder, user_state_folder};
+use conclaude_core::config::{BudgetScope, Limit, Measure, PriceTable};
+use conclaude_core::prices::{self, Tokens};
+use conclaude_core::spending::{Marks, Meter, counted};
+use conclaude_os::budget::Budget;
+use conclaude_os::files;
+
+mod transcript_count;
+
+pub use transcript_count::{CountedModel, TranscriptCount};
+
+/// A session has a few hundred agents at most.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// In a unit test many threads take turns on a machine that may be busy.
+const LOCK_WAIT: Duration = Duration::from_secs(if cfg!(test) { 300 } else { 1 });
+
+/// How long the count of a session is kept that nothing was added to.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// Part of a hash that is enough to tell the sessions of a day apart.
+const SHORT_HASH: usize = 16;
+
+/// What one session has used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionSpending {
+    pub session: String,
+    /// Of the transcripts of the main thread and of agents, by the id of the agent; that of the main thread is empty.
+    pub transcripts: BTreeMap<String, TranscriptCount>,
+    pub agents: BTreeMap<String, AgentSpending>,
+    /// By the name of the limit, and the agent or the day.
+    pub marks: BTreeMap<String, Marks>,
+    /// By how many percent the user has raised a limit, by its name.
+    pub raised: BTreeMap<String, u32>,
+    /// It was said that prices are not known.
+    pub told_of_prices: bool,
+    /// When the day began whose tokens are counted apart.
+    day: Option<i64>,
+}
+
+/// What is known of a subagent without its transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentSpending {
+    pub name: String,
+    /// In milliseconds since 1970.
+    pub started: Option<i64>,
+    pub stopped: Option<i64>,
+    pub calls: u64,
+}
+
+/// What all sessions of a project used on one day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DaySpending {
+    /// From local midnight to the next one, in milliseconds since 1970.
+    pub start: i64,
+    pub end: i64,
+    sessions: BTreeMap<String, Used>,
+}
+
+/// Tokens and what they cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Used {
+    pub tokens: u64,
+    pub cost: f64,
+    /// The models whose price is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced: Vec<String>,
+}
+
+impl Used {
+    fn add(&mut self, model: &str, tokens: Tokens, own: &PriceTable) {
+        self.tokens = self.tokens.saturating_add(counted(tokens));
+        match prices::cost(model, tokens, own) {
+            Some(cost) => self.cost += cost,
+            None if tokens == Tokens::default() => {}
+            None => self.add_unpriced(model),
+        }
+    }
+
+    fn add_all(&mut self, other: &Used) {
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.cost += other.cost;
+        other.unpriced.iter().for_each(|model| self.add_unpriced(model));
+    }
+
+    fn add_unpriced(&mut self, model: &str) {
+        if !self.unpriced.iter().any(|known| known == model) {
+            self.unpriced.push(model.to_owned());
+        }
+    }
+
+    /// None where a price is not known.
+    #[must_use]
+    pub fn known_cost(&self) -> Option<f64> {
+        if self.unpriced.is_empty() { Some(self.cost) } else { None }
+    }
+}
+
+impl SessionSpending {
+    /// What the whole session has used.
+    #[must_use]
+    pub fn used(&self, own: &PriceTable) -> Used {
+        self.sum(self.transcripts.values(), own, |model| model.all)
+    }
+
+    /// What it has used today.
+    #[must_use]
+    pub fn used_today(&self, own: &PriceTable) -> Used {
+        self.sum(self.transcripts.values(), own, |model| model.today)
+    }
+
+    /// What a subagent has used.
+    #[must_use]
+    pub fn used_by(&self, agent: &str, own: &PriceTable) -> Used {
+        self.sum(self.transcripts.get(agent), own, |model| model.all)
+    }
+
+    fn sum<'a>(
+        &self,
+        transcripts: impl IntoIterator<Item = &'a TranscriptCount>,
+        own: &PriceTable,
+        part: fn(&CountedModel) -> Tokens,
+    ) -> Used {
+        let mut used = Used::default();
+        for transcript in transcripts {
+            transcript.models.iter().for_each(|(name, model)| used.add(name, part(model), own));
+        }
+        used
+    }
+
+    /// Lines whose usage could not be read.
+    #[must_use]
+    pub fn unread(&self) -> u64 {
+        self.transcripts.values().map(|transcript| transcript.unread).sum()
+    }
+
+    /// Counts the new lines of a transcript. One that is not there yet has none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn count(&mut self, agent: &str, path: &Path, day: Option<&DaySpending>) -> io::Result<()> {
+        self.begin_day(day);
+        let transcript = self.transcripts.entry(agent.to_owned()).or_default();
+        match transcript.read(path, day.map(|day| day.start..day.end)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if *transcript == TranscriptCount::default() {
+                    self.transcripts.remove(agent);
+                }
+                Ok(())
+            }
+            read => read,
+        }
+    }
+
+    /// The same for all transcripts that were read before.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn count_again(&mut self, day: Option<&DaySpending>) -> io::Result<()> {
+        let known: Vec<(String, PathBuf)> =
+            self.transcripts.iter().map(|(agent, one)| (agent.clone(), one.path.clone())).collect();
+        known.into_iter().try_for_each(|(agent, path)| self.count(&agent, &path, day))
+    }
+
+    /// What was counted of the day before is not of today.
+    fn begin_day(&mut self, day: Option<&DaySpending>) {
+        let start = day.map(|day| day.start);
+        if start.is_some() && self.day != start {
+            self.day = start;
+            self.transcripts.values_mut().for_each(TranscriptCount::begin_day);
+        }
+    }
+
+    /// What was said and answered about a limit, of an agent or a day where it is of one.
+    pub fn marks(&mut self, name: &str) -> &mut Marks {
+        self.marks.entry(name.to_owned()).or_default()
+    }
+
+    /// Adds to a limit for this session. What was said about it before is no more true.
+    pub fn raise(&mut self, limit: &str, percent: u32) {
+        let raised = self.raised.entry(limit.to_owned()).or_default();
+        *raised = raised.saturating_add(percent);
+        self.marks.retain(|name, _| name != limit && !name.starts_with(&format!("{limit} ")));
+    }
+
+    /// An amount of the config with what the user has added to it.
+    #[must_use]
+    pub fn with_raise(&self, limit: &str, amount: f64) -> f64 {
+        let percent = self.raised.get(limit).copied().unwrap_or_default();
+        amount * (1.0 + f64::from(percent) / 100.0)
+    }
+}
+
+/// What amounts are compared with.
+#[derive(Clone, Copy)]
+pub struct MeterQuery<'a> {
+    pub limits: &'a [Limit],
+    pub prices: &'a PriceTable,
+    pub day: Option<&'a DaySpending>,
+    pub now: Timestamp,
+}
+
+/// An amount with what is used of it, and the name under which its marks are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedMeter {
+    pub name: String,
+    pub meter: Meter,
+}
+
+/// A subagent and what messages call it.
+#[derive(Clone, Copy)]
+pub struct MeteredAgent<'a> {
+    pub id: &'a str,
+    pub title: &'a str,
+}
+
+impl SessionSpending {
+    /// The amounts of the session and of the day.
+    #[must_use]
+    pub fn meters(&self, query: MeterQuery<'_>) -> Vec<NamedMeter> {
+        let session = self.used(query.prices);
+        let day = query.day.map(|day| {
+            let today = self.used_today(query.prices);
+            (day.start, day.used_with(&self.session, &today))
+        });
+        let limits = query.limits.iter().filter_map(|limit| {
+            let name = limit.name();
+            let (name, used) = match (limit.scope, &day) {
+                (BudgetScope::Session, _) => (name, of_shared(*limit, &session)),
+                (BudgetScope::Day, Some((start, used))) => {
+                    (format!("{name} {start}"), of_shared(*limit, used))
+                }
+                (BudgetScope::Day, None) | (BudgetScope::Agent, _) => return None,
+            };
+            Some(NamedMeter { name, meter: self.meter(*limit, used) })
+        });
+        limits.collect()
+    }
+
+    /// The amounts of a subagent. The clock of one that has stopped stands still, unless it is at work after all.
+    #[must_use]
+    pub fn meters_of(&self, query: MeterQuery<'_>, agent: MeteredAgent<'_>) -> Vec<NamedMeter> {
+        let limits = query.limits.iter().filter(|limit| limit.scope == BudgetScope::Agent);
+        let meters = limits.filter_map(|limit| {
+            let used = self.used_by_agent(*limit, agent.id, query)?;
+            let meter = self.meter(*limit, Some(used));
+            let call = if limit.measure == Measure::ToolCalls { 1.0 } else { 0.0 };
+            let meter = Meter { with_call: Some(used + call), agent: Some(agent.title.to_owned()), ..meter };
+            Some(NamedMeter { name: format!("{} {}", limit.name(), agent.id), meter })
+        });
+        meters.collect()
+    }
+
+    fn meter(&self, limit: Limit, used: Option<f64>) -> Meter {
+        let amount = self.with_raise(&limit.name(), limit.amount);
+        Meter { limit, amount, used, with_call: used, agent: None }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "no agent uses 2^53 tokens or milliseconds")]
+    fn used_by_agent(&self, limit: Limit, id: &str, query: MeterQuery<'_>) -> Option<f64> {
+        let known = self.agents.get(id);
+        Some(match limit.measure {
+            Measure::ToolCalls => known.map_or(0, |agent| agent.calls) as f64,
+            Measure::Minutes => {
+                let agent = known?;
+                let end = agent.stopped.unwrap_or_else(|| query.now.as_millisecond());
+                end.saturating_sub(agent.started?).max(0) as f64 / 60e3
+            }
+            Measure::Tokens | Measure::Cost => self.used_by(id, query.prices).tokens as f64,
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no session uses 2^53 tokens")]
+fn of_shared(limit: Limit, used: &Used) -> Option<f64> {
+    match limit.measure {
+        Measure::Cost => used.known_cost(),
+        _ => Some(used.tokens as f64),
+    }
+}
+
+impl DaySpending {
+    /// What the sessions used together, one of them as given.
+    #[must_use]
+    pub fn used_with(&self, session: &str, own: &Used) -> Used {
+        let mut used = own.clone();
+        let key = short_hash(session);
+        self.sessions.iter().filter(|(other, _)| **other != key).for_each(|(_, one)| used.add_all(one));
+        used
+    }
+
+    /// What all of them used.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        let mut used = Used::default();
+        self.sessions.values().for_each(|one| used.add_all(one));
+        used
+    }
+
+    /// Whether the time is of another day.
+    fn is_over(&self, now: Timestamp) -> bool {
+        !(self.start..self.end).contains(&now.as_millisecond())
+    }
+
+    /// The day of this time. Sessions enter what they used.
+    fn of(now: Timestamp) -> DaySpending {
+        let midnight = Zoned::new(now, local_zone()).start_of_day();
+        let next = midnight.as_ref().ok().and_then(|start| start.tomorrow().ok()?.start_of_day().ok());
+        let millis = |time: &Zoned| time.timestamp().as_millisecond();
+        let start = midnight.as_ref().map(millis).unwrap_or_default();
+        DaySpending { start, end: next.as_ref().map_or(i64::MAX, millis), sessions: BTreeMap::new() }
+    }
+}
+
+/// The zone of this machine. To name it, `TimeZone::system` lists all zones that there are, which takes longer than an event.
+fn local_zone() -> TimeZone {
+    let is_set = std::env::var_os("TZ").is_some();
+    let file = if is_set { None } else { fs::read("/etc/localtime").ok() };
+    let zone = file.and_then(|bytes| TimeZone::tzif("", &bytes).ok());
+    zone.unwrap_or_else(TimeZone::system)
+}
+
+fn short_hash(session: &str) -> String {
+    hash(session).chars().take(SHORT_HASH).collect()
+}
+
+/// The counts of a project.
+#[derive(Clone, Debug)]
+pub struct SpendingFolder {
+    folder: PathBuf,
+}
+
+impl SpendingFolder {
+    /// None without a home. Nothing is created until something is counted.
+    #[must_use]
+    pub fn of(root: &Path) -> Option<SpendingFolder> {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let folder = user_state_folder()?.join("budget").join(hash(&root.to_string_lossy()));
+        Some(SpendingFolder { folder })
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path_of(&self, session: &str) -> PathBuf {
+        self.folder.join(format!("{}.json", hash(session)))
+    }
+
+    fn day_path(&self) -> PathBuf {
+        self.folder.join("day.json")
+    }
+
+    /// The count of a session as it is now; an empty one for a session that was never counted.
+    #[must_use]
+    pub fn session(&self, session: &str) -> SessionSpending {
+        let known = read::<SessionSpending>(&self.path_of(session)).filter(|known| known.session == session);
+        known.unwrap_or_else(|| SessionSpending { session: session.to_owned(), ..SessionSpending::default() })
+    }
+
+    /// What was used on the day of this time.
+    #[must_use]
+    pub fn day(&self, now: Timestamp) -> DaySpending {
+        match read::<DaySpending>(&self.day_path()) {
+            Some(day) if !day.is_over(now) => day,
+            _ => DaySpending::of(now),
+        }
+    }
+
+    /// All sessions that were counted, the newest first, with the time of their last count.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<(SystemTime, SessionSpending)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut found: Vec<(SystemTime, SessionSpending)> = entries
+            .filter_map(|entry| {
+                let session: SessionSpending =
+                    read(&entry.path()).filter(|one: &SessionSpending| !one.session.is_empty())?;
+                Some((entry.metadata().ok()?.modified().ok()?, session))
+            })
+            .collect();
+        found.sort_by(|(one, _), (other, _)| other.cmp(one));
+        found
+    }
+
+    /// Nobody else counts in this project until it is dropped.
+    ///
+    /// # Errors
+    /// When the folder cannot be created, or another process has the lock for too long.
+    pub fn lock(&self, budget: &Budget) -> io::Result<SpendingLock<'_>> {
+        if !self.folder.is_dir() {
+            self.folder.parent().map_or(Ok(()), make_state_folder)?;
+            make_state_folder(&self.folder)?;
+        }
+        let lock = files::lock(&self.folder.join("lock"), budget.at_least(LOCK_WAIT), budget)?;
+        Ok(SpendingLock { folder: self, _lock: lock.ok_or(StoreError::Locked)? })
+    }
+
+    /// Removes the counts of sessions to which nothing was added for a long time.
+    pub fn prune(&self) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let modified = entry.metadata().and_then(|file| file.modified());
+            let is_old =
+                modified.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > KEPT));
+            if is_old && entry.path().extension().is_some_and(|extension| extension == "json") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The lock of a project's counts.
+pub struct SpendingLock<'a> {
+    folder: &'a SpendingFolder,
+    _lock: File,
+}
+
+impl SpendingLock<'_> {
+    /// Writes what has changed. If we die in between, the session enters its day again with its next count.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, session: &SessionSpending, before: &SessionSpending) -> io::Result<()> {
+        if session == before {
+            return Ok(());
+        }
+        files::write_atomically(&self.folder.path_of(&session.session), &serde_json::to_vec(session)?)
+    }
+
+    /// Enters what a session has used today. Returns the day with it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn enter(&self, mut day: DaySpending, session: &str, used: Used) -> io::Result<DaySpending> {
+        let key = short_hash(session);
+        let is_same = match day.sessions.get(&key) {
+            Some(known) => *known == used,
+            None => used == Used::default(),
+        };
+        if !is_same {
+            day.sessions.insert(key, used);
+            files::write_atomically(&self.folder.day_path(), &serde_json::to_vec(&day)?)?;
+        }
+        Ok(day)
+    }
+}
+
+/// The span of the day in which a line is counted as one of today.
+type DaySpan = Option<Range<i64>>;
+
+fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&files::read_bytes(path, MAX_BYTES).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests;
