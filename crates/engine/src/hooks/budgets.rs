@@ -187,7 +187,8 @@ impl BudgetCounter<'_> {
         let ToolUse::Shell(command) = tools::what(tool, input) else { return false };
         // Most commands do not even name it.
         let cwd = Path::new(self.context.payload().cwd());
-        command.contains("conclaude des") && guard::only_records(command, files::home().as_deref(), cwd)
+        command.contains("conclaude des")
+            && guard::only_records(command, files::home().as_deref(), cwd, &self.context.budget)
     }
 
     /// Compares what is used with all amounts. What is refused is said alone: the rest is told at the next event.
