@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_collector_that_is_down_loses_nothing() {
     let test = with_records(1);
-    let closed = Closed::new();
+    let closed = ClosedPort::new();
     let url = closed.url.clone();
     assert_snapshot!(export(&test, &url, &[]), @"
     exit 1

@@ -178,7 +178,7 @@ fn a_proxy_of_the_environment_is_used() {
 
 #[test]
 fn a_host_of_no_proxy_is_reached_directly() {
-    let (test, collector, closed) = (with_records(1), Collector::new(), Closed::new());
+    let (test, collector, closed) = (with_records(1), Collector::new(), ClosedPort::new());
     let unreachable = export_with(&test, &collector.url, &[("HTTP_PROXY", &closed.url)]);
     assert_snapshot!(unreachable, @"conclaude: logs: cannot reach [URL]/v1/logs: Connection refused (os error 111)");
     assert!(collector.received().is_empty());

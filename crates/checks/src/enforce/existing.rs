@@ -122,7 +122,7 @@ pub(super) fn limit(all: &mut [Matches], room: usize, listed: &[String]) {
 }
 
 /// The rules of one list that are compiled, and all its exceptions.
-pub(super) struct KeptRules<'a> {
+pub(super) struct CompiledFileRules<'a> {
     pub(super) request: &'a EnforceRequest<'a>,
     pub(super) rules: FileRules,
     /// Which of them are expanded.
@@ -130,10 +130,10 @@ pub(super) struct KeptRules<'a> {
     budget: Budget,
 }
 
-impl<'a> KeptRules<'a> {
-    pub(super) fn new(request: &'a EnforceRequest<'a>, rules: FileRules) -> KeptRules<'a> {
+impl<'a> CompiledFileRules<'a> {
+    pub(super) fn new(request: &'a EnforceRequest<'a>, rules: FileRules) -> CompiledFileRules<'a> {
         let expanded = vec![false; rules.0.len()];
-        KeptRules { request, rules, expanded, budget: Budget::unlimited() }
+        CompiledFileRules { request, rules, expanded, budget: Budget::unlimited() }
     }
 
     /// The first exception that may free something of a rule, as it is written.

@@ -59,7 +59,7 @@ impl Machine for TestMachine {
 
 const BOTH: Enforcers = Enforcers { sandbox: true, permissions: true };
 /// What a test changes.
-struct Given {
+struct Setup {
     enforcers: Enforcers,
     root: &'static str,
     project: &'static str,
@@ -69,8 +69,8 @@ struct Given {
     denied_by_user: Vec<String>,
 }
 
-fn compiled_with(yaml: &str, change: impl FnOnce(&mut Given)) -> Compiled {
-    let mut given = Given {
+fn compiled_with(yaml: &str, change: impl FnOnce(&mut Setup)) -> CompiledRules {
+    let mut given = Setup {
         enforcers: BOTH,
         root: "/p",
         project: "/p",
@@ -80,7 +80,7 @@ fn compiled_with(yaml: &str, change: impl FnOnce(&mut Given)) -> Compiled {
         denied_by_user: Vec::new(),
     };
     change(&mut given);
-    Compiled::of(&EnforceRequest {
+    CompiledRules::of(&EnforceRequest {
         rules: &rules(yaml),
         enforcers: given.enforcers,
         paths: SettingsPaths { root: given.root, project: given.project },
@@ -93,18 +93,18 @@ fn compiled_with(yaml: &str, change: impl FnOnce(&mut Given)) -> Compiled {
     })
 }
 
-fn compiled(yaml: &str) -> Compiled {
+fn compiled(yaml: &str) -> CompiledRules {
     compiled_with(yaml, |_| {})
 }
 
 /// The entries, as `denyRead **/.env*`.
-fn written(compiled: &Compiled) -> Vec<String> {
+fn written(compiled: &CompiledRules) -> Vec<String> {
     let entries = compiled.entries.iter();
     entries.map(|entry| format!("{} {}", entry.keys.last().unwrap(), entry.text().unwrap())).collect()
 }
 
 /// The classes of the rules of the config, by their patterns.
-fn classes(compiled: &Compiled) -> Vec<(String, &'static str, String)> {
+fn classes(compiled: &CompiledRules) -> Vec<(String, &'static str, String)> {
     let own = compiled.rules.iter().filter(|one| one.rule.file.is_some());
     own.map(|one| (one.rule.pattern.clone().unwrap_or_default(), one.class.as_str(), one.why.clone()))
         .collect()

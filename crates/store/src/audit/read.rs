@@ -14,7 +14,7 @@ use super::chain::{Anchor, Chain, ChainLink};
 use super::lines::Lines;
 use super::record::remove_output;
 use super::trail::Trail;
-use conclaude_core::json::Fields;
+use conclaude_core::json::ObjectFields;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrailEntry {
@@ -132,11 +132,11 @@ impl<'a> Reader<'a> {
     pub fn each_record(
         &mut self,
         filter: &Filter,
-        mut take: impl FnMut(&Fields<'_>, &str, Option<&str>) -> io::Result<()>,
+        mut take: impl FnMut(&ObjectFields<'_>, &str, Option<&str>) -> io::Result<()>,
     ) -> io::Result<u64> {
         let mut given = 0;
         self.each_line(|reader, line, doubt| {
-            let Ok(fields) = Fields::of(line) else { return Ok(ControlFlow::Continue(())) };
+            let Ok(fields) = ObjectFields::of(line) else { return Ok(ControlFlow::Continue(())) };
             reader.count(fields.text("decision").as_deref(), fields.text("event").as_deref());
             if filter.admits_by(&|name| fields.text(name)) {
                 given += 1;
