@@ -229,7 +229,7 @@ fn a_clock_that_goes_back() {
     let done = done.again().payload("session_id", "another").run().silent();
     let done = done.again().payload("session_id", "session-1").then("SubagentStop").run();
     assert!(done.message().contains("blocked 3 times already"), "the count is still there");
-    // A record from the future is followed by one of today, and the chain is whole.
+    // A record from the future is followed by one of today, and the chain is intact.
     let done = Test::stop().config(WARNING).run().status(0);
     let trail = done.root().join(".conclaude/audit");
     std::fs::remove_dir_all(done.root().join(".state-home")).unwrap();

@@ -63,7 +63,7 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
     if reader.doubtful > 0 {
         let lines = count(reader.doubtful, "line");
         let what =
-            format!("{lines} of the trail cannot be believed: `conclaude audit verify` names the first");
+            format!("{lines} of the trail cannot be trusted: `conclaude audit verify` names the first");
         // Lines of JSON stay lines of JSON.
         if view.json {
             writeln!(Out::stderr(), "conclaude: warning: {what}")?;

@@ -111,7 +111,7 @@ impl<'a> Compiler<'a> {
                         Some(((None, _), freed)) if kept.frees_any(index) => {
                             self.exception(rule, &freed, writes)
                         }
-                        _ => RulePlan::hook_only(named, "it frees nothing of the rules that are compiled"),
+                        _ => RulePlan::hook_only(named, "it makes no exception to a compiled rule"),
                     };
                     index += 1;
                     plan

@@ -96,8 +96,8 @@ impl Matches {
         };
         let links = match self.links {
             0 => None,
-            1 => Some("1 stays denied, since it is a link or no file".to_owned()),
-            many => Some(format!("{many} stay denied, since they are links or no files")),
+            1 => Some("1 stays denied, since it is a link or not a regular file".to_owned()),
+            many => Some(format!("{many} stay denied, since they are links or not regular files")),
         };
         let all = [Some(listed), unwritable, left_out, links];
         all.into_iter().flatten().collect::<Vec<_>>().join("; ")

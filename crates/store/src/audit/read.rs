@@ -20,7 +20,7 @@ use conclaude_core::json::ObjectFields;
 pub struct TrailEntry {
     pub line: String,
     pub record: Value,
-    /// Why it cannot be believed: it is not as it was written, does not follow the one before it, or is not ours.
+    /// Why it cannot be trusted: it is not as it was written, does not follow the one before it, or is not ours.
     pub doubt: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub struct Reader<'a> {
     last: Vec<u8>,
     /// How many records there are, whether the filter admits them or not.
     pub total: u64,
-    /// How many of them cannot be believed, and how many lines are no records.
+    /// How many of them cannot be trusted, and how many lines are no records.
     pub doubtful: u64,
     /// The decisions and the events that there are.
     pub decisions: BTreeSet<String>,
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Ok(given)
     }
 
-    /// The lines since the last call, each with why it cannot be believed: of a long trail, not all that a record holds
+    /// The lines since the last call, each with why it cannot be trusted: of a long trail, not all that a record holds
     /// may be wanted.
     pub fn each_line(
         &mut self,
