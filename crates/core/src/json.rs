@@ -199,22 +199,22 @@ pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The fields of an object, found but not decoded. If a field is there twice, the last one counts.
-pub struct Fields<'a>(Vec<(&'a str, &'a str)>);
+pub struct ObjectFields<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Fields<'a> {
-    pub fn of(text: &'a str) -> Result<Fields<'a>, JsonError> {
+impl<'a> ObjectFields<'a> {
+    pub fn of(text: &'a str) -> Result<ObjectFields<'a>, JsonError> {
         let mut scan = JsonScanner::of(text);
-        let fields = Fields::read(&mut scan)?;
+        let fields = ObjectFields::read(&mut scan)?;
         scan.finish().map(|()| fields)
     }
 
-    fn read(scan: &mut JsonScanner<'a>) -> Result<Fields<'a>, JsonError> {
+    fn read(scan: &mut JsonScanner<'a>) -> Result<ObjectFields<'a>, JsonError> {
         let mut fields = Vec::with_capacity(16);
         scan.object(|name, scan| {
             fields.push((name, scan.value()?));
             Ok(())
         })?;
-        Ok(Fields(fields))
+        Ok(ObjectFields(fields))
     }
 
     /// A value as it is written.
@@ -230,16 +230,16 @@ impl<'a> Fields<'a> {
         self.get(name).and_then(|value| value.parse().ok())
     }
 
-    pub fn object(&self, name: &str) -> Option<Fields<'a>> {
-        self.get(name).and_then(|value| Fields::of(value).ok())
+    pub fn object(&self, name: &str) -> Option<ObjectFields<'a>> {
+        self.get(name).and_then(|value| ObjectFields::of(value).ok())
     }
 
     /// The objects of a list; none if it has something else.
-    pub fn objects(&self, name: &str) -> Vec<Fields<'a>> {
+    pub fn objects(&self, name: &str) -> Vec<ObjectFields<'a>> {
         let mut found = Vec::new();
         let read = self.get(name).map(|value| {
             JsonScanner::of(value).list(|scan| {
-                found.push(Fields::read(scan)?);
+                found.push(ObjectFields::read(scan)?);
                 Ok(())
             })
         });
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     fn fields(text: &str) -> Result<Vec<(&str, &str)>, JsonError> {
-        Fields::of(text).map(|fields| fields.0)
+        ObjectFields::of(text).map(|fields| fields.0)
     }
 
     #[test]
@@ -308,14 +308,15 @@ mod tests {
     #[test]
     fn fields_are_read_when_they_are_asked_for() {
         let fields =
-            Fields::of(r#"{"a":1,"b":[{"c":"x"}, {"c":"\n"}],"a":2,"f":[{},7],"d":{"e":null}}"#).unwrap();
+            ObjectFields::of(r#"{"a":1,"b":[{"c":"x"}, {"c":"\n"}],"a":2,"f":[{},7],"d":{"e":null}}"#)
+                .unwrap();
         assert_eq!(fields.number::<u64>("a"), Some(2), "the last counts");
         assert_eq!((fields.text("a"), fields.text("z"), fields.get("z")), (None, None, None));
         let texts: Vec<_> = fields.objects("b").iter().filter_map(|object| object.text("c")).collect();
         assert_eq!(texts, ["x", "\n"]);
         assert_eq!((fields.objects("a").len(), fields.objects("f").len()), (0, 0));
         assert_eq!(fields.object("d").unwrap().get("e"), Some("null"));
-        assert!(Fields::of("[1]").is_err());
+        assert!(ObjectFields::of("[1]").is_err());
     }
 
     #[test]

@@ -199,7 +199,7 @@ impl BudgetCounter<'_> {
         let (mut notices, mut refusals) = (Vec::new(), Vec::new());
         for NamedMeter { name, meter } in &meters {
             let marks = told.entry(name.clone()).or_default();
-            let reading = meter.read(self.config.at(), self.config.then(), moment, marks);
+            let reading = meter.read(self.config.at(), self.config.reaction(), moment, marks);
             let Some(outcome) = self.words(meter, moment, |words| words.outcome(reading)) else { continue };
             match reading {
                 MeterReading::Denied => self.tell_of_denial(name, meter, moment),
@@ -246,7 +246,7 @@ impl BudgetCounter<'_> {
 
     fn words<T>(&self, meter: &Meter, moment: Moment, say: impl FnOnce(&MeterWords<'_>) -> T) -> T {
         let rule = self.context.config.rule(&meter.limit.keys(), &self.context.root);
-        let (then, session) = (self.config.then(), self.spending.session.as_str());
+        let (then, session) = (self.config.reaction(), self.spending.session.as_str());
         say(&MeterWords { meter, then, rule: &rule, moment, session })
     }
 

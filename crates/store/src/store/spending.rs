@@ -71,13 +71,13 @@ pub struct DaySpending {
     /// From local midnight to the next one, in milliseconds since 1970.
     pub start: i64,
     pub end: i64,
-    sessions: BTreeMap<String, Used>,
+    sessions: BTreeMap<String, UsedTokens>,
 }
 
 /// Tokens and what they cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Used {
+pub struct UsedTokens {
     pub tokens: u64,
     pub cost: f64,
     /// The models whose price is not known.
@@ -85,7 +85,7 @@ pub struct Used {
     pub unpriced: Vec<String>,
 }
 
-impl Used {
+impl UsedTokens {
     fn add(&mut self, model: &str, tokens: Tokens, own: &PriceTable) {
         self.tokens = self.tokens.saturating_add(counted(tokens));
         match prices::cost(model, tokens, own) {
@@ -95,7 +95,7 @@ impl Used {
         }
     }
 
-    fn add_all(&mut self, other: &Used) {
+    fn add_all(&mut self, other: &UsedTokens) {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.cost += other.cost;
         other.unpriced.iter().for_each(|model| self.add_unpriced(model));
@@ -117,19 +117,19 @@ impl Used {
 impl SessionSpending {
     /// What the whole session has used.
     #[must_use]
-    pub fn used(&self, own: &PriceTable) -> Used {
+    pub fn used(&self, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.values(), own, |model| model.all)
     }
 
     /// What it has used today.
     #[must_use]
-    pub fn used_today(&self, own: &PriceTable) -> Used {
+    pub fn used_today(&self, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.values(), own, |model| model.today)
     }
 
     /// What a subagent has used.
     #[must_use]
-    pub fn used_by(&self, agent: &str, own: &PriceTable) -> Used {
+    pub fn used_by(&self, agent: &str, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.get(agent), own, |model| model.all)
     }
 
@@ -138,8 +138,8 @@ impl SessionSpending {
         transcripts: impl IntoIterator<Item = &'a TranscriptCount>,
         own: &PriceTable,
         part: fn(&CountedModel) -> Tokens,
-    ) -> Used {
-        let mut used = Used::default();
+    ) -> UsedTokens {
+        let mut used = UsedTokens::default();
         for transcript in transcripts {
             transcript.models.iter().for_each(|(name, model)| used.add(name, part(model), own));
         }
@@ -290,7 +290,7 @@ impl SessionSpending {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no session uses 2^53 tokens")]
-fn of_shared(limit: Limit, used: &Used) -> Option<f64> {
+fn of_shared(limit: Limit, used: &UsedTokens) -> Option<f64> {
     match limit.measure {
         Measure::Cost => used.known_cost(),
         _ => Some(used.tokens as f64),
@@ -300,7 +300,7 @@ fn of_shared(limit: Limit, used: &Used) -> Option<f64> {
 impl DaySpending {
     /// What the sessions used together, one of them as given.
     #[must_use]
-    pub fn used_with(&self, session: &str, own: &Used) -> Used {
+    pub fn used_with(&self, session: &str, own: &UsedTokens) -> UsedTokens {
         let mut used = own.clone();
         let key = short_hash(session);
         self.sessions.iter().filter(|(other, _)| **other != key).for_each(|(_, one)| used.add_all(one));
@@ -309,8 +309,8 @@ impl DaySpending {
 
     /// What all of them used.
     #[must_use]
-    pub fn used(&self) -> Used {
-        let mut used = Used::default();
+    pub fn used(&self) -> UsedTokens {
+        let mut used = UsedTokens::default();
         self.sessions.values().for_each(|one| used.add_all(one));
         used
     }
@@ -450,11 +450,11 @@ impl SpendingLock<'_> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn enter(&self, mut day: DaySpending, session: &str, used: Used) -> io::Result<DaySpending> {
+    pub fn enter(&self, mut day: DaySpending, session: &str, used: UsedTokens) -> io::Result<DaySpending> {
         let key = short_hash(session);
         let is_same = match day.sessions.get(&key) {
             Some(known) => *known == used,
-            None => used == Used::default(),
+            None => used == UsedTokens::default(),
         };
         if !is_same {
             day.sessions.insert(key, used);

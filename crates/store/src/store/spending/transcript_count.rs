@@ -162,7 +162,7 @@ impl TranscriptCount {
 
     /// Whether an answer of an agent that is repeated as progress is in the agent's own transcript.
     fn has_own_file(&self, usage: &AnswerUsage<'_>, entry: &TranscriptEntry<'_>) -> bool {
-        let Some(agent) = usage.agent.filter(|_| entry.progress.is_some()) else { return false };
+        let (Some(agent), Some(_)) = (usage.agent, &entry.progress) else { return false };
         layout::transcript_of(&layout::subagents(&self.path), agent).exists()
     }
 
