@@ -281,7 +281,15 @@ mod tests {
         };
         assert_eq!(objects(r#"{"a":"}{"}{"b":{}}{"c":1}"#), [r#"{"a":"}{"}"#, r#"{"b":{}}"#, r#"{"c":1}"#]);
         assert_eq!(objects(r#"{"a":1} {"b":2}"#), [r#"{"a":1} "#, r#"{"b":2}"#], "with a blank between");
-        for one in ["", "{}", r#"{"a":"}{"}"#, r#"{"a":"} {\" {"}"#, r#"{"a":"}{\""}"#, r#"{"a":"x}{"b":1}"#, "not json}{\"x"] {
+        for one in [
+            "",
+            "{}",
+            r#"{"a":"}{"}"#,
+            r#"{"a":"} {\" {"}"#,
+            r#"{"a":"}{\""}"#,
+            r#"{"a":"x}{"b":1}"#,
+            "not json}{\"x",
+        ] {
             assert_eq!(objects(one), [one]);
         }
         assert_eq!(objects(r#"{"a":1}{"b":"#), [r#"{"a":1}"#, r#"{"b":"#], "the second is cut off");

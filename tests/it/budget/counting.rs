@@ -46,7 +46,8 @@ fn what_an_agent_says_in_its_callers_transcript_counts_where_it_has_no_own() {
     let (test, mut lines) = project("{session: {tokens: 3k}, then: block, at: 100%}");
     let mut progress = |agent: &str, id: &str| {
         let usage = json!({"input_tokens": 1000, "output_tokens": 100});
-        let message = json!({"id": id, "role": "assistant", "model": "claude-test-1", "content": [], "usage": usage});
+        let message =
+            json!({"id": id, "role": "assistant", "model": "claude-test-1", "content": [], "usage": usage});
         let line = json!({"type": "assistant", "timestamp": "2026-01-31T12:00:00Z", "agentId": agent, "message": message});
         let data = json!({"type": "agent_progress", "agentId": agent, "message": line});
         lines.line(None, json!({"type": "progress", "parentToolUseID": "t1", "data": data}));
@@ -56,7 +57,8 @@ fn what_an_agent_says_in_its_callers_transcript_counts_where_it_has_no_own() {
     (0..40).for_each(|at| progress(both(at), &format!("m{}", at % 20)));
     let folder = lines.path(None).parent().unwrap().to_owned();
     for agent in ["a1", "a2"] {
-        std::fs::write(folder.join(format!("agent-{agent}.jsonl")), "{\"sessionId\": \"session-1\"}\n").unwrap();
+        std::fs::write(folder.join(format!("agent-{agent}.jsonl")), "{\"sessionId\": \"session-1\"}\n")
+            .unwrap();
     }
     let test = is_free(prompt(test, "go on"));
     // Another session, whose agents have no files.

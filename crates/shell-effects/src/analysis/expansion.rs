@@ -123,6 +123,8 @@ impl Analyzer<'_> {
                 let is_list = name == "@" || matches!(operation, Some(Operation::All));
                 match self.parameter(name, operation.as_ref(), false) {
                     ParameterValue::Fields(values) if is_list => join_list(values, partial, fields),
+                    // It may be any number of words.
+                    found if is_list => self.append(partial, found, name, Quoting::Bare),
                     found => self.append(partial, found, name, Quoting::Quoted),
                 }
             }

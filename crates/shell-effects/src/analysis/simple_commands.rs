@@ -224,6 +224,7 @@ impl Analyzer<'_> {
             self.printed_command(fields);
             self.unknown_program(fields);
             self.after_empty_words(fields, command);
+            self.after_empty_start(fields, command);
             return;
         }
         match self.state.aliases.get(&first.text).cloned() {
@@ -249,15 +250,33 @@ impl Analyzer<'_> {
         let count = fields.iter().take_while(may_be_empty).count();
         let rest = fields.get(count..).unwrap_or_default();
         if count > 0 && rest.first().is_some_and(Field::is_literal) {
-            let mut output = std::mem::take(&mut self.streams.output);
-            self.one_of([true, false], |analyzer, is_empty| {
-                if is_empty {
-                    analyzer.wrap(command, |analyzer| analyzer.run_fields(rest));
-                    output.add(std::mem::take(&mut analyzer.streams.output));
-                }
-            });
-            self.streams.output = output;
+            self.perhaps(command, rest);
         }
+    }
+
+    /// A value that is not known may be empty also as the start of the program's name: `${x}git push`.
+    fn after_empty_start(&mut self, fields: &[Field], command: usize) {
+        let Some((first, rest)) = fields.split_first() else { return };
+        let end = first.holes.iter().fold(0, |end, (hole, _)| if hole.start == end { hole.end } else { end });
+        let name = first.text.get(end..).unwrap_or_default();
+        let is_name = end > 0 && !name.is_empty() && first.holes.iter().all(|(hole, _)| hole.end <= end);
+        if !is_name || name.contains('/') || first.kind != FieldKind::Unknown {
+            return;
+        }
+        let fields: Vec<Field> = std::iter::once(Field::literal(name)).chain(rest.iter().cloned()).collect();
+        self.perhaps(command, &fields);
+    }
+
+    /// Runs a command that may be what another one is.
+    fn perhaps(&mut self, command: usize, fields: &[Field]) {
+        let mut output = std::mem::take(&mut self.streams.output);
+        self.one_of([true, false], |analyzer, is_it| {
+            if is_it {
+                analyzer.wrap(command, |analyzer| analyzer.run_fields(fields));
+                output.add(std::mem::take(&mut analyzer.streams.output));
+            }
+        });
+        self.streams.output = output;
     }
 
     fn run_program(&mut self, first: &Field, fields: &[Field], command: usize) {
@@ -326,6 +345,10 @@ impl Analyzer<'_> {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
+        // The body of a here-document is not a part of it, but what follows the command.
+        if text.contains("<<") {
+            return self.doubt_script(name);
+        }
         // After an alias of no words, the next word may be an assignment.
         let quoted = |field: &Field| match field.text.split_once('=') {
             Some((name, value)) if field.is_literal() && is_identifier(name) => {
@@ -349,7 +372,9 @@ impl Analyzer<'_> {
             |analyzer| &mut analyzer.state.aliases,
             |analyzer| {
                 analyzer.state.aliases.remove(name);
-                analyzer.script_text(&format!("{text} {}", rest.join(" ")));
+                // A backslash at its end is one before what follows.
+                let separator = if rest.is_empty() { "\n" } else { " " };
+                analyzer.script_text(&format!("{text}{separator}{}", rest.join(" ")));
             },
         );
         self.streams.output = Stream::Nothing;

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::syntax::quotes::ansi_c;
+
 /// The text as the shell reads it, if a line goes on in the middle of something. Elsewhere the parser skips the two as blanks.
 pub(crate) fn joined(text: &str) -> Cow<'_, str> {
     let is_inside = |(at, _): (usize, &str)| {
@@ -136,8 +138,7 @@ impl Joiner<'_> {
 
     fn copy_line(&mut self) {
         let length = self.rest().find('\n').unwrap_or(self.rest().len());
-        let count = self.rest().get(..length).unwrap_or_default().chars().count();
-        self.copy(count);
+        self.copy_bytes(length);
     }
 
     /// At `<<`: the word that ends the body.
@@ -153,15 +154,49 @@ impl Joiner<'_> {
                 b'\\' if self.peek(1) == Some(b'\n') => self.at += 2,
                 b' ' | b'\t' if end.is_empty() => self.copy(1),
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
-                b'\'' | b'"' | b'\\' => self.copy(1),
-                _ => {
-                    let start = self.out.len();
-                    self.copy(1);
-                    end.push_str(self.out.get(start..).unwrap_or_default());
+                b'$' if self.peek(1) == Some(b'\'') => {
+                    let (text, length) = ansi_c(self.rest().get(2..).unwrap_or_default()).unwrap_or_default();
+                    end.push_str(&text);
+                    self.copy_bytes(length + 2);
                 }
+                b'\'' | b'"' => end.push_str(&self.quoted_part(byte)),
+                b'\\' => {
+                    self.copy(1);
+                    end.push_str(&self.copied(1));
+                }
+                _ => end.push_str(&self.copied(1)),
             }
         }
         self.heredocs.push((end, strips_tabs));
+    }
+
+    /// Copies a part in quotes, without which the word is.
+    fn quoted_part(&mut self, quote: u8) -> String {
+        self.copy(1);
+        let mut part = String::new();
+        while let Some(byte) = self.peek(0) {
+            if byte == quote {
+                self.copy(1);
+                break;
+            }
+            if byte == b'\\' && quote == b'"' && matches!(self.peek(1), Some(b'"' | b'\\' | b'$' | b'`')) {
+                self.copy(1);
+            }
+            part.push_str(&self.copied(1));
+        }
+        part
+    }
+
+    /// Copies characters as they are, and returns them.
+    fn copied(&mut self, count: usize) -> String {
+        let start = self.out.len();
+        self.copy(count);
+        self.out.get(start..).unwrap_or_default().to_owned()
+    }
+
+    fn copy_bytes(&mut self, length: usize) {
+        let count = self.rest().get(..length).unwrap_or_default().chars().count();
+        self.copy(count);
     }
 
     /// The bodies of the here-documents of the line that ended. The parser itself knows which of their lines go on.
@@ -203,6 +238,9 @@ mod tests {
             ("echo $((1 << 2)) c\\\nd", "echo $((1 << 2)) cd"),
             ("echo $'a\\'\\\nb' c\\\nd", "echo $'a\\'\\\nb' cd"),
             ("e\\\\\nx y\\\nz", "e\\\\\nx yz"),
+            ("cat <<$'E\\x46'\nx\\\ny\nEF\na\\\nb", "cat <<$'E\\x46'\nx\\\ny\nEF\nab"),
+            ("cat <<'E F'\nx\nE F\na\\\nb", "cat <<'E F'\nx\nE F\nab"),
+            ("cat <<\"E\\\"F\"\nx\nE\"F\na\\\nb", "cat <<\"E\\\"F\"\nx\nE\"F\nab"),
         ] {
             assert_eq!(joined(text), expected, "{text:?}");
         }

@@ -233,7 +233,8 @@ impl Analyzer<'_> {
                 self.subshell(|analyzer| analyzer.code(&code, "sh"));
             }
             None => {
-                let words = std::iter::once("git").chain(alias.split_whitespace()).map(Field::literal);
+                let words =
+                    std::iter::once("git".to_owned()).chain(words_of_alias(alias)).map(Field::literal);
                 let words: Vec<Field> = words.chain(rest.iter().cloned()).collect();
                 self.deeper(|analyzer| analyzer.run_fields(&words));
             }
@@ -274,6 +275,27 @@ impl Analyzer<'_> {
             _ => {}
         });
     }
+}
+
+/// The words of an alias, in which git knows quotes and backslashes, but no expansions.
+fn words_of_alias(alias: &str) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut quote = None;
+    let mut chars = alias.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if quote == Some(c) => quote = None,
+            '\'' | '"' if quote.is_none() => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            '\\' if quote != Some('\'') => word.get_or_insert_default().extend(chars.next()),
+            c if quote.is_none() && c.is_ascii_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 impl GitCall {
