@@ -126,7 +126,7 @@ fn exists_already(target: &UserFile, packs: &[Pack]) -> anyhow::Error {
     )
 }
 
-/// What becomes of the settings of each client. Hooks of Claude Code alone are taken over.
+/// What becomes of the settings of each client. Only hooks of Claude Code are taken over.
 fn changes(
     draft: &Draft,
     clients: &[&'static Dialect],

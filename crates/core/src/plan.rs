@@ -174,7 +174,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         steps.push(Step::itself(unknown.action()));
     }
     let untrusted = add_trusted(&mut steps, of_config);
-    // Also where none of them runs: Claude Code waits for a path all the same.
+    // Also where none of them runs: Claude Code waits for a path anyway.
     let has_commands = commands_in(&steps).next().is_some() || untrusted.is_some() || !unmatched.is_empty();
     if has_commands && event.blocking() == Blocking::Worktree {
         steps.push(Step::itself(Action::Worktree));

@@ -323,7 +323,7 @@ impl<'a> Compiler<'a> {
         links
     }
 
-    /// An exception frees files that exist now: of those that it would free later nothing is known.
+    /// An exception frees files that exist now: those that it would free later are not known.
     fn exception(&mut self, exception: &FileRule, freed: &Matches, writes: bool) -> RulePlan {
         let rule = exception.origin.rule(&exception.written);
         if !self.request.enforcers.sandbox {
@@ -349,7 +349,7 @@ impl<'a> Compiler<'a> {
         RulePlan { class: EnforcementClass::ExistingFiles, ..RulePlan::hook_only(rule, why) }
     }
 
-    /// Rules that are not about files alone.
+    /// Rules that are not only about files.
     fn others(&mut self) {
         for rule in self.request.rules.all() {
             let why = match rule.key.rsplit('.').next().unwrap_or_default() {

@@ -173,7 +173,7 @@ impl Ground<'_> {
         self.has_temporary(|folder| path.starts_with(folder) && !root.starts_with(folder))
     }
 
-    /// Whether a file is in a directory for temporary files. The project is none, wherever it is, and devices are none.
+    /// Whether a file is in a directory for temporary files. The project is not one, wherever it is, and devices are not.
     pub fn is_discardable(&self, path: &Path) -> bool {
         let root = self.links.real_path(self.root);
         let is_kept = path.starts_with("/dev") && !path.starts_with("/dev/shm") || root.starts_with(path);

@@ -18,7 +18,7 @@ use conclaude_os::files;
 /// The lines of one answer follow each other closely. Each repeats its usage, and the largest counts.
 const MAX_RECENT: usize = 8;
 
-/// So many bytes before the position are compared, to know whether it is still the same file.
+/// This number of bytes before the position are compared, to know whether it is still the same file.
 const TAIL_BYTES: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub struct CountedModel {
     pub today: Tokens,
 }
 
-/// An answer of which more lines may come.
+/// An answer that more lines may follow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct RecentAnswer {
