@@ -103,7 +103,7 @@ impl<'a> FinishedShell<'a> {
     }
 
     fn files(&self) -> CommandFiles {
-        let script = guard::read_shell(self.command, self.ground.home, self.ground.cwd);
+        let script = guard::read_shell(self.command, self.ground.home, self.ground.cwd, self.ground.budget);
         let effects = self.ground.on_files(&script);
         let tells_all: Vec<bool> = script.commands.iter().map(|command| command.tells_all()).collect();
         let are_all = effects.unclear.is_empty() && tells_all.iter().all(|tells_all| *tells_all);
@@ -159,7 +159,7 @@ pub fn of_file<'c>(touch: &Touch, compiled: &'c CompiledRules) -> Option<Denial<
 /// The same for a shell command that was not run because of the files that it names.
 #[must_use]
 pub fn of_unrun<'c>(ground: &Ground<'_>, command: &str, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
-    let script = guard::read_shell(command, ground.home, ground.cwd);
+    let script = guard::read_shell(command, ground.home, ground.cwd, ground.budget);
     let mut found: Vec<Denial<'c>> = Vec::new();
     for denial in ground.on_files(&script).touches.iter().filter_map(|touch| of_file(touch, compiled)) {
         if !found.iter().any(|known| known.rule.rule == denial.rule.rule) {

@@ -180,10 +180,16 @@ pub fn is_whole_object(text: &str) -> bool {
     scan.first() == Some(b'{') && scan.value().is_ok() && scan.finish().is_ok()
 }
 
+/// Whether a line has nothing but whole objects.
+pub fn is_whole_line(line: &[u8]) -> bool {
+    objects_of_line(line).all(|object| std::str::from_utf8(object).is_ok_and(is_whole_object))
+}
+
 /// The objects of a line, which has two where two processes wrote at once.
 pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     // Inside of a string the quote would be escaped.
-    let may_have_two = memchr::memmem::find(line, b"}{\"").is_some();
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    let may_have_two = has(b"}{\"") || has(b"} {\"");
     let mut rest = Some(line);
     std::iter::from_fn(move || {
         let line = rest.take()?;
@@ -192,7 +198,8 @@ pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         let line = line.trim_ascii_start();
         let first = std::str::from_utf8(line).ok().and_then(|text| JsonScanner::of(text).value().ok());
-        let after = first.and_then(|first| line.get(first.len()..)).filter(|after| after.starts_with(b"{"));
+        let after = first.and_then(|first| line.get(first.len()..)).map(<[u8]>::trim_ascii_start);
+        let after = after.filter(|after| after.starts_with(b"{"));
         rest = after;
         line.get(..line.len() - after.map_or(0, <[u8]>::len))
     })
@@ -273,7 +280,16 @@ mod tests {
             objects_of_line(line.as_bytes()).map(|object| std::str::from_utf8(object).unwrap()).collect()
         };
         assert_eq!(objects(r#"{"a":"}{"}{"b":{}}{"c":1}"#), [r#"{"a":"}{"}"#, r#"{"b":{}}"#, r#"{"c":1}"#]);
-        for one in ["", "{}", r#"{"a":"}{"}"#, r#"{"a":"}{\""}"#, r#"{"a":"x}{"b":1}"#, "not json}{\"x"] {
+        assert_eq!(objects(r#"{"a":1} {"b":2}"#), [r#"{"a":1} "#, r#"{"b":2}"#], "with a blank between");
+        for one in [
+            "",
+            "{}",
+            r#"{"a":"}{"}"#,
+            r#"{"a":"} {\" {"}"#,
+            r#"{"a":"}{\""}"#,
+            r#"{"a":"x}{"b":1}"#,
+            "not json}{\"x",
+        ] {
             assert_eq!(objects(one), [one]);
         }
         assert_eq!(objects(r#"{"a":1}{"b":"#), [r#"{"a":1}"#, r#"{"b":"#], "the second is cut off");
@@ -284,6 +300,14 @@ mod tests {
         assert!(is_whole_object(r#" {"a":[{"b":"}"}]} "#));
         for part in ["", "{", r#"{"a":[}"#, r#"{"a":1"#, "[]", "{}{}", r#"{"a":"x}"#] {
             assert!(!is_whole_object(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_last_line_with_two_objects_is_whole() {
+        assert!(is_whole_line(br#"{"a":1}{"b":2}"#) && is_whole_line(br#"{"a":1} {"b":2} "#));
+        for part in ["", "{", r#"{"a":1}{"b":"#, r#"{"a":1}{"b":2"#, "{}[]", r#"{"a":1}x{"b":2}"#] {
+            assert!(!is_whole_line(part.as_bytes()), "{part}");
         }
     }
 

@@ -245,7 +245,7 @@ fn effects_of(
         }
         ToolUse::Patch(patch) => ground.of_patch(patch),
         ToolUse::Shell(command) => {
-            let mut script = guard::read_shell(command, ground.home, ground.cwd);
+            let mut script = guard::read_shell(command, ground.home, ground.cwd, ground.budget);
             if types_unseen {
                 let waiting = script.waiting();
                 script.doubts.extend(waiting);

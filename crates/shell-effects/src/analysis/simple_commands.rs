@@ -249,10 +249,11 @@ impl Analyzer<'_> {
         let count = fields.iter().take_while(may_be_empty).count();
         let rest = fields.get(count..).unwrap_or_default();
         if count > 0 && rest.first().is_some_and(Field::is_literal) {
-            let output = std::mem::take(&mut self.streams.output);
+            let mut output = std::mem::take(&mut self.streams.output);
             self.one_of([true, false], |analyzer, is_empty| {
                 if is_empty {
                     analyzer.wrap(command, |analyzer| analyzer.run_fields(rest));
+                    output.add(std::mem::take(&mut analyzer.streams.output));
                 }
             });
             self.streams.output = output;

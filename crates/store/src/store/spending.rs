@@ -13,7 +13,9 @@ use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, hash, make_state_folder, user_state_folder};
+use crate::transcript::sessions;
 use conclaude_core::config::{BudgetScope, Limit, Measure, PriceTable};
+use conclaude_core::dialect::claude::layout;
 use conclaude_core::prices::{self, Tokens};
 use conclaude_core::spending::{Marks, Meter, counted};
 use conclaude_os::budget::Budget;
@@ -51,6 +53,8 @@ pub struct SessionSpending {
     pub told_of_prices: bool,
     /// When the day began whose tokens are counted apart.
     day: Option<i64>,
+    /// When transcripts of agents beside that of the main thread were last looked for, in milliseconds since 1970.
+    looked: Option<i64>,
 }
 
 /// What is known of a subagent without its transcript.
@@ -170,6 +174,23 @@ impl SessionSpending {
         }
     }
 
+    /// The transcripts of the session's subagents, by the id of the agent.
+    pub fn agents_of(&mut self, main: &Path, now: Timestamp) -> Vec<(String, PathBuf)> {
+        let mut found = agents_in(&layout::subagents(main));
+        let beside = main.parent().map(agents_in).unwrap_or_default();
+        if beside.is_empty() {
+            return found;
+        }
+        let looked = self.looked.replace(now.as_millisecond());
+        let session = main.file_stem().unwrap_or_default();
+        found.extend(beside.into_iter().filter(|(id, path)| {
+            let is_known = self.transcripts.get(id).is_some_and(|known| known.path == *path);
+            // Only its lines say whose it is, and there may be many.
+            is_known || (is_newer(path, looked) && *sessions::of_file(path).0.id == *session)
+        }));
+        found
+    }
+
     /// The same for all transcripts that were read before.
     ///
     /// # Errors
@@ -207,6 +228,23 @@ impl SessionSpending {
         let percent = self.raised.get(limit).copied().unwrap_or_default();
         amount * (1.0 + f64::from(percent) / 100.0)
     }
+}
+
+/// The transcripts of agents that are directly in a folder.
+fn agents_in(folder: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| {
+        let path = entry.path();
+        Some((layout::agent_id(&path)?.to_owned(), path))
+    });
+    named.collect()
+}
+
+/// Whether a file may have been written to since this time. Some file systems keep times to two seconds only.
+fn is_newer(path: &Path, than: Option<i64>) -> bool {
+    let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let changed = changed.and_then(|time| Timestamp::try_from(time).ok()).map(Timestamp::as_millisecond);
+    than.zip(changed).is_none_or(|(than, changed)| changed >= than - 2_000)
 }
 
 /// What amounts are compared with.
