@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::Args;
 
 use super::clients::ClientArgs;
@@ -20,6 +20,7 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::Change;
 use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::ORIGINAL;
+use conclaude_engine::install::starter::Pack;
 use conclaude_engine::install::templates::{STEP_COMMAND, STEP_COMMAND_PATH};
 use conclaude_engine::install::user_file::UserFile;
 use conclaude_engine::install::{InstallError, agents, duplicates, schema_file};
@@ -71,15 +72,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
             write_step_command(request, &folder, &mut out)?;
             return Ok(Exit::Success);
         }
-        let names: Vec<&str> = packs.iter().map(|pack| pack.name).collect();
-        let add = match names.as_slice() {
-            [] => String::new(),
-            names => format!("\n  `conclaude pack add {}` adds to it what you named", names.join(" ")),
-        };
-        bail!(
-            "{} exists already, and is left unchanged{add}\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
-            target.path.display()
-        );
+        return Err(exists_already(&target, &packs));
     }
     let mut draft = Draft::new(request, packs, &folder, &target)?;
     draft.name_clients(named.as_deref().unwrap_or_default(), &target);
@@ -120,7 +113,20 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// What becomes of the settings of each client. Hooks of Claude Code alone are taken over.
+fn exists_already(target: &UserFile, packs: &[Pack]) -> anyhow::Error {
+    let names: Vec<&str> = packs.iter().map(|pack| pack.name).collect();
+    let add = if names.is_empty() {
+        String::new()
+    } else {
+        format!("\n  `conclaude pack add {}` adds the packs that you named", names.join(" "))
+    };
+    anyhow!(
+        "{} already exists, and is left unchanged{add}\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
+        target.path.display()
+    )
+}
+
+/// What becomes of the settings of each client. Only hooks of Claude Code are taken over.
 fn changes(
     draft: &Draft,
     clients: &[&'static Dialect],

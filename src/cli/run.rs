@@ -47,7 +47,7 @@ pub(super) struct RunRequest {
     /// Fail also if a command fails that only warns, and if nothing has run
     #[arg(long)]
     strict: bool,
-    /// The main thread alone is meant.
+    /// Only the main thread is meant.
     #[arg(skip)]
     is_main: bool,
 }

@@ -51,7 +51,7 @@ struct CheckedConfig {
     path: Option<PathBuf>,
     loaded: LoadedConfig,
     warnings: Vec<Remark>,
-    /// What is no mistake, but may not be what was meant.
+    /// What is not a mistake, but may not be what was meant.
     notes: Vec<Remark>,
     /// Warnings about something beside the values of the config.
     others: Vec<String>,

@@ -177,64 +177,64 @@ fn milliseconds(ms: i64) -> String {
     u64::try_from(ms).map_or_else(|_| "–".into(), duration)
 }
 
+const AGENT_COLUMNS: [&str; 13] = [
+    "session",
+    "agent",
+    "task",
+    "verdict",
+    "time",
+    "tokens in",
+    "out",
+    "cache read",
+    "cache write",
+    "cost",
+    "files written by tools",
+    "decisions",
+    "state",
+];
+
 fn agents(out: &mut String, report: &Report) {
     let lanes: Vec<&Lane> = report.lanes.iter().filter(|lane| lane.session.is_some()).collect();
     if lanes.is_empty() {
         return;
     }
     let has_sessions = report.sessions.len() > 1 || !report.clients().is_empty();
-    let columns = [
-        "session",
-        "agent",
-        "task",
-        "verdict",
-        "time",
-        "tokens in",
-        "out",
-        "cache read",
-        "cache write",
-        "cost",
-        "files written by tools",
-        "decisions",
-        "state",
-    ];
     // One session needs no name.
     let skipped = usize::from(!has_sessions);
-    heading(out, "Agents", columns.get(skipped..).unwrap_or_default());
-    rows(out, &lanes, |lane| {
-        let decisions: Vec<String> = lane
-            .decisions
-            .iter()
-            .map(|(word, n)| format!("{n} {}", code(reasons::decision_in_words(word))))
-            .collect();
-        let state = match lane.state {
-            State::Main | State::Unknown => "",
-            State::Stopped => "stopped",
-            State::Running => "running",
-            State::NeverStopped => "**never stopped**",
-        };
-        let session = lane.session.and_then(|at| report.sessions.get(at));
-        let id: String = session.map(|session| session.id.chars().take(8).collect()).unwrap_or_default();
-        let cells = vec![
-            [code(&id), code(session.and_then(|session| session.client.as_deref()).unwrap_or_default())]
-                .join(" ")
-                .trim_end()
-                .to_owned(),
-            name_of(Some(lane)),
-            code(lane.description.as_deref().unwrap_or_default()),
-            code(lane.outcome.as_deref().unwrap_or_default()),
-            took(lane),
-            lane.tokens.input.to_string(),
-            lane.tokens.output.to_string(),
-            lane.tokens.cache_read.to_string(),
-            lane.tokens.cache_write.to_string(),
-            lane.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.4}")),
-            files(lane, &report.project),
-            decisions.join(", "),
-            state.into(),
-        ];
-        cells.into_iter().skip(skipped).collect()
-    });
+    heading(out, "Agents", AGENT_COLUMNS.get(skipped..).unwrap_or_default());
+    rows(out, &lanes, |lane| agent_cells(lane, report).into_iter().skip(skipped).collect());
+}
+
+fn agent_cells(lane: &Lane, report: &Report) -> [String; AGENT_COLUMNS.len()] {
+    let decisions: Vec<String> = lane
+        .decisions
+        .iter()
+        .map(|(word, n)| format!("{n} {}", code(reasons::decision_in_words(word))))
+        .collect();
+    let state = match lane.state {
+        State::Main | State::Unknown => "",
+        State::Stopped => "stopped",
+        State::Running => "running",
+        State::NeverStopped => "**never stopped**",
+    };
+    let session = lane.session.and_then(|at| report.sessions.get(at));
+    let id: String = session.map(|session| session.id.chars().take(8).collect()).unwrap_or_default();
+    let client = session.and_then(|session| session.client.as_deref()).unwrap_or_default();
+    [
+        [code(&id), code(client)].join(" ").trim_end().to_owned(),
+        name_of(Some(lane)),
+        code(lane.description.as_deref().unwrap_or_default()),
+        code(lane.outcome.as_deref().unwrap_or_default()),
+        took(lane),
+        lane.tokens.input.to_string(),
+        lane.tokens.output.to_string(),
+        lane.tokens.cache_read.to_string(),
+        lane.tokens.cache_write.to_string(),
+        lane.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.4}")),
+        files(lane, &report.project),
+        decisions.join(", "),
+        state.into(),
+    ]
 }
 
 /// Further files of an agent are only counted.

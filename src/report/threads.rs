@@ -247,28 +247,7 @@ impl Summary {
             );
             self.notified.extend(fate::notified(&prompt).map(|(agent, sign)| (time, agent.to_owned(), sign)));
         }
-        let mut unread = None;
-        if entry.is("assistant") {
-            let day =
-                Timestamp::from_millisecond(time).unwrap_or_default().to_zoned(TimeZone::system()).date();
-            let place = self.file.wrapping_add(entry.line.unwrap_or_default());
-            let context = AnswerContext {
-                day,
-                branch: entry.git_branch.text().filter(|branch| !branch.is_empty()),
-                place,
-            };
-            unread = self.answers.take(entry, &context);
-            let last = if entry.is_api_error_message.is_true() {
-                LastMessage::ApiError
-            } else if entry.may_call() {
-                LastMessage::Unread
-            } else if matches!(Sign::of_answer(entry), Sign::Stopped | Sign::Answered) {
-                LastMessage::Answer
-            } else {
-                LastMessage::Announcement
-            };
-            self.says(last, time);
-        }
+        let unread = if entry.is("assistant") { self.take_answer(entry, time) } else { None };
         for BlockCall { id, name, input } in entry.calls() {
             self.says(LastMessage::Call, time);
             self.call(time, id, name, input);
@@ -277,6 +256,24 @@ impl Summary {
             self.says(LastMessage::Result, time);
             self.result(time, result, entry);
         }
+        unread
+    }
+
+    fn take_answer(&mut self, entry: &TranscriptEntry<'_>, time: i64) -> Option<&'static str> {
+        let day = Timestamp::from_millisecond(time).unwrap_or_default().to_zoned(TimeZone::system()).date();
+        let branch = entry.git_branch.text().filter(|branch| !branch.is_empty());
+        let place = self.file.wrapping_add(entry.line.unwrap_or_default());
+        let unread = self.answers.take(entry, &AnswerContext { day, branch, place });
+        let last = if entry.is_api_error_message.is_true() {
+            LastMessage::ApiError
+        } else if entry.may_call() {
+            LastMessage::Unread
+        } else if matches!(Sign::of_answer(entry), Sign::Stopped | Sign::Answered) {
+            LastMessage::Answer
+        } else {
+            LastMessage::Announcement
+        };
+        self.says(last, time);
         unread
     }
 

@@ -209,7 +209,7 @@ fn an_unknown_price_is_said_once_a_session_and_denies_nothing() {
     assert_snapshot!(user, @"conclaude: ⚠ The price of `claude-test-1` is not known, so what this session costs is not known either. Budgets of cost deny nothing in it; `report.prices` can say the price. (.conclaude.yaml:1)");
     answers(&mut lines, None, 10);
     let test = is_free(prompt(is_free(outcome.again()), "go on"));
-    // Its tokens count all the same.
+    // Its tokens count anyway.
     answers(&mut lines, None, 75);
     assert_eq!(decision(&tool(test).run()), "deny");
 }

@@ -147,7 +147,7 @@ fn mistakes_in_env_have_their_place() {
     assert!(nul.len() == 1 && nul[0].starts_with("4: invalid value for `A`"), "{nul:?}");
 }
 
-/// They went through the check of patterns: `*` and `|` are allowed in a name, and a space is no matter of globs.
+/// They went through the check of patterns: `*` and `|` are allowed in a name, and a space has nothing to do with globs.
 #[test]
 fn the_name_of_a_header_is_not_taken_for_a_pattern() {
     let headers = |name: &str| {

@@ -153,7 +153,7 @@ fn a_record_of_a_run_that_was_edited_proves_nothing_and_others_do_not_matter() {
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run: record 4 of the audit trail was changed or removed: `conclaude audit verify` says more → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
-    // The record of the call was edited: the run after it counts all the same.
+    // The record of the call was edited: the run after it counts anyway.
     let test = called();
     des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
     let text = std::fs::read_to_string(trail(&test)).unwrap();
@@ -209,7 +209,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let proof = phase(&test, "GREEN_UNIT")["evidence"].clone();
     assert!(proof["started_at"].is_string() && proof["duration_ms"].is_u64());
     test.agent_files(MARKERS).stops().run().silent();
-    // A line that was appended by hand is no proof.
+    // A line that was appended by hand does not prove anything.
     let test = Test::stop().step(&done()).config(config);
     des(&test, &["run", STEP, "COMMIT", "--", "true"]);
     let trail = test.root().join(".conclaude/audit/audit-0000000001.jsonl");

@@ -124,8 +124,7 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4
           does not cover build/nested
           covers build/nested/Cargo.lock
-      · uneditableFiles "src/gen/" in .conclaude.yaml:5 is for other agents than
-        main
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5 does not apply to main
       · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 does not cover
         build/nested, build/nested/Cargo.lock
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
@@ -196,10 +195,10 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
         src/gen/a.rs
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
-      · preventRootAdditions in .conclaude.yaml:8 does not apply to src/gen/a.rs: it is
-        not in the root
-      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
-        than Write
+      · preventRootAdditions in .conclaude.yaml:8 does not apply to src/gen/a.rs: it
+        is not in the root
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 does not apply to
+        Write
           "Bash git push --force*", "Bash git *"
       · worktreeFence is for agents in a worktree of their own
 

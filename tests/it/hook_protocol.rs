@@ -174,7 +174,7 @@ fn a_hook_that_crashes_is_reported_with_the_end_of_its_stderr_and_blocks_nothing
     assert!(missing.contains("`./guard.sh` gave no usable answer: exited with code 127"), "{missing}");
 }
 
-/// Claude Code goes by the answer, and shows nothing of the failure.
+/// For Claude Code the answer counts. It shows nothing of the failure.
 #[test]
 fn a_hook_that_fails_after_its_answer_is_reported_and_its_answer_counts() {
     let hook = |answer: &str| {
@@ -231,7 +231,7 @@ fn a_hook_that_asks_to_run_in_the_background_is_reported_and_switches_nothing_of
     }
 }
 
-/// Claude Code would have gone on without it: a timeout is no other matter.
+/// Claude Code would have gone on without it: a timeout changes nothing.
 #[test]
 fn a_hook_in_the_background_that_never_ends_is_terminated_at_its_timeout() {
     let command = json!({"run": "echo '{\"async\":true}'; sleep 60", "protocol": "hook", "timeout": 1});

@@ -154,7 +154,7 @@ fn a_config_that_exists_is_left_alone() {
         let shown = transcript(&root, &["init"]).replace(name, "[CONFIG]");
         insta::allow_duplicates! { insta::assert_snapshot!(shown, @"
         exit 1
-        conclaude: [ROOT]/[CONFIG] exists already, and is left unchanged
+        conclaude: [ROOT]/[CONFIG] already exists, and is left unchanged
           `conclaude install` registers conclaude for it
           `conclaude init --import` takes over hooks of your own, and a config of the original conclaude
           `conclaude init --force` starts again, and keeps a copy
@@ -425,8 +425,8 @@ fn a_pack_that_is_unknown_or_a_config_that_exists_is_refused_with_what_to_do() {
     let test = test.config("maxBlocks: 2\n");
     insta::assert_snapshot!(transcript(&test.root(), &["init", "--pack", "secrets"]), @"
     exit 1
-    conclaude: [ROOT]/.conclaude.yaml exists already, and is left unchanged
-      `conclaude pack add secrets` adds to it what you named
+    conclaude: [ROOT]/.conclaude.yaml already exists, and is left unchanged
+      `conclaude pack add secrets` adds the packs that you named
       `conclaude install` registers conclaude for it
       `conclaude init --import` takes over hooks of your own, and a config of the original conclaude
       `conclaude init --force` starts again, and keeps a copy

@@ -53,7 +53,7 @@ fn what_a_rule_denies_is_denied_with_the_rule_and_its_line() {
     insta::assert_snapshot!(denied(&bash(CONFIG, "git status; rm x").run()), @"move it to trash/ instead (.conclaude.yaml:6, about running `rm x`)");
 }
 
-/// Nobody else would look at the request: a check that cannot run is no reason to allow it.
+/// Nobody else would look at the request: a check that cannot run does not allow it.
 #[test]
 fn a_missing_program_still_denies_a_permission_each_time() {
     for (run, code) in [("no-such-check", 127), ("/etc/passwd", 126)] {
@@ -263,7 +263,7 @@ fn what_an_outer_layer_denies_by_default_no_inner_one_allows() {
     let is_denied = |user: &str, project: &str| denied(&ask(user, project));
     insta::assert_snapshot!(is_denied(deny, allow), @"Running `git status` is not allowed by any rule, and `permissionRequest.default` is `deny`. Do it another way, or ask the user. (.home/.config/conclaude/config.yaml:1)");
     is_denied(deny, "permissionRequest: {default: allow}");
-    // Saying the same again is no way around it.
+    // Saying the same again does not get around it.
     is_denied(deny, "permissionRequest: {default: deny, allow: ['Bash(git *)']}");
     is_denied("permissionRequest: {default: {answer: deny}}", allow);
     is_denied("permissionRequest: {deny: ['Bash(git *)']}", allow);

@@ -176,8 +176,8 @@ fn own_files_and_gates_are_not_permitted() {
     };
     let test = expect(write(".conclaude.yaml"), "deny");
     assert_snapshot!(allow(&test.root(), "1"), @"
-    conclaude: the call of record 1 cannot be permitted: conclaude's own files and s
-    ettings are protected from agents whatever is permitted: change them yourself
+    conclaude: the call of record 1 cannot be permitted: agents can never change con
+    claude's own files and settings: change them yourself
     exit 1
     ");
     expect(test, "deny");

@@ -258,7 +258,7 @@ fn a_transcript_that_cannot_be_read_is_named_with_its_size() {
     broken.prompt(None, "go").says(None, &"x".repeat(250_000));
     let path = broken.path(None);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // Root reads it all the same.
+    // Root reads it anyway.
     if std::fs::File::open(&path).is_ok() {
         return;
     }

@@ -203,7 +203,7 @@ fn the_same_failure_is_told_once() {
     assert!(told(&outcome).contains("refused reading .env"));
 }
 
-/// Without the sandbox every rule is kept by the hook, and Claude Code's permission rules refuse all the same.
+/// Without the sandbox every rule is kept by the hook, and Claude Code's permission rules refuse anyway.
 #[test]
 fn permission_rules_alone_are_explained() {
     let config = "enforce: [permissions]\npreToolUse: {unreadableFiles: [secrets/]}\n";

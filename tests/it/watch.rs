@@ -78,7 +78,7 @@ fn sessions_appear_as_they_happen() {
     drop(test);
 }
 
-/// The agent wants to stop, which is no call of a tool.
+/// The agent wants to stop, which is not a call of a tool.
 fn stops(test: Test) -> Test {
     test.without("tool_name").without("tool_use_id").without("tool_input").stops()
 }

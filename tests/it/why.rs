@@ -384,8 +384,8 @@ fn a_decision_is_shown_with_the_files_that_were_read_and_the_rules_that_did_not_
     Guards
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:2 covers Cargo.lock
       · uneditableFiles "/dist/" in .conclaude.yaml:2 does not cover Cargo.lock
-      · toolUsageValidation "Bash git push*" in .conclaude.local.yaml:1 is for other
-        tools than Write
+      · toolUsageValidation "Bash git push*" in .conclaude.local.yaml:1 does not
+        apply to Write
       · worktreeFence is for agents in a worktree of their own
 
     Commands, in this order

@@ -194,7 +194,7 @@ fn without_a_path() {
     let named = "subagentStop: {commands: {'*': [{run: 'true', shell: sh, onFailure: block}]}}\n";
     let named = Test::stop().config(named).env("PATH", "/nonexistent").run();
     assert!(named.blocked().contains("could not be started: sh in "), "{}", named.stderr);
-    // Without git the step file is judged all the same.
+    // Without git the step file is judged anyway.
     let step = Test::gated_stop(&todo()).committed().env("PATH", "/nonexistent").run();
     assert!(step.blocked().contains("SILENT_COMPLETION"));
     figure("a PATH without sh and git: 3 of 3 decisions are right");

@@ -140,7 +140,7 @@ fn by_verdicts(
 }
 
 /// An event that fails blocks nothing, and nothing is allowed by it that was refused. What rules that cannot be read may have against
-/// a permission was asked about, so that is given all the same; but not one that must be recorded and cannot be.
+/// a permission was asked about, so that is given anyway; but not one that must be recorded and cannot be.
 fn with_failures(outcomes: &[Outcome], decided: Ruling) -> Ruling {
     let is_unrecorded = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Unrecorded(_)));
     let mut result = decided.result;

@@ -1,7 +1,7 @@
 //! One client each: how its payload becomes an event, what it can do at one, and how a result becomes an answer.
 //!
 //! A dialect is a folder with tables: events, tools, the names of fields, the forms of answers. What no table can say is one of a
-//! few functions. Config, plan, guards and gates know our names alone, which are Claude Code's.
+//! few functions. Config, plan, guards and gates know only our names, which are Claude Code's.
 
 use std::fmt;
 
@@ -203,7 +203,7 @@ pub fn named(name: &str) -> Option<&'static Dialect> {
 /// The client that the user names.
 ///
 /// # Errors
-/// If there is none of that name: all names, and the one that was probably meant.
+/// If the name is unknown: all names, and the one that was probably meant.
 pub fn find(name: &str) -> Result<&'static Dialect, UnknownClient> {
     named(name).ok_or_else(|| UnknownClient { name: name.to_owned(), nearest: nearest(name, names()) })
 }
@@ -366,7 +366,7 @@ fn take_model_content(fields: &mut Fields) {
     }
 }
 
-/// A field of a payload that is a text, and not blank.
+/// A field of a payload that is text and not blank.
 fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
     fields.get(name)?.as_str().filter(|text| !text.trim().is_empty())
 }

@@ -95,7 +95,7 @@ impl Row {
     /// An event of another client, which Claude Code has not. It may come from inside a subagent.
     pub const OWN: Row = Row { in_agents: true, ..Row::UNKNOWN };
 
-    /// The same, and the client fires it for every request: it is registered for commands alone.
+    /// The same, and the client fires it for every request: it is registered only for commands.
     pub const OF_CLIENT: Row = Row { registered: RegistrationRule::WithCommands, ..Row::OWN };
 }
 

@@ -449,7 +449,7 @@ mod tests {
         assert!(!own("//usr/bin/", "/usr", "bin/env"));
         let outside = FilePattern::new("//usr/", None).unwrap();
         assert!(!outside.leaves_to_project(&self::outside("/usr/src/other/main.c")));
-        // The project's own `bin/` is no directory of the machine.
+        // The project's own `bin/` is not a directory of the machine.
         assert!(!FilePattern::new("/bin/", None).unwrap().without_root().covers(&at("bin/app")));
     }
 

@@ -179,7 +179,7 @@ pub fn ask_reason(outcomes: &[Outcome]) -> String {
 #[must_use]
 pub fn unasked(plan: &Plan, outcomes: &[Outcome]) -> String {
     let reason = question(outcomes, Audience::Claude);
-    // How the user can decide all the same is added once the record has a number.
+    // How the user can decide anyway is added once the record has a number.
     if plan.client.never_asks() {
         return reason;
     }
@@ -250,7 +250,7 @@ pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> St
         (Blocking::Stop(BlockCounter::Task(_)), _) => {
             ("this task may not be completed yet".to_owned(), "complete it again")
         }
-        // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
+        // A caller sees only the last message: "done, fixed the lint" would be all that is left of the report.
         (Blocking::Stop(BlockCounter::Agent), Some(agent)) => (
             format!("{} may not stop yet", agent_name(agent)),
             "give your complete report again: your caller sees only your last message",
@@ -266,7 +266,7 @@ pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> St
     )
 }
 
-/// Whether Gate 3 or the judge blocks. The reason of a command is that of conclaude alone.
+/// Whether Gate 3 or the judge blocks. The reason of a command is only that of conclaude.
 fn is_validation(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let is_found = |outcome: &Outcome| {
         outcome.verdict == Verdict::Block

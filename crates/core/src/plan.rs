@@ -165,13 +165,8 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     if event == EventKind::Stop {
         of_config = at_stop(facts, of_config);
     }
-    if let Some(judge) = &gates.des.judge
-        && matches!(gate, Some(Gate::Stop { .. }))
-    {
-        // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
-        // One that Gate 1 remembered was trusted then.
-        let untrusted = if at_call.is_none() { facts.origins.untrusted(&["des", "judge"]) } else { None };
-        of_config.push((Step { reason: Reason::Judge, action: Action::Judge(judge.clone()) }, untrusted));
+    if matches!(gate, Some(Gate::Stop { .. })) {
+        of_config.extend(judge(facts, &gates));
     }
     if let Some(unknown) = facts.unknown_changes
         && of_config.iter().any(|(step, _)| matches!(step.action, Action::Command(_)))
@@ -179,7 +174,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         steps.push(Step::itself(unknown.action()));
     }
     let untrusted = add_trusted(&mut steps, of_config);
-    // Also where none of them runs: Claude Code waits for a path all the same.
+    // Also where none of them runs: Claude Code waits for a path anyway.
     let has_commands = commands_in(&steps).next().is_some() || untrusted.is_some() || !unmatched.is_empty();
     if has_commands && event.blocking() == Blocking::Worktree {
         steps.push(Step::itself(Action::Worktree));
@@ -219,6 +214,15 @@ fn rules(facts: &Facts<'_>) -> Vec<Action> {
         }
         _ => Vec::new(),
     }
+}
+
+/// A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts. One that Gate 1
+/// remembered was trusted then.
+fn judge<'a>(facts: &Facts<'a>, gates: &GateConfig) -> Option<PlannedStep<'a>> {
+    let judge = gates.des.judge.clone()?;
+    let is_remembered = facts.gate.is_some_and(|gate| gate.at_call.is_some());
+    let untrusted = if is_remembered { None } else { facts.origins.untrusted(&["des", "judge"]) };
+    Some((Step { reason: Reason::Judge, action: Action::Judge(judge) }, untrusted))
 }
 
 /// What a session uses is counted at these events, and compared with its budget where something can follow from that. It comes after

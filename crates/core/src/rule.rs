@@ -87,7 +87,7 @@ impl Rule {
         switch_off(self.file.as_ref()?, self.name?)
     }
 
-    /// Where it is for somebody who reads a message: its position, what is built in, or the key whose default counts.
+    /// Where it is, for the reader of a message: its position, what is built in, or the key whose default counts.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.position(), &self.pattern) {

@@ -139,7 +139,7 @@ impl StopPayload {
         Some(agents::running(tasks).filter_map(|task| task.id).collect())
     }
 
-    /// The names of the agents that still run in the background. A shell that does is no reason to wait.
+    /// The names of the agents that still run in the background. Nothing waits for a shell that does.
     #[must_use]
     pub fn running_agents(&self) -> Vec<String> {
         let tasks = agents::running(self.background_tasks.as_deref().unwrap_or_default());

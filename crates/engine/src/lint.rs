@@ -59,7 +59,7 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     found
 }
 
-/// What is no mistake, but may not be what was meant.
+/// What is not a mistake, but may not be what was meant.
 pub fn notes(loaded: &LoadedConfig) -> Vec<Remark> {
     shadowed::no_fallback(&loaded.config).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! How long a hook may take without commands: a config, a step file, a slow git or a lock that somebody holds must not hold a
+//! How long a hook may take without commands: a config, a step file, a slow git or a held lock must not hold a
 //! session up. The hook makes a budget when the payload is there and passes it to whatever may wait or stop early.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
 //! Log lines for debugging: buffered until the answer is known, since the stderr of an exit 1 or 2 is shown to
-//! users and models and must contain the reason alone.
+//! users and models and must contain only the reason.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -130,7 +130,7 @@ mod tests {
             let (name, kind) = HEADERS[header];
             let before = before.replace("*** ", "");
             let text = format!("{prefix}{START}\n{before}{indent}{name} {path}\n{after}");
-            // A name that is cut off is none.
+            // A name that is cut off does not count.
             let is_cut = |text: &str| text.lines().any(header_is_bare);
             if let Some(files) = files(&text) {
                 let access = if kind == Header::Delete { Access::Delete } else { Access::Write };

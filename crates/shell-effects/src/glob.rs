@@ -100,7 +100,7 @@ impl Glob {
         self.0.head == self.0.pattern.len()
     }
 
-    /// The same without the limit on length, for a text that is compared alone, such as a shell command.
+    /// The same without the limit on length, for a text that is compared by itself, such as a shell command.
     #[must_use]
     pub fn matches_long(&self, text: &str) -> bool {
         if self.is_literal() {

@@ -1,4 +1,4 @@
-//! What a shell command reads, writes, deletes and runs, from its text alone.
+//! What a shell command reads, writes, deletes and runs, from nothing but its text.
 //!
 //! A command is parsed as bash would parse it ([`MAX_BYTES`] and [`MAX_DEPTH`] are the limits), followed in the order in which it
 //! would run, and each program in it is looked up in one table of programs. Nothing is executed and nothing is looked up on the
@@ -96,7 +96,7 @@ pub struct SimpleCommand {
     pub text: String,
     /// Whether it is known which program it is.
     pub is_known: bool,
-    /// The variables that are set for it alone, as `NAME=value`.
+    /// The variables that are set only for it, as `NAME=value`.
     pub assigned: Vec<String>,
     /// The variables that programs are given here, also by `export`, `env` and `sudo`, as `NAME=value`.
     pub environment: Rc<Vec<String>>,

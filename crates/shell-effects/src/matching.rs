@@ -141,7 +141,7 @@ impl PlainCommand<'_> {
         })
     }
 
-    /// How it is shown in a pipeline: what runs the output of others is only named.
+    /// How it is shown in a pipeline: a program that runs the output of another is only named.
     pub fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
         match (self.command.unknown_code.is_some(), self.command.is_known) {

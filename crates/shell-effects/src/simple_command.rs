@@ -57,7 +57,7 @@ impl SimpleCommand {
         }
     }
 
-    /// Whether it is called by its name alone, as a part of the shell is.
+    /// Whether it is called only by its name, as a part of the shell is.
     fn is_builtin(&self) -> bool {
         self.words.first().is_some_and(|word| !word.contains('/'))
     }

@@ -148,7 +148,7 @@ struct Loader<'a> {
     /// All paths that are extended.
     named: Vec<PathBuf>,
     files: usize,
-    /// Files of others are read only if the user agreed to them.
+    /// Files of other users are read only if the user agreed to them.
     asks_trust: bool,
 }
 
@@ -243,7 +243,7 @@ impl<'a> Loader<'a> {
         self.parts.push(part);
     }
 
-    /// Files that a broken file extends are part of the config all the same, and protected as such.
+    /// Files that a broken file extends are part of the config anyway, and protected as such.
     fn name_extended(&mut self, by: &Path, text: &str) {
         let Ok(tree) = yaml::read(text) else { return };
         let names = (0..MAX_FILES).map_while(|index| tree.entry("extends", index));

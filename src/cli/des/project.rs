@@ -167,7 +167,7 @@ impl DesProject {
         self.record_run(path, phase, change, None)
     }
 
-    /// The same, with the end of what a failed command printed. That is for the trail alone.
+    /// The same, with the end of what a failed command printed. That is only for the trail.
     pub(super) fn record_run(
         &self,
         path: &Path,

@@ -292,7 +292,7 @@ impl CheckedClient<'_> {
         checks
     }
 
-    /// Entries that the user has not reviewed, where nothing proves that they run all the same.
+    /// Entries that the user has not reviewed, where nothing proves that they run anyway.
     fn unreviewed(&self, file: &ScopeSettings, trust: &TrustFile, kept: &str) -> Option<Check> {
         let text = files::read_text(&file.path, MAX_BYTES).ok()?;
         let paths = real(&file.path);

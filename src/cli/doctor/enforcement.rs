@@ -76,7 +76,7 @@ fn incomplete(rule: &RuleEnforcement) -> Check {
     Check::warning(ABOUT, text, "protect their directory instead, or rename them")
 }
 
-/// What somebody else has removed from the settings or changed there.
+/// What somebody removed from the settings or changed there.
 fn taken_out(installation: &Installation, compiled: &CompiledRules) -> Vec<Check> {
     let settings = match EnforcedSettings::read(&installation.project) {
         Ok(settings) => settings,

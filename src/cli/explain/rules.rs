@@ -62,7 +62,7 @@ pub(super) fn deciding_guards(
     Ok(is_built_in || is_any || is_settled)
 }
 
-/// The questions that are left to the sandbox, or why they are asked all the same. Returns whether there are any.
+/// The questions that are left to the sandbox, or why they are asked anyway. Returns whether there are any.
 fn unasked(out: &mut Out<'_>, guarded: &GuardReport) -> io::Result<bool> {
     for finding in &guarded.settled {
         let what = format!("{} {SETTLED}", finding.reason);
@@ -126,7 +126,7 @@ fn consider<'a>(
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    // The same rule in an outer layer decides first, and that is no news.
+    // The same rule in an outer layer decides first, and that is expected.
     let itself = format!("cannot relax `{}`", rule.pattern.as_deref().unwrap_or_default());
     let is_news = |one: &&Comparison| one.rule == *rule && is_shown(one) && !one.why.contains(&itself);
     let compared: Vec<&Comparison> = guarded.compared.iter().filter(is_news).collect();

@@ -12,7 +12,7 @@ use conclaude_engine::install::starter::{Audience, Choices, PACKS};
 const BOLD: Paint = Paint(Style::new().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());
 
-/// Whether there is somebody who answers.
+/// Whether a user is there to answer.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && Out::is_terminal()
 }
@@ -126,7 +126,7 @@ impl Dialogue<'_, '_> {
         writeln!(self.out, "{FAINT}{hint}{FAINT:#}")
     }
 
-    /// One line of the user, in lower case. The end of the input is no answer.
+    /// One line of the user, in lower case. At the end of the input there is no answer.
     fn line(&mut self, prompt: &str) -> anyhow::Result<String> {
         write!(self.out, "{FAINT}{prompt}{FAINT:#} > ")?;
         self.out.flush()?;

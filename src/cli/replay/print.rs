@@ -203,7 +203,7 @@ fn rules(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A pack is for many projects: that most of its rules match nothing in one of them is no news.
+/// A pack is for many projects: that most of its rules match nothing in one of them is expected.
 fn unmatched(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let is_of_pack = |rule: &&Rule| rule.file.as_deref().is_some_and(|file| file.starts_with("pack:"));
     let own: Vec<&Rule> = never_matched(replayed).into_iter().filter(|rule| !is_of_pack(rule)).collect();

@@ -51,7 +51,7 @@ pub(super) struct ActualAnswer {
     pub(super) shown: String,
     /// Results for commands that do not run.
     pub(super) unused: Vec<String>,
-    /// Commands that do not run for want of changed files, and why.
+    /// Commands that do not run because no file has changed, and why.
     pub(super) without_files: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ pub(crate) const PHASES: [&str; 14] = conclaude_checks::des::phases::TDD_14;
 /// The markers of a prompt for `steps/01-01.json`.
 pub(crate) const MARKERS: &str = "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n<!-- DES-AGENT: coder -->\n<!-- DES-COMMAND: /nw:execute -->\n<!-- DES-PROJECT-ID: greeting -->\n\nDo step 01-01.";
 
-/// The codes of the findings in a message that are no mere warnings, in order.
+/// The codes of the findings in a message that are more than warnings, in order.
 pub(crate) fn codes(message: &str) -> Vec<&str> {
     let findings = message.lines().filter_map(|line| line.strip_prefix("✗ "));
     findings.filter_map(|finding| finding.split([' ', ':']).next()).collect()

@@ -11,13 +11,12 @@ fn an_untrusted_config_shows_what_would_not_run() {
     exit 0
     ----- stdout
     SubagentStop of the agent coder → allowed
-      ⚠ none of it runs: [ROOT]/.conclaude.yaml is not
-        trusted
+      ⚠ none of it runs: [ROOT]/.conclaude.yaml is not trusted
 
     Config
       project  .conclaude.yaml
-               ⚠ none of it runs: [ROOT]/.conclaude.yaml is
-                 not trusted
+               ⚠ none of it runs: [ROOT]/.conclaude.yaml is not
+                 trusted
 
     Gates
       none applies: no prompt with DES markers is known for this agent (a real
@@ -118,17 +117,17 @@ fn layers_are_listed_and_named() {
 
     Guards
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers Cargo.lock
-      · uneditableFiles "src/gen/" in .conclaude.yaml:5 is for other agents than
-        main
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5 does not apply to main
       · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 does not cover
         Cargo.lock
       ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 covers Cargo.lock, but
         cannot free it from `*.lock` of an outer layer
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
-      · preventRootAdditions in .conclaude.yaml:8 does not apply to Cargo.lock: it exists
-      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
-        than Write
+      · preventRootAdditions in .conclaude.yaml:8 does not apply to Cargo.lock: it
+        exists
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 does not apply to
+        Write
           "Bash git push --force*", "Bash git *"
       · worktreeFence is for agents in a worktree of their own
 

@@ -33,8 +33,8 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
         read
       · preventRootAdditions in .conclaude.yaml:8 is not compared: no file is
         written
-      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
-        than Agent
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 does not apply to
+        Agent
           "Bash git push --force*", "Bash git *"
       · worktreeFence is not compared: no file is written
 

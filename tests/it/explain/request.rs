@@ -110,8 +110,8 @@ fn an_unknown_tool_or_agent_gets_a_suggestion() {
         read
       · preventRootAdditions in .conclaude.yaml:8 is not compared: no file is
         written
-      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
-        than Wriet
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 does not apply to
+        Wriet
           "Bash git push --force*", "Bash git *"
       · worktreeFence is not compared: no file is written
 

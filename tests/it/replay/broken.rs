@@ -65,7 +65,7 @@ fn broken_lines_of_transcripts_are_counted_and_reported() {
     rules that matched
           1 denied  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
-    warning: an event could not be judged: the input of a call of Bash is no object
+    warning: an event could not be judged: the input of a call of Bash is not an object
     note: looked up on today's disk: links, directories and globs of shell commands
     left out: 5 lines not read (session-1.jsonl:8: over 32 MB, skipped; 4 other kinds); 1 event that could not be judged; 1 line of subagents in a main transcript (--json says why)
     "#);

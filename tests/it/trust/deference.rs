@@ -10,7 +10,7 @@ fn the_users_registration_defers_to_that_of_the_project() {
     run_in(&root, &["install", "--local"]);
     let test = test.run().silent().again();
     assert!(!root.join(".conclaude/outbox").exists(), "the project's registration says what there is to say");
-    // One that does not reach as far is no reason to defer.
+    // One that does not reach as far does not make it defer.
     let settings = root.join(".claude/settings.local.json");
     let text = std::fs::read_to_string(&settings).unwrap();
     std::fs::write(&settings, text.replace("conclaude SubagentStop", "other SubagentStop")).unwrap();

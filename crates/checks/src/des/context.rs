@@ -168,7 +168,7 @@ impl TranscriptPaths {
         paths.of_call(self.call_id.as_deref())
     }
 
-    /// Whether there is one transcript alone.
+    /// Whether there is only one transcript.
     #[must_use]
     pub fn is_single(&self) -> bool {
         self.own.as_ref() == Some(&self.main)

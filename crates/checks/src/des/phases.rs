@@ -112,7 +112,7 @@ pub fn configured_command(evidence: &Value) -> Option<&str> {
     evidence.get("command")?.as_str()
 }
 
-/// Whether a recorded proof is of a command that was expected to fail. That is no proof of a phase which must pass.
+/// Whether a recorded proof is of a command that was expected to fail. That does not prove a phase which must pass.
 #[must_use]
 pub fn is_expected_to_fail(evidence: &Value) -> bool {
     evidence.get("expected").and_then(Value::as_str) == Some("fail")

@@ -79,7 +79,7 @@ impl AllowedFiles {
 pub struct Scope(Vec<AllowedFiles>);
 
 impl Scope {
-    /// From lists of patterns; an empty one is no limit.
+    /// From lists of patterns; an empty one sets no limit.
     ///
     /// # Errors
     /// Says which pattern is broken.

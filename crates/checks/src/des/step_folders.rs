@@ -14,7 +14,7 @@ pub struct StepFolders<'a> {
 }
 
 impl<'a> StepFolders<'a> {
-    /// The root alone.
+    /// Only the root.
     #[must_use]
     pub fn at(root: &'a Path) -> StepFolders<'a> {
         StepFolders { root, cwd: root }

@@ -243,10 +243,8 @@ impl<'a> Compiler<'a> {
             is_at_any_depth,
             links: matched_links,
         } = spelling;
-        if !enforcers.permissions {
-            permissions.clear();
-        }
         let denied = if !enforcers.permissions {
+            permissions.clear();
             None
         } else if permissions.is_empty() {
             no_permission
@@ -267,15 +265,7 @@ impl<'a> Compiler<'a> {
         }
         if is_expanded {
             why.push(matches.summary());
-            for path in &matches.paths {
-                let spelled = self.request.paths.spell(path);
-                if !self.compiled.listed.iter().any(|known| known.spelled == spelled) {
-                    let file =
-                        ListedFile { path: path.clone(), spelled: spelled.clone(), rule: rule.clone() };
-                    self.compiled.listed.push(file);
-                }
-                sandbox.push(spelled);
-            }
+            sandbox.extend(self.listed(&rule, matches));
         }
         why.extend(absent.iter().map(|path| format!("{path} does not exist now")));
         let links = self.links(&sandbox, &matched_links);
@@ -292,6 +282,20 @@ impl<'a> Compiler<'a> {
         };
         let why = why.join("; ");
         RulePlan { rule, class, why, sandbox, permissions, unlisted, links, is_for_project: is_at_any_depth }
+    }
+
+    /// Lists the files that a pattern matches, each once, and returns how they are written.
+    fn listed(&mut self, rule: &Rule, matches: &Matches) -> Vec<String> {
+        let mut entries = Vec::new();
+        for path in &matches.paths {
+            let spelled = self.request.paths.spell(path);
+            if !self.compiled.listed.iter().any(|known| known.spelled == spelled) {
+                let file = ListedFile { path: path.clone(), spelled: spelled.clone(), rule: rule.clone() };
+                self.compiled.listed.push(file);
+            }
+            entries.push(spelled);
+        }
+        entries
     }
 
     /// The links in the project on entries that are paths, and on what patterns match. Nothing outside of it is writable, so links
@@ -319,7 +323,7 @@ impl<'a> Compiler<'a> {
         links
     }
 
-    /// An exception frees files that exist now: of those that it would free later nothing is known.
+    /// An exception frees files that exist now: those that it would free later are not known.
     fn exception(&mut self, exception: &FileRule, freed: &Matches, writes: bool) -> RulePlan {
         let rule = exception.origin.rule(&exception.written);
         if !self.request.enforcers.sandbox {
@@ -345,7 +349,7 @@ impl<'a> Compiler<'a> {
         RulePlan { class: EnforcementClass::ExistingFiles, ..RulePlan::hook_only(rule, why) }
     }
 
-    /// Rules that are not about files alone.
+    /// Rules that are not only about files.
     fn others(&mut self) {
         for rule in self.request.rules.all() {
             let why = match rule.key.rsplit('.').next().unwrap_or_default() {

@@ -306,7 +306,7 @@ impl<'a> CompiledFileRules<'a> {
         let files: BTreeSet<String> =
             absolute.filter_map(|part| part.files_of_machine(*machine)).flatten().collect();
         let is_outside = |path: &String| !Path::new(path).starts_with(paths.root);
-        // What does not exist is no link that is left out.
+        // What does not exist is not counted as a link that is left out.
         let exists = |path: &String| {
             let (folder, name) = path.rsplit_once('/').unwrap_or_default();
             machine.names_in(if folder.is_empty() { "/" } else { folder }).iter().any(|one| one == name)

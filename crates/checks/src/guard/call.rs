@@ -105,7 +105,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownUse {
     pub part: UnknownPart,
-    /// The protected files that are named all the same.
+    /// The protected files that are named anyway.
     pub named: Vec<Location>,
 }
 

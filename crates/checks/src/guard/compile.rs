@@ -197,7 +197,7 @@ fn sql_pattern(pattern: &CommandGlob) -> Result<CommandPattern, GlobError> {
     CommandPattern::new(pattern.glob().clone(), false).ignoring_case()
 }
 
-/// The command pattern of a rule. A rule with options alone is about any command that has one of them.
+/// The command pattern of a rule. A rule that has only options is about any command that has one of them.
 fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
     let mut is_prefix = config.match_mode == Some(CommandMatch::Prefix);
     let options = config.options.clone().filter(|options| !options.as_slice().is_empty());

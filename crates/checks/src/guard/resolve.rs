@@ -173,7 +173,7 @@ impl Ground<'_> {
         self.has_temporary(|folder| path.starts_with(folder) && !root.starts_with(folder))
     }
 
-    /// Whether a file is in a directory for temporary files. The project is none, wherever it is, and devices are none.
+    /// Whether a file is in a directory for temporary files. The project is not one, wherever it is, and devices are not.
     pub fn is_discardable(&self, path: &Path) -> bool {
         let root = self.links.real_path(self.root);
         let is_kept = path.starts_with("/dev") && !path.starts_with("/dev/shm") || root.starts_with(path);
@@ -295,19 +295,37 @@ impl Ground<'_> {
             Directory::Never => return Ok(Vec::new()),
             Directory::Unknown => None,
         };
+        let mut touches = self.of_target(access, &effect.target, base.as_deref())?;
+        // An update does not create the file.
+        touches.retain(|touch| touch.access != Access::Update || touch.exists);
+        if formats {
+            touches.retain(|touch| !touch.is_directory());
+            // A missing file is a pattern in quotes: a formatter creates no files.
+            touches.iter_mut().for_each(|touch| touch.exists = true);
+        }
+        Ok(touches)
+    }
+
+    /// The files of a target, in a directory that may not be known.
+    fn of_target(
+        &self,
+        access: Access,
+        target: &Target,
+        base: Option<&Path>,
+    ) -> Result<Vec<Touch>, Uncertainty> {
         let in_unknown_directory = base.is_none();
-        let unknown = |written: &str| Uncertainty::Path {
+        let uncertain = |written: &str, among: Option<(PathBuf, String)>| Uncertainty::Path {
             access,
             written: written.to_owned(),
-            among: None,
+            among,
             in_unknown_directory,
         };
-        let at = |written: &str| match (&base, Path::new(written).is_absolute()) {
+        let at = |written: &str| match (base, Path::new(written).is_absolute()) {
             (Some(base), _) => Ok(base.join(written)),
             (None, true) => Ok(PathBuf::from(written)),
-            (None, false) => Err(unknown(written)),
+            (None, false) => Err(uncertain(written, None)),
         };
-        let mut touches = match &effect.target {
+        Ok(match target {
             Target::Path(path) => vec![self.touch_at(access, &at(path)?)],
             Target::Tree(path) => vec![self.touch_at(access, &at(path)?).with_contents()],
             Target::Into { directory, name } => {
@@ -321,32 +339,18 @@ impl Ground<'_> {
                     Some(paths) => paths,
                     // A search through all files is allowed. The pattern itself is still compared.
                     None if access == Access::Read && pattern.contains("**/") => vec![at(pattern)?],
-                    None => return Err(unknown(pattern)),
+                    None => return Err(uncertain(pattern, None)),
                 };
                 let touches = paths.iter().map(|path| self.touch_at(access, path));
-                let is_whole = matches!(effect.target, Target::Trees(_));
+                let is_whole = matches!(target, Target::Trees(_));
                 touches.map(|touch| if is_whole { touch.with_contents() } else { touch }).collect()
             }
             Target::Among { written, pattern } => {
-                let among = at("").ok().map(|base| (base, pattern.clone()));
-                return Err(Uncertainty::Path {
-                    access,
-                    written: written.clone(),
-                    among,
-                    in_unknown_directory,
-                });
+                return Err(uncertain(written, at("").ok().map(|base| (base, pattern.clone()))));
             }
-            Target::WorkTree => return Ok(Vec::new()),
-            Target::Unknown(written) => return Err(unknown(written)),
-        };
-        // An update does not create the file.
-        touches.retain(|touch| touch.access != Access::Update || touch.exists);
-        if formats {
-            touches.retain(|touch| !touch.is_directory());
-            // A missing file is a pattern in quotes: a formatter creates no files.
-            touches.iter_mut().for_each(|touch| touch.exists = true);
-        }
-        Ok(touches)
+            Target::WorkTree => Vec::new(),
+            Target::Unknown(written) => return Err(uncertain(written, None)),
+        })
     }
 }
 

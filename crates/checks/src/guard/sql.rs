@@ -3,7 +3,7 @@
 
 use shell_effects::SimpleCommand;
 
-/// The statements of a command; none if it is no client of a database.
+/// The statements of a command; none if it is not a client of a database.
 pub(super) fn statements(command: &SimpleCommand) -> Vec<String> {
     let Some(sql) = command.sql() else { return Vec::new() };
     let mut found = Vec::new();

@@ -45,7 +45,7 @@ pub(super) type Touches<'a> = BTreeMap<Option<usize>, Vec<&'a Touch>>;
 
 pub(super) fn touches(effects: &Effects) -> Touches<'_> {
     let mut touches: Touches<'_> = BTreeMap::new();
-    // A checkout is no file.
+    // A checkout is not a file.
     for touch in effects.touches.iter().filter(|touch| touch.access != Access::Checkout) {
         touches.entry(touch.command).or_default().push(touch);
     }

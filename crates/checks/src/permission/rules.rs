@@ -247,41 +247,13 @@ impl PermissionRule {
             InputPattern::Any => format!("does not apply to {tool}"),
             InputPattern::Command(_) if self.is_denial() => match &examined.script {
                 Some((_, text)) => format!("does not match `{}`, nor a command in it", short(text)),
-                None => "does not match: there is no command".into(),
+                None => NO_COMMAND.into(),
             },
-            InputPattern::Command(pattern) => {
-                let script = examined.script.as_ref().map(|(script, _)| script);
-                let why = script.and_then(|script| {
-                    command::allowed(&[pattern], script, examined.request.ground.budget).err()
-                });
-                match why {
-                    Some(Refusal::NoRule(command)) => {
-                        format!("does not allow it alone: it does not match `{command}`")
-                    }
-                    Some(why) => format!("does not allow it alone: {why}"),
-                    None => "does not match: there is no command".into(),
-                }
-            }
+            InputPattern::Command(pattern) => why_not_allowed(pattern, examined),
             InputPattern::File { .. } if !self.is_denial() && examined.script.is_some() => {
                 format!("is for tools of files, and not for what {tool} does to them")
             }
-            InputPattern::File { writes, .. } => {
-                let is_meant = |touch: &&Touch| examined.script.is_none() || is_about(touch.access, *writes);
-                let names: Vec<String> = examined
-                    .effects
-                    .touches
-                    .iter()
-                    .filter(is_meant)
-                    .map(|touch| clean_line(touch.shown()))
-                    .collect();
-                match names.as_slice() {
-                    [] => format!(
-                        "does not match: no file is known to be {}",
-                        if *writes { "written" } else { "read" }
-                    ),
-                    names => format!("does not cover {}", names.join(", ")),
-                }
-            }
+            InputPattern::File { writes, .. } => why_no_file(*writes, examined),
             InputPattern::Domain(_) => match tools::host_of(request.input) {
                 Some(host) => format!("does not match {host}"),
                 None => "does not match: its URL has no host that is known".into(),
@@ -348,6 +320,30 @@ impl PermissionRule {
         matches!(self.compared, InputPattern::Domain(_))
             && self.agents.include(request.agent)
             && request.is_named_by(&self.tool)
+    }
+}
+
+const NO_COMMAND: &str = "does not match: there is no command";
+
+/// Why a rule alone does not allow a shell command.
+fn why_not_allowed(pattern: &CommandPattern, examined: &ExaminedRequest<'_>) -> String {
+    let Some((script, _)) = &examined.script else { return NO_COMMAND.into() };
+    match command::allowed(&[pattern], script, examined.request.ground.budget) {
+        Ok(_) => NO_COMMAND.into(),
+        Err(Refusal::NoRule(command)) => format!("does not allow it alone: it does not match `{command}`"),
+        Err(why) => format!("does not allow it alone: {why}"),
+    }
+}
+
+/// Why a pattern of files matches none that the call reads, or writes.
+fn why_no_file(writes: bool, examined: &ExaminedRequest<'_>) -> String {
+    let is_meant = |touch: &&Touch| examined.script.is_none() || is_about(touch.access, writes);
+    let touches = examined.effects.touches.iter().filter(is_meant);
+    let names: Vec<String> = touches.map(|touch| clean_line(touch.shown())).collect();
+    if names.is_empty() {
+        format!("does not match: no file is known to be {}", if writes { "written" } else { "read" })
+    } else {
+        format!("does not cover {}", names.join(", "))
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn observe(text: &str, mode: Mode) -> anyhow::Result<Observation> {
     command.env_clear().envs(kept).envs([("HOME", HOME), ("PATH", PATH), ("LANG", "C.UTF-8")]);
     command.current_dir(ROOT).uid(NOBODY).gid(NOBODY).process_group(0);
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-    // A text with a NUL is none that a tool could run.
+    // No tool could run a text with a NUL.
     let Ok(mut child) = command.spawn() else { return Ok(Observation::default()) };
     let start = Instant::now();
     let mut wait = Duration::from_micros(300);

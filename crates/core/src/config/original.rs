@@ -254,7 +254,7 @@ fn worktree_command(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     }
     let Some((key, value)) = fields.first() else { return };
     let (key, span) = (at(key.span, "commands".into()), value.span);
-    // `command: null` is no command.
+    // `command: null` is not a command.
     if !matches!(value.value, Node::Null) {
         entries.push((key, at(span, Node::List(vec![at(span, Node::Map(fields))]))));
     }

@@ -12,7 +12,7 @@ pub enum Decision {
     Allow,
     /// The tool is used without asking the user; why, if that is to be said.
     Permit(Option<String>),
-    /// The agent goes on with this text, which is no error.
+    /// The agent goes on with this text, which is not an error.
     GoOn(String),
     /// The agent may not stop, for this reason.
     Block(String),
@@ -81,7 +81,7 @@ impl HookResult {
     }
 
     /// Whether it is answered with exit 1. Where another client would read a failure as a denial, or where the answer holds what
-    /// the client takes with exit 0 alone, the error is only shown.
+    /// the client takes only with exit 0, the error is only shown.
     #[must_use]
     pub fn fails(&self, event: EventKind) -> bool {
         let is_given = self.context.is_some()

@@ -15,7 +15,7 @@ pub struct Answer {
     pub exit: Exit,
     /// Empty, or exactly one JSON object. Where Claude Code takes all of it as text, it may be that text.
     pub stdout: String,
-    /// Log lines, or the reason alone.
+    /// Log lines, or only the reason.
     pub stderr: String,
 }
 

@@ -45,7 +45,7 @@ pub fn is_foreign(line: &Value) -> bool {
     (has_object("payload") || has_object("data")) && !has("sessionId") && !has("uuid") && !has("message")
 }
 
-/// The task of a subagent in a line of Codex's transcript. OpenAI's service may have encrypted it: then it is no prompt that
+/// The task of a subagent in a line of Codex's transcript. OpenAI's service may have encrypted it: then it is not a prompt that
 /// anybody could read.
 pub fn task(line: &Value) -> Option<String> {
     let payload = line.get("payload")?;

@@ -13,7 +13,7 @@ use crate::types::{Event, PayloadError};
 const TEXTS: [&str; 7] =
     ["session_id", "transcript_path", "cwd", "agent_id", "agent_type", "agent_transcript_path", "tool_name"];
 
-/// A payload is complete with an event and a session: what else is missing is no error.
+/// A payload is complete with an event and a session: what else is missing is not an error.
 pub(super) fn event(
     client: &'static Dialect,
     call: &HookCall,

@@ -229,7 +229,7 @@ fn known() -> BTreeSet<String> {
     own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()
 }
 
-/// The kernel takes no value with a NUL and none above 128 KiB; a command must start all the same.
+/// The kernel takes no value with a NUL and none above 128 KiB; a command must start anyway.
 const MAX_VALUE: usize = 32 << 10;
 
 pub(super) fn fit(name: &str, value: String) -> (Option<String>, Option<String>) {

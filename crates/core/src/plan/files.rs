@@ -10,7 +10,7 @@ use crate::file_pattern::{FilePattern, Location};
 /// How much of a list goes into one script: the kernel takes no argument above 128 KiB, and a script may name the list twice.
 const MAX_LIST: usize = 30 << 10;
 
-/// The changed files that concern a command, relative to its folder. None where it does not run, for want of any.
+/// The changed files that concern a command, relative to its folder. None where it does not run, because there are none.
 #[expect(clippy::option_option, reason = "a command that does not run is not one without files")]
 pub(super) fn concerned(changed: &[Location], config: &CommandConfig) -> Option<Option<Vec<String>>> {
     let Some(patterns) = &config.files else { return Some(None) };

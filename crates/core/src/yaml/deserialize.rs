@@ -140,7 +140,7 @@ impl<'de> Deserializer<'de> for &'de Spanned<Node> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// From a mapping alone: the visitors of derived structs would take a list, too.
+    /// Only from a mapping: the visitors of derived structs would take a list, too.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,

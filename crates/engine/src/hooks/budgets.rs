@@ -193,7 +193,7 @@ impl BudgetCounter<'_> {
             && guard::only_records(command, files::home().as_deref(), cwd, &self.context.budget)
     }
 
-    /// Compares what is used with all amounts. What is refused is said alone: the rest is told at the next event.
+    /// Compares what is used with all amounts. A refusal is reported alone: the rest is reported at the next event.
     fn compare(&mut self, moment: Moment, so_far: &[Outcome]) -> Vec<Outcome> {
         let is_asked = so_far.iter().any(|outcome| outcome.verdict == Verdict::Ask);
         let meters = self.meters();

@@ -195,38 +195,20 @@ fn compare(
     let fenced = fenced_worktree(tool, root);
     let other = if work == root && fenced.is_none() { git::root_in_worktree(root, cwd) } else { None };
     let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
-    let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
-        // Most calls read, and most projects have nothing against that.
-        ToolUse::File { access: Access::Read, .. }
-            if !watch.shows_all() && !rules.concern_reading(agent) && unusable.is_empty() =>
-        {
-            return (Effects::default(), Vec::new());
-        }
-        ToolUse::File { access, path } => {
-            let touch = ground.touch(access, path);
-            let exists = touch.exists || tools::replaces_text(&tool.tool_input);
-            (Effects::of(Touch { exists, ..touch }), None)
-        }
-        ToolUse::Patch(patch) => (ground.of_patch(patch), None),
-        ToolUse::Shell(command) => {
-            let mut script = guard::read_shell(command, home.as_deref(), cwd, budget);
-            if scene.site.client.types_unseen {
-                let waiting = script.waiting();
-                script.doubts.extend(waiting);
-            }
-            (ground.of_script(script), Some(command))
-        }
-        ToolUse::PowerShell(command) => {
-            (ground.of_script(shell_effects::read_powershell(command)), Some(command))
-        }
-        ToolUse::Other => (of_other(tool), None),
+    let tool_use = tools::what(&tool.tool_name, &tool.tool_input);
+    // Most calls read, and most projects have nothing against that.
+    if matches!(tool_use, ToolUse::File { access: Access::Read, .. })
+        && !watch.shows_all()
+        && !rules.concern_reading(agent)
+        && unusable.is_empty()
+    {
+        return (Effects::default(), Vec::new());
+    }
+    let command = match tool_use {
+        ToolUse::Shell(command) | ToolUse::PowerShell(command) => Some(command),
+        _ => None,
     };
-    let searched = tools::searched(&tool.tool_name, &tool.tool_input);
-    effects.touches.extend(searched.iter().map(|file| ground.touch(Access::Read, file)));
-    let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
-    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, file)));
-    let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
-    effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
+    let effects = effects_of(tool, tool_use, &ground, scene.site.client.types_unseen);
     let call = ToolCall {
         ground,
         tool: &tool.tool_name,
@@ -246,6 +228,40 @@ fn compare(
         findings.extend(unread(scene, &effects));
     }
     (effects, findings)
+}
+
+/// What a tool call does to files.
+fn effects_of(
+    tool: &PreToolUsePayload,
+    tool_use: ToolUse<'_>,
+    ground: &Ground<'_>,
+    types_unseen: bool,
+) -> Effects {
+    let mut effects = match tool_use {
+        ToolUse::File { access, path } => {
+            let touch = ground.touch(access, path);
+            let exists = touch.exists || tools::replaces_text(&tool.tool_input);
+            Effects::of(Touch { exists, ..touch })
+        }
+        ToolUse::Patch(patch) => ground.of_patch(patch),
+        ToolUse::Shell(command) => {
+            let mut script = guard::read_shell(command, ground.home, ground.cwd, ground.budget);
+            if types_unseen {
+                let waiting = script.waiting();
+                script.doubts.extend(waiting);
+            }
+            ground.of_script(script)
+        }
+        ToolUse::PowerShell(command) => ground.of_script(shell_effects::read_powershell(command)),
+        ToolUse::Other => of_other(tool),
+    };
+    let searched = tools::searched(&tool.tool_name, &tool.tool_input);
+    effects.touches.extend(searched.iter().map(|file| ground.touch(Access::Read, file)));
+    let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
+    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, file)));
+    let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
+    effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
+    effects
 }
 
 /// The worktree that a call must not write outside of: for a subagent any folder of `.claude/worktrees`, whatever git knows of it.

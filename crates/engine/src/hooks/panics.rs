@@ -67,7 +67,7 @@ pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
 }
 
 /// Whether a gate that can still block may apply, as far as the bare payload tells: until it is known, a panic must not open it.
-/// A stop is blocked the first time alone.
+/// A stop is blocked only the first time.
 fn gate_may_apply(event: EventKind) -> bool {
     let payload = STATE.payload.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
     let payload = String::from_utf8_lossy(&payload);

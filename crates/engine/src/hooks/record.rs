@@ -176,7 +176,7 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
 }
 
 /// Whether guards ask at the request for a permission. They did so at the use of the tool, which is why Claude Code asks: one question
-/// is one record. A rule for permissions that cannot be used asks here alone.
+/// is one record. A rule for permissions that cannot be used asks only here.
 fn is_asked_again(plan: &Plan, decision: &str, outcomes: &[Outcome]) -> bool {
     let is_first = |outcome: &Outcome| {
         let rule = outcome.as_finding().and_then(|finding| finding.rule.as_deref());
@@ -362,7 +362,7 @@ fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
 /// What makes Claude go on.
 const INFINITE: [&str; 2] = ["stop", "infinite"];
 
-/// Commands whose `files` cover nothing that changed. They alone are no reason for a record, or each event would have one.
+/// Commands whose `files` cover nothing that changed. They alone do not cause a record, or each event would have one.
 fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
     let files = skipped_commands::of_section(plan, context, |why| why == SkipReason::Files);
     files

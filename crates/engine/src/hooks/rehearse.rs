@@ -140,7 +140,7 @@ struct CheckResults {
     config_error: OnceCell<Vec<Outcome>>,
 }
 
-/// The world of a rehearsal: checks look at the disk as in a hook, commands end as somebody says, and nothing is run or written.
+/// The world of a rehearsal: checks look at the disk as in a hook, commands end as the caller says, and nothing is run or written.
 struct RehearsedWorld<'a, F> {
     context: &'a Context<'static>,
     results: &'a CheckResults,

@@ -16,6 +16,7 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::{Evidence, Outcome, Verdict};
 use conclaude_core::plan::{Gate, Plan, StateChange};
 use conclaude_core::types::{HookPayload, PreToolUsePayload};
+use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
 
@@ -158,25 +159,7 @@ struct AdmittedCall<'a> {
 fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<String>, Finding> {
     let AdmittedCall { tool, opened, known, config, scopes } = admitted;
     let mut problems = Vec::new();
-    let baseline = match context.tree.snapshot() {
-        Ok(baseline) => baseline,
-        // An agent that fills the tree must not get the next one out of its scope.
-        Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
-            let what = format!(
-                "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
-                opened.name
-            );
-            return Err(Finding::new(
-                Code::NotRemembered,
-                what,
-                "make the work tree smaller, then call the agent again",
-            ));
-        }
-        Err(error) => {
-            problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
-            None
-        }
-    };
+    let baseline = baseline(opened, context, &mut problems)?;
     let finished = opened.step.phases().unwrap_or_default().into_iter().filter(|phase| phase.is_finished());
     let now = jiff::Timestamp::now();
     let call = GatedCall {
@@ -210,6 +193,30 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
         problems.push(format!("the call cannot be remembered, so its scope is not checked: {error}"));
     }
     Ok(problems)
+}
+
+/// The state of the work tree at the call, which the scope is compared with.
+fn baseline<'c>(
+    opened: &OpenStep,
+    context: &'c Context<'_>,
+    problems: &mut Vec<String>,
+) -> Result<Option<&'c Snapshot>, Finding> {
+    match context.tree.snapshot() {
+        Ok(baseline) => Ok(baseline),
+        // An agent that fills the tree must not get the next one out of its scope.
+        Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
+            let what = format!(
+                "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
+                opened.name
+            );
+            let fix = "make the work tree smaller, then call the agent again";
+            Err(Finding::new(Code::NotRemembered, what, fix))
+        }
+        Err(error) => {
+            problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
+            Ok(None)
+        }
+    }
 }
 
 /// A gated agent calls a helper without markers of its own: it works within the boundaries of the agent that calls it.

@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 64 << 20;
 /// As much as a pipe holds.
 const CHUNK: usize = 64 << 10;
 
-/// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
+/// Writes the answer, and says whether stdout took it. If the reader is gone, the exit code stays the same.
 pub(super) fn write(answer: &Answer) -> bool {
     #[expect(clippy::disallowed_methods, reason = "an answer was cleaned when it was made")]
     let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
@@ -143,7 +143,7 @@ struct Scanner {
 }
 
 impl Scanner {
-    /// Whether the value ends in this chunk. What is no object or list ends at once: it is refused anyway.
+    /// Whether the value ends in this chunk. What is not an object or list ends at once: it is refused anyway.
     fn ends_in(&mut self, chunk: &[u8]) -> bool {
         chunk.iter().any(|byte| self.ends_at(*byte))
     }

@@ -102,7 +102,7 @@ impl Backups {
         self.found().into_iter().filter_map(read).collect()
     }
 
-    /// Keeps a copy, for the user alone to read, and says where. One that is the newest already is not written again.
+    /// Keeps a copy, that only the user can read, and says where. One that is the newest already is not written again.
     pub fn keep(&self, kind: BackupKind, text: &str) -> Result<PathBuf, InstallError> {
         let own = self.folder.as_ref().zip(self.name(kind)).ok_or(InstallError::NoBackupFolder)?;
         let (folder, name) = own;
@@ -119,7 +119,7 @@ impl Backups {
             time += SignedDuration::from_millis(1);
             path = folder.join(dated(&name, time));
         }
-        // A temporary file is the user's alone, and stays so when it gets its name.
+        // Only the user can read a temporary file, and that stays so when it gets its name.
         files::write_atomically(&path, text.as_bytes())?;
         self.prune();
         Ok(path)

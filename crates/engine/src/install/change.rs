@@ -273,7 +273,7 @@ impl Removal {
             uninstalled(target, &before, &backups).map_err(|refusal| settings_file.file.refused(&refusal))?;
         let here = settings::user_hooks(after.as_deref().unwrap_or_default());
         let is_lost = |copy: &&Backup| !missing(&copy.text, &here).is_empty();
-        // Hooks of Claude Code alone are taken over.
+        // Only hooks of Claude Code are taken over.
         let lost = if is_exact || target.client.is_translated() {
             None
         } else {

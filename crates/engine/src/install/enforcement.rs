@@ -321,7 +321,7 @@ impl EnforcedSettings {
         Ok(EnforceChange { settings: self, after: text, record, new, kept })
     }
 
-    /// Whether the user had no such file: there was none, or one with our registration alone that was made for it.
+    /// Whether the user had no such file: there was none, or one with only our registration, that was made for it.
     fn was_made_by_us(&self, record: &EnforcementRecord) -> bool {
         let Some(original) = &record.original else { return true };
         let is_registered = settings::read(original).is_ok_and(|found| !found.registered.is_empty());

@@ -47,7 +47,7 @@ pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
     }
 }
 
-/// A list of files that git ignores, in this clone alone, and what it becomes.
+/// A list of files that git ignores, only in this clone, and what it becomes.
 pub struct Exclusion {
     list: UserFile,
     pub before: String,

@@ -28,7 +28,7 @@ impl UserFile {
             Ok(metadata) if metadata.is_symlink() => {
                 return Err(self.refused(&"it is a link; change what it points to yourself"));
             }
-            // Root could write it all the same.
+            // Root could write it anyway.
             Ok(metadata) if metadata.permissions().readonly() => {
                 return Err(self.refused(&"it is read-only"));
             }

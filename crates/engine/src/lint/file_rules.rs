@@ -204,7 +204,7 @@ fn spelling(pattern: &str) -> Option<(&'static str, String)> {
 
 /// Whether a pattern of files covers all that another one covers, as far as that is certain.
 fn covers_files(outer: &str, inner: &str) -> bool {
-    // `./name` is at the root alone.
+    // `./name` is only at the root.
     let plain = |pattern: &str| match pattern.strip_prefix("./") {
         Some(rest) if !rest.trim_end_matches('/').contains('/') => format!("/{rest}"),
         rest => rest.unwrap_or(pattern).to_owned(),
@@ -220,7 +220,7 @@ fn covers_files(outer: &str, inner: &str) -> bool {
     {
         return true;
     }
-    // A name at any depth, against a name at any depth; a trailing slash is for directories alone.
+    // A name at any depth, against a name at any depth; a trailing slash is only for directories.
     let name = inner.strip_prefix('/').unwrap_or(&inner);
     !outer.contains('/') && !name.contains('/') && covers(&outer, name)
 }

@@ -112,7 +112,7 @@ fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
     found
 }
 
-/// Whether conclaude 0.2 ran the commands of the first pattern alone, where here those of several run.
+/// Whether conclaude 0.2 ran the commands only of the first pattern, where here those of several run.
 fn ran_first_alone(section: &EventConfig) -> bool {
     let patterns: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
     section.mode.is_none() && overlap(&patterns)

@@ -62,7 +62,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         return None;
     }
     let version = reader.u32().filter(|version| (2..=4).contains(version))?;
-    // The index is sorted. A map that is made of all entries at once compares each with the next one alone.
+    // The index is sorted. A map that is made of all entries at once compares each only with the next one.
     let mut entries = Vec::new();
     let mut name = Vec::new();
     for _ in 0..reader.u32()? {

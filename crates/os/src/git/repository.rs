@@ -32,7 +32,7 @@ impl Repository {
             let below = work.strip_prefix(top).ok()?;
             let prefix: String =
                 below.components().map(|part| format!("{}/", part.as_os_str().to_string_lossy())).collect();
-            // Git's own directory is no work tree.
+            // Git's own directory is not a work tree.
             if prefix.split('/').next() == Some(".git") {
                 return None;
             }

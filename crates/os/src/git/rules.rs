@@ -35,7 +35,7 @@ impl Rules {
         self.add(folder.to_owned(), &path.join(".gitignore"));
     }
 
-    /// Reads the rules of this clone alone, which are not in its tree.
+    /// Reads only the rules of this clone, which are not in its tree.
     pub(super) fn read_excludes(&mut self, folder: &str, common_dir: &Path) {
         self.add(key_of_repository(folder), &common_dir.join("info/exclude"));
     }
@@ -71,7 +71,7 @@ impl Rules {
         self.compiled(&key_of_repository(folder))
     }
 
-    /// The rules of a folder alone, ready to be compared.
+    /// Only the rules of a folder, ready to be compared.
     pub(super) fn of(&self, folder: &str) -> Option<Gitignore> {
         self.compiled(folder)
     }

@@ -270,7 +270,7 @@ fn prepare_child(command: &mut Command, tie: Tie) {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec it makes system calls alone; it allocates nothing and takes no lock.
+    // SAFETY: between fork and exec it only makes system calls; it allocates nothing and takes no lock.
     #[expect(unsafe_code, reason = "std can neither restore signals nor ask for the parent-death signal")]
     unsafe {
         command.pre_exec(prepare);

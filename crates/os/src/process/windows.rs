@@ -47,7 +47,7 @@ impl<'a> ChildProcess<'a> {
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut command = CommandWrap::from(command);
-        // Of every kind: who shares our console gets its Ctrl-C all the same.
+        // Of every kind: who shares our console gets its Ctrl-C anyway.
         command.wrap(JobObject);
         let mut child = command.spawn()?;
         if let Some((mut pipe, input)) = child.stdin().take().zip(stdin) {

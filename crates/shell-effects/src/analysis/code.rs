@@ -373,7 +373,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A program that is called by its name alone, if this command wrote a file of that name and changed where programs are.
+    /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
     pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
         let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
         if has_path && !name.contains('/') {
@@ -548,7 +548,7 @@ fn without_last_backslash(mut printed: Rc<PrintedText>) -> Rc<PrintedText> {
     printed
 }
 
-/// Whether a text may have the command `((…))`; `$((…))` is none.
+/// Whether a text may have the command `((…))`; `$((…))` is not one.
 fn has_double_parentheses(text: &str) -> bool {
     text.match_indices("((").any(|(at, _)| !text.get(..at).unwrap_or_default().ends_with('$'))
 }

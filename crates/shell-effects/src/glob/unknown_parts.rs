@@ -17,7 +17,7 @@ pub enum Hole {
     Words,
     /// Any word.
     Word,
-    /// A word that is no option: a name or a path. It starts with a letter, a digit or one of `_/~@`, and a pattern finds a dash in
+    /// A word that is not an option: a name or a path. It starts with a letter, a digit or one of `_/~@`, and a pattern finds a dash in
     /// it only after another character, so that `*--force` does not.
     Name,
 }

@@ -190,7 +190,7 @@ fn redirects(interpreter: &str, code: &str) -> bool {
         || ["\">", "'>", "+<", "\"|", "'|"].iter().any(|mode| code.contains(mode))
 }
 
-/// `os.replace`, `Path.replace`: that of a text is no write.
+/// `os.replace`, `Path.replace`: that of a text is not a write.
 fn replaces_files(code: &str) -> bool {
     code.contains("os.replace")
         || code.contains("import replace")

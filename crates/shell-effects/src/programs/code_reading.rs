@@ -35,7 +35,7 @@ const INTERPRETERS: &[(&str, CodeKind)] = &[
     ("nawk", CodeKind::Awk),
 ];
 
-/// Which language an interpreter runs. Code of others may do anything.
+/// Which language an interpreter runs. Other code may do anything.
 pub(super) fn kind_of(interpreter: &str) -> Option<CodeKind> {
     INTERPRETERS.iter().find(|(start, _)| interpreter.starts_with(start)).map(|(_, kind)| *kind)
 }

@@ -246,7 +246,7 @@ impl<'f> Expression<'f> {
     }
 }
 
-/// Whether a format of `-printf` is the path alone.
+/// Whether a format of `-printf` is only the path.
 fn is_path(format: &str) -> bool {
     matches!(format, "%p\\n" | "%p\\0" | "%p\n" | "%p ")
 }

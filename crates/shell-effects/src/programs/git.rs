@@ -1,4 +1,4 @@
-//! What git does to files. Switching branches, merging and committing are no effects.
+//! What git does to files. Switching branches, merging and committing do not count as effects.
 
 mod changes;
 mod pathspecs;

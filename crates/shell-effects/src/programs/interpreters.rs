@@ -176,14 +176,7 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.touch(Access::Write, directory, call.command);
     }
     if let Some(module) = call.arguments.value(&["-m"]) {
-        let is_archive = matches!(module.text.as_str(), "tarfile" | "zipfile");
-        if is_archive && call.arguments.has(&["-e", "--extract"]) {
-            let [archive, rest @ ..] = call.arguments.operands.as_slice() else { return };
-            analyzer.reads(archive, call.command);
-            return archives::extracted(analyzer, call, rest.first(), Some(archive));
-        }
-        analyzer.unknown_program(call.fields);
-        return;
+        return python_module(analyzer, call, module);
     }
     let mut operands = call.arguments.operands.as_slice();
     // `deno run FILE`.
@@ -192,19 +185,7 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         operands = operands.get(1..).unwrap_or_default();
     }
     match operands.first() {
-        _ if !code.is_empty() => {
-            let runs = |code: &Field| {
-                code_access::of(call.name, &code.text).runs && code.text.to_ascii_lowercase().contains("argv")
-            };
-            let runs_operands = code.iter().any(runs);
-            for operand in operands {
-                // It may be what the code runs.
-                if runs_operands {
-                    analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(operand, "sh")));
-                }
-                analyzer.unknown_words(&[Field::literal(call.name), operand.clone()]);
-            }
-        }
+        _ if !code.is_empty() => operands_of_code(analyzer, call, &code, operands),
         Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             analyzer.inline_code(call.name, text.join(" "));
@@ -216,6 +197,33 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.unknown_program(operands);
         }
         _ => analyzer.code_from_input(call.name, Language::Other),
+    }
+}
+
+/// `python -m MODULE`: two modules unpack archives.
+fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
+    let is_archive = matches!(module.text.as_str(), "tarfile" | "zipfile");
+    if !is_archive || !call.arguments.has(&["-e", "--extract"]) {
+        return analyzer.unknown_program(call.fields);
+    }
+    if let [archive, rest @ ..] = call.arguments.operands.as_slice() {
+        analyzer.reads(archive, call.command);
+        archives::extracted(analyzer, call, rest.first(), Some(archive));
+    }
+}
+
+/// What follows `python -c CODE`, which the code may read as its arguments.
+fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field], operands: &[Field]) {
+    let runs = |code: &Field| {
+        code_access::of(call.name, &code.text).runs && code.text.to_ascii_lowercase().contains("argv")
+    };
+    let runs_operands = code.iter().any(runs);
+    for operand in operands {
+        // It may be what the code runs.
+        if runs_operands {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(operand, "sh")));
+        }
+        analyzer.unknown_words(&[Field::literal(call.name), operand.clone()]);
     }
 }
 

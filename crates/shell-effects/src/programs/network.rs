@@ -176,7 +176,7 @@ fn downloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>, url: &Field, directo
         Some((_, name)) if !name.is_empty() => name,
         _ => "index.html",
     };
-    // A `?` in an address is no pattern.
+    // A `?` in an address is not a pattern.
     let file = match url.kind {
         FieldKind::Unknown => Field::unknown(name),
         _ => Field::literal(name),

@@ -27,7 +27,7 @@ const NAMING: &[&str] = &[
 /// Starts of lines after which the mode of a file follows.
 const MODES: &[&str] = &["old mode", "new mode", "new file mode", "deleted file mode"];
 
-/// The modes of files that are no links, as git writes them.
+/// The modes of files that are not links, as git writes them.
 const PLAIN_MODES: &[&str] = &["100644", "100755"];
 
 /// What makes a patch one that is not understood here: links, submodules, text that is packed, and a list of other patches.

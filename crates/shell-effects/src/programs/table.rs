@@ -136,7 +136,7 @@ fn is_own_program(word: &str) -> bool {
     word.strip_prefix("/proc/").is_some_and(|rest| rest.ends_with("/exe") && rest.matches('/').count() == 1)
 }
 
-/// The same where it is known what the program does: it is called by its name alone, or by its path in a directory for programs.
+/// The same where it is known what the program does: it is called only by its name, or by its path in a directory for programs.
 /// `./test` may do anything.
 pub(crate) fn called_name(word: &str) -> Option<&str> {
     match word.rsplit_once('/') {

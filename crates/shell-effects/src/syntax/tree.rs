@@ -161,7 +161,7 @@ pub(crate) enum Operation {
     Other(Word),
 }
 
-/// Why a text is no script.
+/// Why a text is not a script.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum ParseError {
     Syntax(String),

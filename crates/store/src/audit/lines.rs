@@ -98,7 +98,7 @@ impl Trail {
     /// The tail of a file, repaired; none if there is no such file.
     pub(super) fn tail(&self, path: &Path) -> io::Result<Option<Tail>> {
         let mut options = files::no_links();
-        // Appending alone keeps what others wrote, should one have removed the lock. On Windows it could not be cut.
+        // Only appending keeps what others wrote, should one have removed the lock. On Windows it could not be cut.
         match options.read(true).write(true).append(cfg!(unix)).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             file => self.repaired(file?, path).map(Some),

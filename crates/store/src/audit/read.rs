@@ -76,7 +76,7 @@ pub struct Reader<'a> {
     last: Vec<u8>,
     /// How many records there are, whether the filter admits them or not.
     pub total: u64,
-    /// How many of them cannot be trusted, and how many lines are no records.
+    /// How many of them cannot be trusted, and how many lines are not records.
     pub doubtful: u64,
     /// The decisions and the events that there are.
     pub decisions: BTreeSet<String>,
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
         if files.binary_search(&number).is_err() {
             return Ok(false);
         }
-        // A line that is no text, or too long, is not compared.
+        // A line that is not text, or too long, is not compared.
         let Some(start) = offset.checked_sub(self.last.len() as u64 + 1) else { return Ok(offset == 0) };
         let Some(mut lines) = if_there(Lines::open(&self.trail.file(number), start))? else {
             return Ok(false);

@@ -441,7 +441,7 @@ fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
     fs::write(project.file(), &bytes[..whole]).unwrap();
     project.trail.reset().unwrap();
     assert_eq!((read(), read()), (vec![5], vec![]));
-    // The new one is longer than the old one was: that is no sign that it is the same.
+    // The new one is longer than the old one was: that does not show that it is the same.
     project.trail.reset().unwrap();
     project.trail.append(&record(2)).unwrap();
     assert_eq!((read(), reader.doubtful), (vec![6, 7], 0));

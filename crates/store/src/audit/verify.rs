@@ -20,7 +20,7 @@ pub struct Verdict {
     pub problem: Option<String>,
     /// What could not be checked.
     pub warnings: Vec<String>,
-    /// Further facts, which are no problems.
+    /// Further facts, which are not problems.
     pub notes: Vec<String>,
     /// Whether there was an anchor outside the project to compare with.
     pub compared: bool,

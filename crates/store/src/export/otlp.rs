@@ -140,7 +140,7 @@ fn severity(entry: &TrailEntry) -> (u8, &'static str) {
     }
     let decision = text(&entry.record, "decision").unwrap_or_default();
     match Meaning::of(decision) {
-        // A question is no failure.
+        // A question is not a failure.
         Meaning::Warning if decision == Word::Asked.as_str() => INFO,
         Meaning::Warning | Meaning::Bad => WARN,
         Meaning::Good | Meaning::Neutral => INFO,

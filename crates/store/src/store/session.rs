@@ -83,7 +83,7 @@ impl Session {
     fn named(root: &Path, name: &str) -> Session {
         Session {
             root: root.to_owned(),
-            // By the session alone: a config that appears or disappears moves the root.
+            // Only by the session: a config that appears or disappears moves the root.
             outside: user_state_folder().map(|folder| folder.join(SESSIONS).join(name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,

@@ -215,7 +215,7 @@ impl SessionSpending {
         self.marks.entry(name.to_owned()).or_default()
     }
 
-    /// Adds to a limit for this session. What was said about it before is no more true.
+    /// Adds to a limit for this session. What was reported about it before is not true any more.
     pub fn raise(&mut self, limit: &str, percent: u32) {
         let raised = self.raised.entry(limit.to_owned()).or_default();
         *raised = raised.saturating_add(percent);

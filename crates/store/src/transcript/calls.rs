@@ -39,7 +39,7 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<CallLookup> 
     let mut lines = LinesFromEnd::open(path)?;
     // After the last line break comes a line that Claude Code is in the middle of writing.
     let mut unfinished = true;
-    // A file of one line that is not JSON is no transcript in the making.
+    // A file of one line that is not JSON will not become a transcript.
     let mut only_junk = false;
     while let Some(line) = lines.next_line()? {
         let is_unfinished = std::mem::take(&mut unfinished);

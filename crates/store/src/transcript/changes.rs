@@ -22,7 +22,7 @@ pub enum ToolChange {
 }
 
 /// The changes of all calls that did not fail and were not denied, optionally since the last prompt of the user. Messages of
-/// Claude Code itself, such as that an agent has stopped, are no prompts.
+/// Claude Code itself, such as that an agent has stopped, are not prompts.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -35,7 +35,7 @@ pub fn changes(path: &Path, since_prompt: bool, home: Option<&str>) -> io::Resul
     Ok(changed.into_iter().filter(|(_, failed)| !failed).map(|(change, _)| change).collect())
 }
 
-/// Whether this line is a prompt of the user to the main thread. A message that arrives while Claude works is none: no stop
+/// Whether this line is a prompt of the user to the main thread. A message that arrives while Claude works is not one: no stop
 /// has checked the changes before it.
 fn is_prompt(line: &[u8]) -> bool {
     let TranscriptLine::Entry(entry) = TranscriptLine::read(line) else {

@@ -89,7 +89,7 @@ fn from_transcripts(payload: &HookPayload, own: Option<&str>) -> Option<String> 
 fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
     match super::last_agent_call(main, id) {
         Ok(CallLookup::Call(call)) => {
-            // The call names the agent all the same. The user should know about the broken line.
+            // The call names the agent anyway. The user should know about the broken line.
             if super::has_malformed_line(main) {
                 warn_malformed(main);
             }

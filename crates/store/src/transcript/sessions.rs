@@ -75,7 +75,7 @@ pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
     (of_files(files), skipped)
 }
 
-/// The session of a file: of the main thread with its subagents, or of one subagent alone.
+/// The session of a file: of the main thread with its subagents, or only of one subagent.
 pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
     let (mut files, mut skipped) = (vec![path.to_owned()], SkippedFiles::default());
     if layout::agent_id(path).is_none() {
@@ -292,7 +292,7 @@ impl Listing {
                 Ok(_) => self.files.push(path),
                 Err(error) => self.unreadable(&path, &error),
             },
-            // A link to nothing is no transcript, but one in a circle or to a closed folder may be one.
+            // A link to nothing is not a transcript, but one in a circle or to a closed folder may be one.
             Err(error) if is_named && error.kind() != io::ErrorKind::NotFound => {
                 self.unreadable(&path, &error)
             }

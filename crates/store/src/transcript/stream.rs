@@ -179,7 +179,7 @@ impl<R: Read> Stream<R> {
                 }
                 TranscriptLine::Ignored => continue,
                 TranscriptLine::Malformed if object.trim_ascii().is_empty() => continue,
-                // New kinds come with every version, and are no messages.
+                // New kinds come with every version, and are not messages.
                 TranscriptLine::Unknown(what) => (what, false),
                 TranscriptLine::OtherForm => (OTHER_FORM.into(), true),
                 TranscriptLine::Malformed => (MALFORMED.into(), true),

@@ -10,7 +10,7 @@ const SEPARATORS: [char; 3] = [':', '=', '：'];
 /// the rest is for invisible ones.
 const MAX_KEY: usize = 256;
 
-/// Longer texts are no key and no value.
+/// Longer texts are neither a key nor a value.
 const MAX_FOLDED: usize = 64;
 
 /// A misspelled key, and the key that was probably meant.
@@ -262,7 +262,7 @@ mod tests {
             // Several in one comment.
             ("\nDES_VALIDATION: required\nDES_AGENT: coder\n", &["VALIDATION", "AGENT"]),
             (" DES-STEP-FILE: x DES-VALIDATION: required ", &["VALIDATION"]),
-            // Markers as they should be, and markers of others.
+            // Correct markers, and markers of other programs.
             (" DES-VALIDATION: required ", &[]),
             ("DES-STEP-FILE  :  steps/a:b.json ", &[]),
             (" DES-NOVELTY: x ", &[]),

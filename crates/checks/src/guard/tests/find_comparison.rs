@@ -96,7 +96,7 @@ fn expression() -> impl Strategy<Value = String> {
 fn missed(root: &Path, command: &str, printed: &str) -> Vec<String> {
     let effects = Scene::of(root, None).ground().of_script(shell_effects::read(command, None));
     if !effects.unclear.is_empty() {
-        // What several roots hold is no word, so it is asked about.
+        // What is in several roots is not a known word, so it is asked about.
         assert!(command.starts_with("find s* "), "{command}: {:?}", effects.unclear);
         return Vec::new();
     }

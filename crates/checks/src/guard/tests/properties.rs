@@ -98,7 +98,7 @@ fn the_paths_that_are_tried_meet_each_kind_of_rule() {
     assert_eq!(kinds.len(), 5, "{said:?}");
 }
 
-/// The names of files that rules know, and of others.
+/// The names of files that rules know, and other names.
 fn path() -> impl Strategy<Value = Vec<&'static str>> {
     let names = prop::sample::select(vec![
         "src",

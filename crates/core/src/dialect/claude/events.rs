@@ -375,7 +375,7 @@ impl EventKind {
         self.row().takes_context
     }
 
-    /// Where a payload that cannot be read is no error: it is not known whose it is, and other clients run our hooks too.
+    /// Where a payload that cannot be read is not an error: it is not known whose it is, and other clients run our hooks too.
     #[must_use]
     pub fn is_quiet(self) -> bool {
         !self.is_of_agent() && !self.row().failure_denies

@@ -36,7 +36,7 @@ pub fn matcher(paths: &[String]) -> Option<String> {
     Some(all.join("|"))
 }
 
-/// Whether Claude Code can evaluate a matcher: one part that is no regular expression makes it match nothing.
+/// Whether Claude Code can evaluate a matcher: one part that is not a regular expression makes it match nothing.
 pub fn is_sound(matcher: &str) -> bool {
     matcher.split('|').all(|one| one == ANY || one.chars().all(is_literal))
 }

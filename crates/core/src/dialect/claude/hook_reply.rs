@@ -188,7 +188,7 @@ impl HookReply {
         });
     }
 
-    /// Claude Code goes by the answer, whatever the exit code is, and shows nothing of a failure. A guard that broke after it had
+    /// For Claude Code the answer counts, whatever the exit code is, and shows nothing of a failure. A guard that broke after it had
     /// printed `{}` would allow silently.
     fn remark_failure(&mut self, end: &HookEnd<'_>) {
         if end.exit_code != Some(0) && self.verdict < Verdict::Block && self.problem.is_none() {
@@ -261,7 +261,7 @@ enum Stdout<'a> {
         why: String,
         text: &'a str,
     },
-    /// JSON that is no answer.
+    /// JSON that is not an answer.
     Invalid(String),
 }
 
@@ -288,7 +288,7 @@ impl<'a> Stdout<'a> {
     }
 }
 
-/// Why JSON is no answer.
+/// Why JSON is not an answer.
 #[derive(Debug, Error)]
 enum AnswerError {
     #[error("`{key}` of its answer is {found}, expected {expected}")]

@@ -113,7 +113,7 @@ enum Refusal {
     /// On stdout and, for this reason, by exit 2 with stderr: the client ignores an exit 2 with certain words on stderr if stdout is
     /// empty, and other clients read stderr only.
     Exit(String),
-    /// On stdout alone.
+    /// Only on stdout.
     Json,
 }
 

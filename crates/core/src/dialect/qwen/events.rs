@@ -1,4 +1,4 @@
-//! The events of Qwen Code. It shows messages of a hook at a stop alone.
+//! The events of Qwen Code. It shows messages of a hook only at a stop.
 
 use crate::dialect::{ClientEvent, effect};
 use crate::event::{EventKind, Row};

@@ -317,7 +317,7 @@ fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>
     }
 }
 
-/// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.
+/// Claude Code reads a matcher that has only names as a list of them, and any other as a regular expression that may match anywhere.
 fn joined(names: &[String]) -> String {
     let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let list = names.join("|");

@@ -138,7 +138,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// What somebody gets who does not want to think about it.
+    /// What the user gets by accepting the suggestions.
     pub fn recommended(kinds: &[ProjectKind]) -> Choices {
         Choices {
             checks: suggested(kinds),

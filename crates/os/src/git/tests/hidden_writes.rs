@@ -152,7 +152,7 @@ fn further_ways_to_hide_a_write_are_seen() {
                 let mode = std::fs::Permissions::from_mode(0o000);
                 std::fs::set_permissions(repository.path().join("new"), mode).unwrap();
             },
-            // Root may read it all the same.
+            // Root may read it anyway.
             if rustix::process::geteuid().is_root() { &["new/evil"] } else { &["new/"] },
         ),
         (

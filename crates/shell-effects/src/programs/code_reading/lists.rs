@@ -89,5 +89,5 @@ pub(super) const FS: &[&str] = &["readFileSync", "existsSync"];
 /// Modes of opening a file for reading.
 pub(super) const READ_MODES: &[&str] = &["r", "rb", "rt"];
 
-/// Named arguments that are no functions, files or modes.
+/// Named arguments that are not functions, files or modes.
 pub(super) const NAMED: &[&str] = &["encoding", "end", "errors", "indent", "newline", "reverse", "sep"];

@@ -40,7 +40,7 @@ impl GitCall {
         match self.paths() {
             Some(paths) => self.rewritten(analyzer, paths, Access::Write),
             None => match self.arguments.operands.as_slice() {
-                // One name alone that is not known is that of a branch.
+                // If there is only one name and it is not known, it is that of a branch.
                 [only] if only.kind == FieldKind::Unknown => {}
                 [] => {}
                 // The first may be a branch, or a revision whose files the others are.

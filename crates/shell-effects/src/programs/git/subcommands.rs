@@ -90,7 +90,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     checkout(&["citool", "filter-repo", "gui", "lfs", "merge-file", "merge-index", "mergetool", "p4", "subtree", "svn"], "", GitCall::unknown),
     git(&["rev-parse"], "--path-format= --prefix=", GitCall::parsed),
     checkout(&["symbolic-ref"], "-m=", GitCall::nothing),
-    // Their operands are no files, or they do nothing to them.
+    // Their operands are not files, or they do nothing to them.
     git(&[
         "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry",
         "count-objects", "describe", "for-each-ref", "fsck", "gc", "help", "ls-tree", "maintenance", "merge-base",

@@ -21,7 +21,7 @@ const MAX_RECENT: usize = 8;
 /// The same where agents that work at the same time write into one transcript.
 const MAX_RECENT_OF_AGENTS: usize = 64;
 
-/// So many bytes before the position are compared, to know whether it is still the same file.
+/// This number of bytes before the position are compared, to know whether it is still the same file.
 const TAIL_BYTES: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ pub struct CountedModel {
     pub today: Tokens,
 }
 
-/// An answer of which more lines may come.
+/// An answer that more lines may follow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct RecentAnswer {

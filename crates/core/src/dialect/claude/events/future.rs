@@ -12,7 +12,7 @@ const NO_EVENT: &str = "Hooks";
 const MAX_NAME: usize = 40;
 
 impl EventKind {
-    /// The event with this name, which may be unknown to this version. A misspelling of a known name is none.
+    /// The event with this name, which may be unknown to this version. A misspelling of a known name does not count.
     #[must_use]
     pub fn named_or_future(name: &str) -> Option<EventKind> {
         EventKind::named(name).or_else(|| {
@@ -21,7 +21,7 @@ impl EventKind {
         })
     }
 
-    /// The event of this section, which may be unknown to this version. A misspelling of a known section is none.
+    /// The event of this section, which may be unknown to this version. A misspelling of a known section does not count.
     #[must_use]
     pub fn of_section_or_future(section: &str) -> Option<EventKind> {
         EventKind::of_section(section).or_else(|| {
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(EventKind::of_section_or_future("goalReached"), Some(event));
         assert!(!event.is_known());
         assert_eq!(EventKind::named_or_future("Stop"), Some(EventKind::Stop));
-        // Another client has it: it is no misspelling of TaskCompleted.
+        // Another client has it: it is not a misspelling of TaskCompleted.
         assert_eq!(EventKind::named_or_future("TodoCompleted").unwrap().row().section, "todoCompleted");
         for name in ["SubagentStpo", "subagentStop", "Goal Reached", "", "Ünit", "Hooks", &"A".repeat(41)] {
             assert_eq!(EventKind::named_or_future(name), None, "{name:?}");

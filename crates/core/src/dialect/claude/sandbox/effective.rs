@@ -106,7 +106,7 @@ pub const PLACEHOLDERS: [&str; 21] = [
 /// The list of directories that commands may write to.
 pub const ALLOW_WRITE: [&str; 3] = [SANDBOX, "filesystem", "allowWrite"];
 
-/// Variables of Claude Code's sessions on machines of others, which start without a sandbox whatever the settings say, and of other
+/// Variables of Claude Code's sessions on machines that are not the user's, which start without a sandbox whatever the settings say, and of other
 /// settings files.
 pub const FOREIGN: [&str; 3] =
     ["CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENVIRONMENT_KIND", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"];
@@ -153,7 +153,7 @@ impl EffectiveSandbox {
         self.sources.iter().any(|source| entry.is_in(&source.json))
     }
 
-    /// The first thing that lets some command out, whatever the command. Entries of `allowRead` that are ours are no gap.
+    /// The first thing that lets some command out, whatever the command. Entries of `allowRead` that are ours are not a gap.
     #[must_use]
     pub fn gap(&self, own_allow_read: &[&str]) -> Option<SandboxGap> {
         self.switched().or_else(|| self.loosened()).or_else(|| {

@@ -130,7 +130,7 @@ fn names_file(key: &str) -> bool {
     KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
 }
 
-/// The path in a text; a URL of another host is none.
+/// The path in a text; a URL of another host is not one.
 fn path_in(text: &str) -> Option<&str> {
     let path = text.strip_prefix("file://").unwrap_or(text);
     let is_path = !path.is_empty() && !path.contains("://") && !path.contains('\0');

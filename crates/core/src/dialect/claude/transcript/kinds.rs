@@ -97,7 +97,7 @@ pub(super) const SYSTEM: [&str; 47] = [
 /// The attachment of a prompt that came while Claude worked: no line of kind `user` has it.
 pub(super) const QUEUED: &str = "queued_command";
 
-/// Attachments that say what became of a hook; these and `QUEUED` alone are read.
+/// Attachments that say what became of a hook; only these and `QUEUED` are read.
 pub(super) const HOOKS: [&str; 10] = [
     "hook_additional_context",
     "hook_blocking_error",

@@ -73,7 +73,7 @@ fn tokens(usage: &ObjectFields<'_>) -> Result<Tokens, JsonError> {
     })
 }
 
-/// What is absent or `null` is none.
+/// What is absent or `null` does not count.
 fn number(fields: &ObjectFields<'_>, name: &str) -> Result<u64, JsonError> {
     match fields.get(name) {
         None | Some("null") => Ok(0),

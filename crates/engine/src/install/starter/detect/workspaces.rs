@@ -47,7 +47,7 @@ pub(super) fn of_go(text: &str) -> Vec<String> {
     found.iter().map(|folder| folder.trim_matches('"').to_owned()).collect()
 }
 
-/// The folders that the patterns name and that have the file, relative to the root and in order. The root is none.
+/// The folders that the patterns name and that have the file, relative to the root and in order. The root is not one of them.
 pub(super) fn folders(root: &Path, patterns: &[String], file: &str) -> Vec<String> {
     let (without, with): (Vec<&str>, Vec<&str>) =
         patterns.iter().map(String::as_str).partition(|pattern| pattern.starts_with('!'));
