@@ -15,7 +15,7 @@ use conclaude_store::audit;
 use crate::common::{conclaude, scratch};
 use crate::pages::{compare, root};
 
-mod config;
+mod config_keys;
 mod help;
 
 const GENERATED: &str =

@@ -1,4 +1,4 @@
-//! `docs/reference/config.md`: every key of the config.
+//! The reference of the config, from its schema.
 
 use std::fmt::Write as _;
 
