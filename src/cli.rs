@@ -85,7 +85,7 @@ enum Subcommand {
         #[command(flatten)]
         request: install::UninstallRequest,
     },
-    /// Trust the commands of this project's config, where conclaude is registered with --user
+    /// Trust the commands of this project's config, where --user or the plugin registers conclaude
     ///
     /// Shows every command first. A changed config must be trusted again.
     Trust {

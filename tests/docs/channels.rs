@@ -13,10 +13,13 @@ fn channels() -> Vec<(String, String)> {
     rows.map(|(name, line)| (name.trim().to_owned(), line.trim().trim_matches('"').to_owned())).collect()
 }
 
+/// It brings no program, so it is none to choose.
+const PLUGIN: &str =
+    "The plugin of Claude Code calls this program in all your projects. It does not bring the program:";
+
 fn title(name: &str) -> &str {
     match name {
         "brew" => "Homebrew",
-        "plugin" => "as a plugin of Claude Code, which calls the program that is there",
         other => other,
     }
 }
@@ -27,13 +30,15 @@ fn block() -> String {
         return "In a checkout of the source:\n\n<!-- not run: it compiles conclaude, which CI does -->\n```sh\ncargo install --path .\n```\n".into();
     }
     let mut text = String::from("Choose one:\n\n<!-- not run: it needs a network -->\n```sh\n");
-    for (name, line) in channels {
-        let _ = writeln!(text, "# {}", title(&name));
-        for part in line.split(" && ") {
-            let _ = writeln!(text, "{part}");
-        }
+    let (plugin, programs): (Vec<_>, Vec<_>) = channels.into_iter().partition(|(name, _)| name == "plugin");
+    for (name, line) in programs {
+        let _ = writeln!(text, "# {}\n{line}", title(&name));
     }
     text.push_str("```\n");
+    for (_, line) in plugin {
+        let lines = line.replace(" && ", "\n");
+        let _ = write!(text, "\n{PLUGIN}\n\n<!-- not run: it needs a network -->\n```sh\n{lines}\n```\n");
+    }
     text
 }
 

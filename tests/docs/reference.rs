@@ -16,6 +16,7 @@ use crate::common::{conclaude, scratch};
 use crate::pages::{compare, root};
 
 mod config_keys;
+mod help;
 
 const GENERATED: &str =
     "<!-- Generated from the program: UPDATE_DOCS=1 cargo test --test docs reference -->\n";
@@ -152,42 +153,6 @@ fn reference_of_the_packs() {
     page("packs", "Packs", &page_text);
 }
 
-/// The help of a subcommand and of all below it.
-fn help(page_text: &mut String, words: &[&str]) {
-    let mut arguments = words.to_vec();
-    arguments.push("--help");
-    let help = said(&arguments);
-    let title = [&["conclaude"], words].concat().join(" ");
-    if !words.is_empty() {
-        let _ = write!(page_text, "\n## {title}\n");
-    }
-    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    let _ = write!(page_text, "\n```text\n{}\n```\n", lines.join("\n"));
-    let commands = help.split("\nCommands:\n").nth(1).unwrap_or_default();
-    let names: Vec<String> = commands
-        .lines()
-        .take_while(|line| line.starts_with("  "))
-        .filter(|line| line.chars().nth(2).is_some_and(|first| first != ' '))
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .map(str::to_owned)
-        .collect();
-    for name in names {
-        help_of(page_text, words, &name);
-    }
-}
-
-fn help_of(page_text: &mut String, words: &[&str], name: &str) {
-    help(page_text, &[words, &[name]].concat());
-}
-
-#[test]
-fn reference_of_the_command_line() {
-    let mut page_text = String::from("What `--help` says of each subcommand.\n");
-    help(&mut page_text, &[]);
-    page("cli", "Command line", &page_text);
-}
-
 #[test]
 fn reference_of_the_exit_codes() {
     let mut page_text = String::from("| code | meaning |\n| --- | --- |\n");
@@ -200,7 +165,7 @@ fn reference_of_the_exit_codes() {
          What the help of subcommands says about their exit codes:\n\n",
     );
     let mut cli = String::new();
-    help(&mut cli, &[]);
+    help::help(&mut cli, &[]);
     let sentence = Regex::new(r"(?i)\bexit").unwrap();
     for part in cli.split("\n## ").skip(1) {
         let (title, body) = part.split_once('\n').unwrap();

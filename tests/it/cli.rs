@@ -24,7 +24,7 @@ fn help_and_version_are_answered() {
       init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code or other clients
       install      Register conclaude in the settings of Claude Code, or of other clients
       uninstall    Remove conclaude from the settings of Claude Code, or of other clients, and say what stays
-      trust        Trust the commands of this project's config, where conclaude is registered with --user
+      trust        Trust the commands of this project's config, where --user or the plugin registers conclaude
       doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
       run          Run the commands of the config now, without a session, on the files that have changed in git

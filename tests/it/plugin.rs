@@ -137,6 +137,24 @@ fn doctor(root: &Path) -> String {
         .replace('"', "")
 }
 
+/// Nothing of this config would run, and it was called healthy.
+#[test]
+fn where_only_the_plugin_calls_a_config_without_trust_is_a_problem() {
+    let plugin = r#"{"enabledPlugins": {"conclaude@conclaude": true}}"#;
+    let test = Test::stop().config(CONFIG).file(".home/.claude/settings.json", plugin);
+    let root = test.root();
+    let doctor = || run_in(&root, &["doctor"]);
+    let (exit, out, _) = doctor();
+    assert_eq!(exit, Some(1), "{out}");
+    assert!(out.contains("✗ trust") && out.contains("→ conclaude trust\n"), "{out}");
+    let (_, out, _) = run_in(&root, &["explain", "SubagentStop"]);
+    assert!(out.contains("is not trusted"), "{out}");
+    run_in(&root, &["trust", "--yes"]);
+    let (exit, out, _) = doctor();
+    assert_eq!(exit, Some(0), "{out}");
+    assert!(out.contains("✓ trust"), "{out}");
+}
+
 #[test]
 fn doctor_says_which_of_plugin_and_settings_counts() {
     let test = Test::stop()

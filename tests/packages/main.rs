@@ -11,7 +11,9 @@
     reason = "these are tests"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -65,6 +67,27 @@ fn all_packages_are_made_in_one_run_with_their_checksums() {
     assert_eq!(optional.len(), 6);
     assert!(optional.values().all(|version| version == VERSION), "{optional:?}");
     assert_eq!(package.get("scripts"), None, "nothing runs when it is installed");
+}
+
+/// cargo-dist makes the archives of a release.
+#[test]
+fn archives_of_a_release_hold_what_ours_hold() {
+    let scratch = Scratch::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/package");
+    let binary = Packages::made().binary.to_str().unwrap();
+    scratch.run(script, &["--binary", binary, "--files", "archive"]).ok();
+    let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut made: Vec<String> = fs::read_dir(scratch.path("archive")).unwrap().map(name).collect();
+    made.sort();
+    let dist = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/dist-workspace.toml")).unwrap();
+    let prefix = "    \"target/archive/";
+    let included = dist.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_suffix("\","));
+    assert_eq!(included.collect::<Vec<_>>(), made);
+    let ours = Packages::made().run("tar", &["-tzf", "conclaude-x86_64-unknown-linux-musl.tar.gz"]).stdout;
+    let entries = ours.lines().filter_map(|line| line.split('/').nth(1)).filter(|entry| !entry.is_empty());
+    let ours: BTreeSet<&str> = entries.collect();
+    let released = made.iter().map(String::as_str).chain(["LICENSE", "conclaude"]);
+    assert_eq!(ours, released.collect());
 }
 
 #[test]

@@ -61,6 +61,11 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("plugin-valid", plugin::valid, "the client finds nothing to report in plugin and marketplace"),
     scenario("plugin-alone", plugin::alone, "the plugin alone blocks"),
     scenario(
+        "plugin-installed",
+        plugin::installed,
+        "the plugin from our marketplace, installed by the client, blocks",
+    ),
+    scenario(
         "plugin-and-settings",
         plugin::beside_registrations,
         "beside a registration in each of the settings everything runs once",

@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::client::Client;
 use crate::project::Project;
 use crate::script::{MAIN, Script, agent, says, uses};
+use crate::session_result::SessionResult;
 
 /// Blocks once.
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: 'echo ran >> ran; test -e again || { touch again; exit 1; }', onFailure: block}]}}";
@@ -16,13 +17,17 @@ fn project() -> Project {
     project
 }
 
-/// The subagent is blocked once and passes then: two runs, whoever has called.
+fn script() -> Script {
+    Script::main([uses([agent("coder", "THE-PART: do it.")]), says("It is done.")])
+        .agent("THE-PART", [says("First."), says("The code is written.")])
+}
+
 fn runs_once(client: &Client, project: &Project) {
-    let seen = client.play_with_plugin(
-        project,
-        Script::main([uses([agent("coder", "THE-PART: do it.")]), says("It is done.")])
-            .agent("THE-PART", [says("First."), says("The code is written.")]),
-    );
+    blocks_once(&client.play_with_plugin(project, script()), project);
+}
+
+/// The subagent is blocked once and passes then: two runs, whoever has called.
+fn blocks_once(seen: &SessionResult, project: &Project) {
     seen.sent("THE-PART", 1).has("may not stop yet (block 1 of 3)").lacks("block 2 of 3");
     seen.sent(MAIN, 1).has("The code is written.");
     assert_eq!(project.read("ran").as_deref(), Some("ran\nran\n"));
@@ -30,6 +35,23 @@ fn runs_once(client: &Client, project: &Project) {
 
 pub(super) fn alone(client: &Client) {
     runs_once(client, &project());
+}
+
+/// As a user installs it: by the client's own commands, from the marketplace in the repository's root.
+pub(super) fn installed(client: &Client) {
+    let project = project();
+    let root = env!("CARGO_MANIFEST_DIR");
+    for arguments in [&["marketplace", "add", root][..], &["install", "conclaude@conclaude"]] {
+        let mut command = Command::new(client.path());
+        command.arg("plugin").args(arguments).current_dir(project.root());
+        command.env_clear().envs(project.environment());
+        command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+    let doctor = project.conclaude(&["doctor"]);
+    assert!(doctor.contains("the plugin conclaude@conclaude calls conclaude"), "{doctor}");
+    blocks_once(&client.play(&project, script()), &project);
 }
 
 pub(super) fn beside_registrations(client: &Client) {

@@ -106,9 +106,12 @@ pub fn locations(found: &[ScopeSettings]) -> Vec<&ScopeSettings> {
     found.iter().filter(|file| !file.registered().is_empty()).collect()
 }
 
-/// Whether only the user's own settings register us here, and they ask for trust.
+/// Whether only the user's own settings or the plugin call us here, and they ask for trust.
 pub fn asks_for_trust(found: &[ScopeSettings]) -> bool {
     let locations = locations(found);
+    if locations.is_empty() {
+        return plugin(found).is_some();
+    }
     let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
     locations.iter().all(|file| file.scope == Scope::User)
         && locations.iter().flat_map(|file| file.registered()).any(asks)
