@@ -276,11 +276,13 @@ fn last_sign(session: &WatchedSession, thread: &AgentThread) -> Timestamp {
 
 /// What the user has to answer before the thread goes on.
 fn wait_of(thread: &AgentThread) -> Option<ThreadState> {
-    let (text, since) = if let Some(PermissionWait { since, what }) = &thread.asked {
-        let what = if what.is_empty() { String::new() } else { format!(": {what}") };
+    let open = thread.open.last();
+    let asked = thread.asked.as_ref().filter(|asked| open.is_some() || !asked.needs_call);
+    let (text, since) = if let Some(PermissionWait { since, .. }) = asked {
+        let what = open.map_or(String::new(), |call| format!(": {}", named(&call.tool, &call.detail)));
         (format!("waiting for permission{what}"), *since)
     } else {
-        let call = thread.open.last().filter(|call| QUESTIONS.contains(&call.tool.as_str()))?;
+        let call = open.filter(|call| QUESTIONS.contains(&call.tool.as_str()))?;
         (format!("waiting for your answer: {}", call.tool), call.since)
     };
     Some(ThreadState { mark: Mark::Warning, text, since: Some(since) })

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use super::line::{ActivityLine, MAX_TEXT, cut};
 use super::model::StepKey;
 use super::usage::{ThreadUsage, UsageTotals};
-use super::words::named;
 use conclaude_core::config::PriceTable;
 use conclaude_core::decide::Word;
 use conclaude_store::transcript::fate::{self, Sign};
@@ -37,7 +36,8 @@ pub(super) struct PastCall {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PermissionWait {
     pub(super) since: Timestamp,
-    pub(super) what: String,
+    /// It is one only while a tool is called: some notifications come while nothing is at work.
+    pub(super) needs_call: bool,
 }
 
 /// The main thread, or a subagent.
@@ -139,13 +139,11 @@ impl AgentThread {
         let is_asked = match event {
             "PermissionRequest" => decision != Word::Denied.as_str() && !is_permitted,
             "PreToolUse" => decision == Word::Asked.as_str(),
-            // Others come while nothing is at work.
-            "Notification" => !self.open.is_empty(),
+            "Notification" => true,
             _ => false,
         };
         if is_asked {
-            let what = self.open.last().map(|call| named(&call.tool, &call.detail)).unwrap_or_default();
-            self.asked = Some(PermissionWait { since: time, what });
+            self.asked = Some(PermissionWait { since: time, needs_call: event == "Notification" });
         } else {
             self.answered(time);
         }

@@ -203,6 +203,21 @@ fn a_decision_about_a_permission_is_recorded() {
     ");
 }
 
+/// `watch` shows from this record on that somebody waits.
+#[test]
+fn a_request_that_no_rule_answers_is_recorded_as_a_question() {
+    let answer = bash(CONFIG, "make").run().silent();
+    let shown = answer.again().shows(&["audit", "show"]);
+    insta::assert_snapshot!(shown, @"
+    exit 0
+    ----- stdout
+        1 [TIME] PermissionRequest Bash `make` asked
+            no rule answers it, so the client asks the user
+    ");
+    let answer = bash("permissionRequest: {commands: {Bash: [{run: 'true', files: ['*.rs']}]}}", "make").run();
+    assert!(!answer.has(".conclaude/audit"), "{:?}", answer.audit());
+}
+
 #[test]
 fn rules_for_permissions_are_registered_for_their_tools() {
     for (rules, matcher) in [

@@ -358,6 +358,16 @@ fn the_exit_code_is_0_unless_it_is_asked_for() {
 }
 
 #[test]
+fn a_budget_is_not_replayed_and_it_says_so() {
+    let test = session("budget: {session: {tokens: 1}, then: block}\n");
+    let shown = test.shows(&["replay"]);
+    assert!(shown.contains("the budget (--json says why)"), "{shown}");
+    let notes = test.shows(&["replay", "--json"]);
+    assert!(notes.contains("not replayed: `budget`"), "{notes}");
+    assert!(!session("budget: {at: 80%}\n").shows(&["replay"]).contains("budget"));
+}
+
+#[test]
 fn rules_that_never_matched_are_listed_on_request_without_those_of_packs() {
     let test = session(&format!("extends: [pack:git-safety]\n{CONFIG}"));
     assert!(!test.shows(&["replay"]).contains("never matched"));

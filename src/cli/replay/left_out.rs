@@ -25,6 +25,9 @@ pub(super) fn line(replayed: &ReplaySummary<'_>) -> Option<String> {
     if !sections.is_empty() {
         parts.push(format!("the commands of {}", sections.join(", ")));
     }
+    if replayed.replayer.has_budget() {
+        parts.push("the budget".to_owned());
+    }
     if parts.is_empty() { None } else { Some(format!("{} (--json says why)", parts.join("; "))) }
 }
 

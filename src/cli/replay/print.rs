@@ -316,6 +316,9 @@ pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
             others.join(", ")
         ));
     }
+    if replayed.replayer.has_budget() {
+        found.push("not replayed: `budget`, since `conclaude report` shows what sessions have used".to_owned());
+    }
     found
 }
 

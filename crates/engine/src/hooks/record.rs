@@ -55,7 +55,9 @@ pub(super) fn write(
 
 /// The record of a decision, if there is anything to record.
 fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruling) -> Option<Record> {
-    let record = of(context, plan, run, decided.word.as_str())?;
+    let Some(record) = of(context, plan, run, decided.word.as_str()) else {
+        return of_open_question(context, plan, decided);
+    };
     let outcomes = &run.outcomes;
     let blocks = decided.count.map(|count| Blocks {
         count: match count {
@@ -72,6 +74,20 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruli
         None => obstructed_again(outcomes, decided),
     };
     Some(Record { blocks, notification, reason, ..record })
+}
+
+/// The record of a request that no rule for permissions answers. The user is asked, and `watch` shows for how long.
+fn of_open_question(context: &Context<'_>, plan: &Plan, decided: &Ruling) -> Option<Record> {
+    let has_rules = plan.steps.iter().any(|step| matches!(step.action, Action::Permissions(_)));
+    if !has_rules || decided.word != Word::Allowed {
+        return None;
+    }
+    Some(Record {
+        tool: tool(context),
+        decision: Word::Asked.as_str().into(),
+        reason: Some("no rule answers it, so the client asks the user".into()),
+        ..context.record()
+    })
 }
 
 /// Why a call is denied that rules only ask about.

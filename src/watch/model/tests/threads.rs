@@ -193,6 +193,17 @@ fn who_waits_for_the_user_and_what_is_stuck_is_said() {
     );
 }
 
+/// The trail is read before the transcripts.
+#[test]
+fn a_notification_that_is_read_before_its_call_says_who_waits() {
+    let mut model = model();
+    take(&mut model, &record(1, json!({"event": "Notification", "decision": "allowed"})), None);
+    say(&mut model, None, 0, call("t1", "Bash", json!({"command": "npm publish"})));
+    assert_eq!(thread(&model, 0, 5), "  ⚠ main thread · waiting for permission: Bash npm publish  (4 s)");
+    say(&mut model, None, 8, result("t1", "ok", false));
+    assert_eq!(thread(&model, 0, 9), "  ● main thread · at work  (9 s)");
+}
+
 #[test]
 fn a_main_thread_is_not_stuck_while_its_agent_works() {
     let mut model = model();

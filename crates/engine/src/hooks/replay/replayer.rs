@@ -72,6 +72,11 @@ impl Replayer {
         others.map(|(event, _)| event.row().section).collect()
     }
 
+    /// Whether the config has a budget, which is not replayed.
+    pub fn has_budget(&self) -> bool {
+        self.loaded.config.budget.as_ref().is_some_and(|budget| budget.limits().next().is_some())
+    }
+
     pub fn has_gates(&self) -> bool {
         self.des.is_enabled()
     }
