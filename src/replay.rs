@@ -256,7 +256,7 @@ fn replay(
         Err(error) => Some(format!("{path} cannot be read: {error}")),
         Ok(()) if walk.totals.counts.bytes == 0 && thread.size == 0 => Some(format!("{path} is empty")),
         Ok(()) if walk.totals.counts.has_nothing() => {
-            Some(format!("{path} is no transcript: none of its lines can be read"))
+            Some(format!("{path} is not a transcript: none of its lines can be read"))
         }
         Ok(()) => None,
     };

@@ -121,7 +121,7 @@ impl<'a> Watch<'a> {
             return None;
         }
         let records = count(model.doubtful, "record");
-        Some(format!("✗ {records} cannot be believed: `conclaude audit verify` names the first"))
+        Some(format!("✗ {records} cannot be trusted: `conclaude audit verify` names the first"))
     }
 
     /// Shows the screen until the user quits.

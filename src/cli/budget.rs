@@ -205,7 +205,7 @@ fn print(out: &mut Out<'_>, project: &BudgetedProject, sessions: &[MeteredSessio
         writeln!(out, "{BOLD}today{BOLD:#}, in all sessions")?;
         day_meters(project, &of_day).iter().try_for_each(|meter| print_meter(out, 2, meter))?;
     }
-    writeln!(out, "{FAINT}told at {} %, then: {}{FAINT:#}", budget.at(), budget.then().as_str())
+    writeln!(out, "{FAINT}reported at {} %, then: {}{FAINT:#}", budget.at(), budget.reaction().as_str())
 }
 
 /// The amounts of the day, without what one session may use more.
@@ -287,7 +287,7 @@ fn as_json(project: &BudgetedProject, sessions: &[MeteredSession]) -> Value {
         project.limits().into_iter().filter(|limit| limit.scope == BudgetScope::Day).collect();
     json!({
         "at": budget.map(BudgetConfig::at),
-        "then": budget.map(|budget| budget.then().as_str()),
+        "then": budget.map(|budget| budget.reaction().as_str()),
         "sessions": sessions.collect::<Vec<_>>(),
         "day": day_meters(project, &limits).iter().map(meter).collect::<Vec<_>>(),
     })

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use conclaude_checks::enforce::{Compiled, EnforcementClass, RuleEnforcement};
+use conclaude_checks::enforce::{CompiledRules, EnforcementClass, RuleEnforcement};
 use conclaude_core::rule::Rule;
 use conclaude_engine::install::enforcement::{EnforcedConfig, EnforcedSettings};
 use conclaude_engine::sandbox;
@@ -17,7 +17,7 @@ pub(super) fn compiled(
     root: &Root,
     project: &Path,
     loaded: &LoadedConfig,
-) -> Option<anyhow::Result<Compiled>> {
+) -> Option<anyhow::Result<CompiledRules>> {
     if !loaded.config.enforcers().is_any() {
         return None;
     }
@@ -27,7 +27,7 @@ pub(super) fn compiled(
 }
 
 /// What must be done before all of it counts.
-pub(super) fn not_written(project: &Path, compiled: &Compiled) -> Option<String> {
+pub(super) fn not_written(project: &Path, compiled: &CompiledRules) -> Option<String> {
     let fix = "`conclaude install --enforce` writes it";
     if !EnforcedSettings::is_installed(project) {
         return Some(format!("not in Claude Code's settings yet: {fix}"));

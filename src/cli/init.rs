@@ -77,7 +77,7 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
             names => format!("\n  `conclaude pack add {}` adds to it what you named", names.join(" ")),
         };
         bail!(
-            "{} exists already, and is left as it is{add}\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
+            "{} exists already, and is left unchanged{add}\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
             target.path.display()
         );
     }
@@ -150,13 +150,13 @@ fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> anyhow::Re
 /// Writes the config, and a copy of the one that it replaces.
 fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> anyhow::Result<()> {
     if !draft.is_needed {
-        writeln!(out, "{} is left as it is", target.path.display())?;
+        writeln!(out, "{} is left unchanged", target.path.display())?;
         return Ok(());
     }
     if let Some(before) = &draft.before {
         let copy = free_name(&target.path);
         files::write_atomically(&copy, before.as_bytes())?;
-        writeln!(out, "the config as it was is kept in {}", copy.display())?;
+        writeln!(out, "the old config is kept in {}", copy.display())?;
     }
     target.write(Some(&draft.after))?;
     let based_on =
@@ -300,7 +300,7 @@ fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -
         Some(_) if !request.force => {
             writeln!(
                 out,
-                "warning: {path} is another command, and is left as it is; `--force` replaces it, and keeps a copy"
+                "warning: {path} is another command, and is left unchanged; `--force` replaces it, and keeps a copy"
             )?;
             return Ok(());
         }
@@ -311,7 +311,7 @@ fn write_step_command(request: &InitRequest, folder: &Path, out: &mut Out<'_>) -
         Some(before) => {
             let copy = free_name(&file.path);
             files::write_atomically(&copy, before.as_bytes())?;
-            writeln!(out, "the command as it was is kept in {}", copy.display())?;
+            writeln!(out, "the old command is kept in {}", copy.display())?;
         }
         None => {}
     }

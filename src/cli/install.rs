@@ -219,7 +219,7 @@ pub(super) fn apply(out: &mut Out<'_>, change: &Change) -> anyhow::Result<()> {
     let copy = change.apply()?;
     writeln!(out, "registered conclaude in {}", change.path().display())?;
     if let Some(copy) = copy {
-        writeln!(out, "the file as it was is kept in {}", copy.display())?;
+        writeln!(out, "the old file is kept in {}", copy.display())?;
     }
     if change.target.scope == Scope::User {
         writeln!(out, "in each project: `conclaude trust` lets the commands of its config run")?;
@@ -232,7 +232,7 @@ fn warn(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
 }
 
 fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
-    writeln!(out, "{} has all that is needed already", change.path().display())
+    writeln!(out, "{} already has everything that is needed", change.path().display())
 }
 
 /// Names hooks of the user's settings that the config runs too.

@@ -115,7 +115,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     Ok(if request.exit_code && is_failure { Exit::Failure } else { Exit::Success })
 }
 
-/// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.
+/// The config, and why a hook would not use it. Since none of it runs, it need not be trusted.
 fn read(request: &ReplayRequest, root: &Root) -> io::Result<(LoadedConfig, Vec<String>)> {
     if let Some(path) = &request.config {
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));

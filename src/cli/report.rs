@@ -126,7 +126,7 @@ fn nothing(scope: &Scope<'_>) -> String {
 
 /// What other projects have, where this one has nothing.
 fn elsewhere(scope: &Scope<'_>) -> String {
-    let Some(claude) = scope.claude.filter(|_| !scope.all_projects) else { return String::new() };
+    let (Some(claude), false) = (scope.claude, scope.all_projects) else { return String::new() };
     let (sessions, example) = report::elsewhere(claude, scope.root);
     if sessions == 0 {
         return String::new();

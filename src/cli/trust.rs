@@ -64,7 +64,7 @@ pub(super) fn run(request: &TrustRequest) -> anyhow::Result<Exit> {
         show(&mut out, source)?;
     }
     if !request.yes && !agrees(&mut out)? {
-        writeln!(out, "not trusted: nothing of it runs where conclaude is registered with --user")?;
+        writeln!(out, "not trusted: none of it runs where conclaude is registered with --user")?;
         return Ok(Exit::Failure);
     }
     for source in &others {

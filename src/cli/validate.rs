@@ -239,10 +239,10 @@ fn budget_line(budget: &BudgetConfig) -> Option<String> {
         return None;
     }
     Some(format!(
-        "budget: {}; told at {} %, then {}",
+        "budget: {}; reported at {} %, then {}",
         amounts.join(", "),
         budget.at(),
-        budget.then().as_str()
+        budget.reaction().as_str()
     ))
 }
 

@@ -35,7 +35,7 @@ pub(super) struct WatchRequest {
 pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
     let root = super::root()?;
     let claude = claude_folder();
-    let projects = projects(&root, claude.as_deref().filter(|_| request.all_projects));
+    let projects = projects(&root, if request.all_projects { claude.as_deref() } else { None });
     let loaded = load::all(&root, Patterns::All);
     let limits = match (&request.session, request.all) {
         (Some(_), _) => Limits::ONE,

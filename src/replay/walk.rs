@@ -118,7 +118,7 @@ impl Walk<'_> {
     fn call(&mut self, id: &str, name: &str, input: &str) {
         self.totals.tool_calls += u64::from(!self.is_early);
         let Ok(input) = serde_json::from_str::<Map<String, Value>>(input) else {
-            self.unjudged(format!("the input of a call of {name} is no object"));
+            self.unjudged(format!("the input of a call of {name} is not an object"));
             return;
         };
         let at = self.at(EventKind::PreToolUse, Some(name), &self.detail(name, &input));

@@ -59,7 +59,7 @@ impl Summary {
         entry: &TranscriptEntry<'_>,
     ) {
         let Some(called) = self.called.get_mut(at) else { return };
-        let said = entry.tool_use_result.and_then(|said| json::Fields::of(said).ok());
+        let said = entry.tool_use_result.and_then(|said| json::ObjectFields::of(said).ok());
         let launched = result.launched_agent();
         let is_in_background = launched.is_some();
         let id = said.and_then(|said| said.text("agentId").map(std::borrow::Cow::into_owned));

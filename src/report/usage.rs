@@ -96,7 +96,9 @@ impl Answers {
         let mut sums = vec![(0, Tokens::default()); self.cells.len()];
         for Answer { id, cell, tokens, is_advice } in self.answers {
             let sum = usize::try_from(cell).ok().and_then(|cell| sums.get_mut(cell));
-            if let Some((answers, sum)) = sum.filter(|_| known.insert(id)) {
+            if let Some((answers, sum)) = sum
+                && known.insert(id)
+            {
                 *answers += u64::from(!is_advice);
                 sum.add(unpacked(tokens));
             }

@@ -189,7 +189,7 @@ impl Model {
                 (Mark::Quiet, "quiet".into(), Some(thread.last()))
             }
             Fate::Running | Fate::Unknown if session.unread.lines > 0 && thread.is_blank() => {
-                (Mark::Warning, "nothing of it can be read".into(), None)
+                (Mark::Warning, "none of it can be read".into(), None)
             }
             Fate::Running | Fate::Unknown => match open {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),

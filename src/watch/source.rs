@@ -129,7 +129,10 @@ impl<'a> Source<'a> {
 
     /// The name of a project where several are shown.
     fn name_of(&self, index: usize) -> Option<String> {
-        let project = self.projects.get(index).filter(|_| self.all_projects)?;
+        if !self.all_projects {
+            return None;
+        }
+        let project = self.projects.get(index)?;
         Some(cut(&project.root.file_name()?.to_string_lossy(), MAX_TEXT))
     }
 
@@ -247,12 +250,13 @@ impl<'a> Source<'a> {
         if let Some((index, _)) = ours.max_by_key(|(_, project)| project.real_root.as_os_str().len()) {
             return SessionOrigin::Project(index);
         }
-        match session.start().cwd.filter(|_| self.all_projects) {
-            Some(cwd) => {
-                let name = cwd.file_name().unwrap_or(cwd.as_os_str());
-                SessionOrigin::Folder(cut(&name.to_string_lossy(), MAX_TEXT))
-            }
-            None => SessionOrigin::Elsewhere,
+        if self.all_projects
+            && let Some(cwd) = session.start().cwd
+        {
+            let name = cwd.file_name().unwrap_or(cwd.as_os_str());
+            SessionOrigin::Folder(cut(&name.to_string_lossy(), MAX_TEXT))
+        } else {
+            SessionOrigin::Elsewhere
         }
     }
 

@@ -95,7 +95,9 @@ fn calls(body: &str) -> Vec<Call> {
             continue;
         }
         let Some(call) = calls.last_mut() else { panic!("output before the first `$ `: {line}") };
-        if let Some(more) = line.strip_prefix("> ").filter(|_| call.output.is_empty()) {
+        if call.output.is_empty()
+            && let Some(more) = line.strip_prefix("> ")
+        {
             call.lines.push(more.to_owned());
         } else if let Some(code) = line.strip_prefix("? ").and_then(|code| code.parse().ok()) {
             call.code = code;

@@ -350,12 +350,12 @@ fn records_that_cannot_be_believed_are_marked() {
             ✗ tampered with here: record 3 was removed
             `exit 3` exited with code 3 ([DURATION])
             `true` passed ([DURATION])
-    ✗ 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
+    ✗ 3 lines of the trail cannot be trusted: `conclaude audit verify` names the first
     ");
     assert_snapshot!(audit(&test, &["show", "--json", "--agent", "nobody"]), @"
     exit 0
     ----- stderr
-    conclaude: warning: 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
+    conclaude: warning: 3 lines of the trail cannot be trusted: `conclaude audit verify` names the first
     ");
 }
 

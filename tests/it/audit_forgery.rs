@@ -72,7 +72,7 @@ fn a_line_in_a_pending_file_of_the_project_is_reported_and_never_merged() {
     ✓ 3 records in order
     ");
     let doctor = test.shows(&["doctor"]);
-    assert_snapshot!(doctor.lines().filter(|line| line.contains("audit ")).collect::<String>(), @"⚠ audit        3 records, the chain is whole, but pending-0.jsonl is not part of the trail and is never read: conclaude did not write it here, or an older version did               → conclaude audit verify");
+    assert_snapshot!(doctor.lines().filter(|line| line.contains("audit ")).collect::<String>(), @"⚠ audit        3 records, the chain is intact, but pending-0.jsonl is not part of the trail and is never read: conclaude did not write it here, or an older version did               → conclaude audit verify");
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn what_cannot_be_extended_is_an_error_at_its_line() {
     1 | extends: [.conclaude.yaml]
       |           ^^^^^^^^^^^^^^^ a circle
       |
-      = help: a file cannot extend itself, also not by way of others
+      = help: a file cannot extend itself, not even through other files
 
     error: invalid config [ROOT]/circle.yaml: 1 problem
     error: `missing.yaml` cannot be used

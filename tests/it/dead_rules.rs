@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use crate::common::snapshot::pretty;
 use crate::common::{Test, run_in};
 
+mod layers;
+
 const DEAD: &str = "subagentStop:
   match: first
   commands:
@@ -92,7 +94,7 @@ fn rules_that_the_rest_of_their_section_makes_superfluous_are_dead() {
     assert_snapshot!(project(config).shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: permissionRequest: `Read` says nothing new
+    warning: permissionRequest: `Read` is redundant
      --> [ROOT]/.conclaude.yaml:1:45
       |
     1 | permissionRequest: {default: allow, allow: [Read], deny: [Bash]}
@@ -138,7 +140,7 @@ fn a_wildcard_that_is_not_first_is_noted_since_it_is_no_fallback() {
     assert_snapshot!(test.shows(&["validate", "--strict"]), @r#"
     exit 0
     ----- stdout
-    note: subagentStop: `*` is no fallback here
+    note: subagentStop: `*` is not a fallback here
      --> [ROOT]/.conclaude.yaml:5:5
       |
     5 |     "*":
@@ -166,17 +168,6 @@ fn a_wildcard_that_is_not_first_is_noted_since_it_is_no_fallback() {
 }
 
 #[test]
-fn an_exception_to_a_rule_of_an_extended_file_is_on_purpose() {
-    let allow =
-        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'make deploy*', action: allow}]}\n";
-    let base =
-        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'make deploy', action: block}]}\n";
-    let test = project(&format!("extends: [base.yaml]\n{allow}")).file("base.yaml", base);
-    let (code, out, _) = run_in(&test.root(), &["validate", "--strict"]);
-    assert_eq!((code, out.contains("warning")), (Some(0), false), "{out}");
-}
-
-#[test]
 fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
     assert_snapshot!(project(DEAD).shows(&["validate"]), @r#"
     exit 0
@@ -185,7 +176,7 @@ fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
      --> [ROOT]/.conclaude.yaml:6:5
       |
     6 |     codr:
-      |     ^^^^ no agent of the project, of yours or of Claude Code is called so
+      |     ^^^^ neither the project, you nor Claude Code has an agent of this name
       |
       = help: did you mean `coder`?
 
@@ -217,7 +208,7 @@ fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
       --> [ROOT]/.conclaude.yaml:12:14
        |
     12 |     - {tool: Bahs, action: block}
-       |              ^^^^ no tool of Claude Code is called so
+       |              ^^^^ Claude Code has no tool of this name
        |
        = help: did you mean `Bash`?
 
@@ -261,7 +252,7 @@ fn programs_get_the_position_of_a_dead_rule() {
         "column": 5,
         "end_column": 10,
         "message": "postToolUse: `Wirte` matches nothing",
-        "label": "no tool of Claude Code is called so",
+        "label": "Claude Code has no tool of this name",
         "help": "did you mean `Write`?"
       }
     ]
@@ -269,7 +260,7 @@ fn programs_get_the_position_of_a_dead_rule() {
     assert_snapshot!(test.shows(&["validate", "--format", "github"]), @"
     exit 0
     ----- stdout
-    ::warning file=.conclaude.yaml,line=3,col=5,endColumn=10::postToolUse: `Wirte` matches nothing: no tool of Claude Code is called so%0Ahelp: did you mean `Write`?
+    ::warning file=.conclaude.yaml,line=3,col=5,endColumn=10::postToolUse: `Wirte` matches nothing: Claude Code has no tool of this name%0Ahelp: did you mean `Write`?
     ");
 }
 
@@ -291,7 +282,7 @@ fn a_config_of_the_original_says_what_is_different_here() {
      --> [ROOT]/.conclaude.yaml:2:3
       |
     2 |   commands:
-      |   ^^^^^^^^ conclaude 0.2 ran those of the first one alone
+      |   ^^^^^^^^ conclaude 0.2 ran only those of the first one
       |
       = help: write `match: first` for that, or `match: all` if it is meant so
 
@@ -330,66 +321,6 @@ fn a_config_of_the_original_says_what_is_different_here() {
     let shown = project(settled).shows(&["validate"]);
     let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert_eq!(warnings, ["warning: `skillStart` is a key of conclaude 0.2"]);
-}
-
-#[test]
-fn rules_for_permissions_that_never_count_are_named() {
-    let config = "permissionRequest:
-  allow:
-    - Wriet
-    - \"Bash(git status*)\"
-    - \"Bash(git status -s)\"
-    - \"Read(./docs/**)\"
-    - {pattern: Write, agent: coder}
-    - \"Agent(coder)\"
-  deny:
-    - \"Bash(rm *)\"
-    - \"Bash(rm -rf *)\"
-    - {pattern: \"Bash(rm *)\", agent: coder}
-    - Agent
-    - \"mcp__db__*\"
-    - \"mcp__db__drop\"
-";
-    let (_, out, _) = run_in(&project(config).root(), &["validate", "--json"]);
-    let json: Value = serde_json::from_str(&out).unwrap();
-    let line = |one: &Value| {
-        format!(
-            "{}: {}: {}\n",
-            one["line"],
-            one["message"].as_str().unwrap(),
-            one["label"].as_str().unwrap_or_default()
-        )
-    };
-    let shown: String = json["warnings"].as_array().unwrap().iter().map(line).collect();
-    assert_snapshot!(shown, @"
-    3: permissionRequest: `Wriet` matches nothing: no tool of Claude Code is called so
-    5: permissionRequest: `Bash(git status -s)` says nothing new: `Bash(git status*)` in line 4 is about all that it is about
-    8: permissionRequest: `Agent(coder)` can never allow anything: `deny` has `Agent`, which comes before `allow`
-    11: permissionRequest: `Bash(rm -rf *)` says nothing new: `Bash(rm *)` in line 10 is about all that it is about
-    12: permissionRequest: `Bash(rm *)` says nothing new: `Bash(rm *)` in line 10 is about all that it is about
-    15: permissionRequest: `mcp__db__drop` says nothing new: `mcp__db__*` in line 14 is about all that it is about
-    ");
-}
-
-#[test]
-fn a_permission_that_an_outer_file_does_not_let_count_is_named() {
-    let test = project("permissionRequest: {allow: [Read]}\n")
-        .file(".home/.config/conclaude/config.yaml", "permissionRequest:\n  default: deny\n");
-    assert_snapshot!(test.shows(&["validate"]), @"
-    exit 0
-    ----- stdout
-    warning: permissionRequest: `Read` can never allow anything
-     --> [ROOT]/.conclaude.yaml:1:29
-      |
-    1 | permissionRequest: {allow: [Read]}
-      |                             ^^^^ `default` is `deny` in [ROOT]/.home/.config/conclaude/config.yaml:2, an outer file
-      |
-      = help: remove it, or write `default: {answer: deny, overridable: true}` there
-
-    valid: [ROOT]/.home/.config/conclaude/config.yaml
-    valid: [ROOT]/.conclaude.yaml
-      permissionRequest: 2 rules
-    ");
 }
 
 #[test]
@@ -432,7 +363,7 @@ permissionRequest: {allow: [Red], deny: [\"Edti\"]}
      --> [ROOT]/.conclaude.yaml:2:14
       |
     2 |   commands: {Bahs: [{run: x}]}
-      |              ^^^^ no tool of Claude Code is called so
+      |              ^^^^ Claude Code has no tool of this name
       |
       = help: did you mean `Bash`?
 
@@ -440,7 +371,7 @@ permissionRequest: {allow: [Red], deny: [\"Edti\"]}
      --> [ROOT]/.conclaude.yaml:4:14
       |
     4 |     - {tool: Bsh, action: block}
-      |              ^^^ no tool of Claude Code is called so
+      |              ^^^ Claude Code has no tool of this name
       |
       = help: did you mean `Bash`?
 
@@ -448,7 +379,7 @@ permissionRequest: {allow: [Red], deny: [\"Edti\"]}
      --> [ROOT]/.conclaude.yaml:5:14
       |
     5 |     - {tool: "{Edit,Wrte}", action: block}
-      |              ^^^^^^^^^^^^^ no tool of Claude Code is called so
+      |              ^^^^^^^^^^^^^ Claude Code has no tool of this name
       |
       = help: did you mean `Write`?
 
@@ -456,7 +387,7 @@ permissionRequest: {allow: [Red], deny: [\"Edti\"]}
      --> [ROOT]/.conclaude.yaml:6:14
       |
     6 |     - {tool: Frobnicate, action: block}
-      |              ^^^^^^^^^^ no tool of Claude Code is called so
+      |              ^^^^^^^^^^ Claude Code has no tool of this name
       |
       = help: remove it, unless a newer Claude Code has it; tools of MCP servers are `mcp__SERVER__TOOL`
 
@@ -464,7 +395,7 @@ permissionRequest: {allow: [Red], deny: [\"Edti\"]}
       --> [ROOT]/.conclaude.yaml:10:29
        |
     10 | permissionRequest: {allow: [Red], deny: ["Edti"]}
-       |                             ^^^ no tool of Claude Code is called so
+       |                             ^^^ Claude Code has no tool of this name
        |
        = help: did you mean `Read`?
 
@@ -472,7 +403,7 @@ permissionRequest: {allow: [Red], deny: [\"Edti\"]}
       --> [ROOT]/.conclaude.yaml:10:42
        |
     10 | permissionRequest: {allow: [Red], deny: ["Edti"]}
-       |                                          ^^^^^^ no tool of Claude Code is called so
+       |                                          ^^^^^^ Claude Code has no tool of this name
        |
        = help: did you mean `Edit`?
 
@@ -543,92 +474,10 @@ permissionRequest: {allow: [Task]}
 }
 
 #[test]
-fn what_an_inner_file_cannot_relax_is_named_and_shown() {
-    let user = "\
-preToolUse:
-  uneditableFiles: [\"*.lock\"]
-  preventRootAdditions: true
-  toolUsageValidation: [{tool: Bash, commandPattern: \"git push*\", action: block}]
-permissionRequest: {default: deny}
-";
-    let own = "\
-preToolUse:
-  uneditableFiles: [\"*.md\", \"!Cargo.lock\"]
-  preventRootAdditions: false
-  toolUsageValidation: [{tool: Bash, commandPattern: \"git push origin*\", action: allow}]
-permissionRequest: {default: ask}
-";
-    let test = project(own).file(".home/.config/conclaude/config.yaml", user);
-    assert_snapshot!(test.shows(&["validate"]), @r#"
-    exit 0
-    ----- stdout
-    warning: uneditableFiles: `!Cargo.lock` has no effect
-     --> [ROOT]/.conclaude.yaml:2:29
-      |
-    2 |   uneditableFiles: ["*.md", "!Cargo.lock"]
-      |                             ^^^^^^^^^^^^^ `*.lock` is of an outer layer, which does not let this one free it
-      |
-      = help: write `overridable: true` there, if it is yours
-
-    warning: preToolUse: this value of `preventRootAdditions` has no effect
-     --> [ROOT]/.conclaude.yaml:3:25
-      |
-    3 |   preventRootAdditions: false
-      |                         ^^^^^ [ROOT]/.home/.config/conclaude/config.yaml:3 is of an outer layer, which does not let this one relax it
-      |
-      = help: remove it, or write `overridable: true` there, if it is yours
-
-    warning: toolUsageValidation: this rule for `Bash` can never decide
-     --> [ROOT]/.conclaude.yaml:4:32
-      |
-    4 |   toolUsageValidation: [{tool: Bash, commandPattern: "git push origin*", action: allow}]
-      |                                ^^^^ [ROOT]/.home/.config/conclaude/config.yaml:4 is stricter, and of an outer layer, which does not let this one relax it
-      |
-      = help: write `overridable: true` there, if it is yours
-
-    warning: permissionRequest: this value of `default` has no effect
-     --> [ROOT]/.conclaude.yaml:5:30
-      |
-    5 | permissionRequest: {default: ask}
-      |                              ^^^ [ROOT]/.home/.config/conclaude/config.yaml:5 is of an outer layer, which does not let this one relax it
-      |
-      = help: remove it, or write `overridable: true` there, if it is yours
-
-    valid: [ROOT]/.home/.config/conclaude/config.yaml
-    valid: [ROOT]/.conclaude.yaml
-      preToolUse: 6 guards
-      permissionRequest: 1 rule
-    "#);
-    assert_snapshot!(test.shows(&["config", "show"]), @r#"
-    exit 0
-    ----- stdout
-    # user     [ROOT]/.home/.config/conclaude/config.yaml
-    # project  [ROOT]/.conclaude.yaml
-    # preToolUse.toolUsageValidation: of each layer the first that matches decides, and the strictest of the layers counts
-    # preToolUse.uneditableFiles: `!pattern` of an inner layer frees only what an outer one marks as overridable
-    preToolUse:
-      uneditableFiles:
-        - "*.lock"
-        - "*.md"
-        - "!Cargo.lock"
-      preventRootAdditions: true
-      toolUsageValidation:
-        - tool: Bash
-          commandPattern: "git push origin*"
-          action: allow
-        - tool: Bash
-          commandPattern: "git push*"
-          action: block
-    permissionRequest:
-      default: deny
-    "#);
-}
-
-#[test]
 fn a_glob_where_a_regular_expression_belongs_is_an_error_with_the_expression() {
     let config = "userPromptSubmit:\n  contextRules:\n    - {pattern: \"*deploy*\", prompt: x}\n    - {pattern: \"*.md\", prompt: x}\n";
     let shown = project(config).shows(&["validate"]);
-    assert!(shown.contains("it is no glob, and found anywhere in the prompt: write \"deploy\""), "{shown}");
+    assert!(shown.contains("this is a regular expression, not a glob, and it can match anywhere in the prompt: write \"deploy\""), "{shown}");
     assert!(shown.contains("write \"\\\\.md\""), "{shown}");
     let config = "userPromptSubmit: {contextRules: [{pattern: '{deploy,release}', prompt: x}]}\n";
     let shown = project(config).shows(&["validate"]);

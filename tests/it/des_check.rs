@@ -208,7 +208,9 @@ fn seed_004_line_449_the_bash_hook_of_the_specification_blocks_an_agent_with_exi
         lines.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "Task", "input": input}]}));
         let result =
             json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "x"}]});
-        lines.extend((id == "t1").then_some(result));
+        if id == "t1" {
+            lines.push(result);
+        }
     }
     let main = project(&done(), &lines);
     assert_eq!(hook(&main, "").0, Some(0), "{:?}", hook(&main, ""));

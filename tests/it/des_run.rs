@@ -361,7 +361,7 @@ fn in_an_enforced_session_only_its_own_config_names_commands() {
     assert_eq!(run_in(&root, &["install", "--enforce"]).0, Some(0));
     let (code, said) = run("", "evil");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("this is another project than that of the session"), "{said}");
+    assert!(said.contains("this is not the project of the session"), "{said}");
     assert!(!root.join("evil/found").exists());
     let (code, said) = run("", "steps/..");
     assert_eq!(code, Some(0), "its own project: {said}");

@@ -104,7 +104,7 @@ fn all_is_well_in_a_project_that_was_installed() {
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ commands     what the commands start is found: touch
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
-    ✓ audit        0 records, the chain is whole
+    ✓ audit        0 records, the chain is intact
     ✓ claude       Claude Code 2.1.325
     ✓ call         `[BIN] SubagentStop` answers as it should, in [N] ms
     ⚠ arrivals     no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here
@@ -179,7 +179,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
         {
           "about": "audit",
           "status": "good",
-          "text": "0 records, the chain is whole"
+          "text": "0 records, the chain is intact"
         },
         {
           "about": "claude",
@@ -358,7 +358,7 @@ fn before_install_there_is_one_problem() {
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ commands     what the commands start is found: touch
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
-    ✓ audit        0 records, the chain is whole
+    ✓ audit        0 records, the chain is intact
     ✓ claude       Claude Code 2.1.325
 
     1 problem, 0 warnings

@@ -159,7 +159,10 @@ fn installing_twice_changes_nothing_and_uninstalling_removes_the_file() {
     let first = text(&root);
     let (code, out, _) = run(&root, &["install", "--enforce"]);
     assert_eq!((code, text(&root)), (Some(0), first));
-    assert!(out.starts_with("[ROOT]/.claude/settings.local.json has all that is needed already"), "{out}");
+    assert!(
+        out.starts_with("[ROOT]/.claude/settings.local.json already has everything that is needed"),
+        "{out}"
+    );
     let (code, out, _) = run(&root, &["uninstall", "--enforce"]);
     assert_eq!(
         (code, out.as_str()),
@@ -237,13 +240,13 @@ fn settings_that_are_a_link_or_no_json_are_left_as_they_are() {
         (code, err.as_str()),
         (
             Some(1),
-            "conclaude: [ROOT]/.claude/settings.local.json is left as it is: `sandbox` is not a JSON object\n"
+            "conclaude: [ROOT]/.claude/settings.local.json is left unchanged: `sandbox` is not a JSON object\n"
         )
     );
     write(&root, "{");
     let (code, _, err) = run(&root, &["install", "--enforce"]);
     assert_eq!(code, Some(1));
-    assert!(err.contains("is left as it is: the settings file is not JSON"), "{err}");
+    assert!(err.contains("is left unchanged: the settings file is not JSON"), "{err}");
     #[cfg(unix)]
     {
         std::fs::remove_file(root.join(FILE)).unwrap();

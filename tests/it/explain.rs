@@ -196,7 +196,7 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
         src/gen/a.rs
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
-      · preventRootAdditions in .conclaude.yaml:8 leaves src/gen/a.rs free: it is
+      · preventRootAdditions in .conclaude.yaml:8 does not apply to src/gen/a.rs: it is
         not in the root
       · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
         than Write

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use insta::assert_snapshot;
 
-use crate::common::collector::{Closed, Collector, FINE, Reply, Request};
+use crate::common::collector::{ClosedPort, Collector, FINE, Reply, Request};
 use crate::common::{Test, conclaude_in};
 
 /// Every event is recorded.

@@ -40,7 +40,7 @@ fn records() -> String {
 }
 
 /// The names of what is sent: attributes of the resource, of logs, of spans and of their events, with the names of these.
-struct Sent {
+struct SentNames {
     resource: BTreeSet<String>,
     log: BTreeSet<String>,
     span: BTreeSet<String>,
@@ -54,7 +54,7 @@ fn labels(body: &Value) -> BTreeSet<String> {
     key.captures_iter(&body.to_string()).map(|found| found[1].to_owned()).collect()
 }
 
-fn sent() -> Sent {
+fn sent() -> SentNames {
     let test = Test::event("Stop").file(".conclaude/audit/audit-0000000001.jsonl", records());
     let collector = Collector::new();
     let usage = json!({"input_tokens": 7, "output_tokens": 3});
@@ -80,7 +80,7 @@ fn sent() -> Sent {
     let of_points = requests[2..].iter().flat_map(|request| labels(&request.body));
     let events = spans.as_array().unwrap().iter().flat_map(|span| span["events"].as_array().unwrap());
     let name = |event: &Value| event["name"].as_str().unwrap().to_owned();
-    Sent {
+    SentNames {
         resource: keys("/resource/attributes", logs),
         log: of_each(&logs["scopeLogs"][0]["logRecords"]),
         span: of_each(spans),
@@ -109,7 +109,7 @@ fn every_attribute_that_a_query_names_is_sent() {
             named.into_iter().filter(|name| !sent.contains(*name)).map(|name| format!("{kind}: {name}"));
         missing.collect::<Vec<_>>()
     };
-    let Sent { resource, log, span, event, metric } = &sent;
+    let SentNames { resource, log, span, event, metric } = &sent;
     let wrong = [
         missing("ClickHouse, logs", named(r"LogAttributes\['([^']+)'\]", FLEET), &[log], false),
         missing("ClickHouse, spans", named(r"SpanAttributes\['([^']+)'\]", FLEET), &[span], false),

@@ -154,7 +154,7 @@ fn a_config_that_exists_is_left_alone() {
         let shown = transcript(&root, &["init"]).replace(name, "[CONFIG]");
         insta::allow_duplicates! { insta::assert_snapshot!(shown, @"
         exit 1
-        conclaude: [ROOT]/[CONFIG] exists already, and is left as it is
+        conclaude: [ROOT]/[CONFIG] exists already, and is left unchanged
           `conclaude install` registers conclaude for it
           `conclaude init --import` takes over hooks of your own, and a config of the original conclaude
           `conclaude init --force` starts again, and keeps a copy
@@ -172,7 +172,7 @@ fn forced_it_keeps_a_copy_of_each_config_that_it_replaces() {
         let shown = transcript(&root, &["init", "--force"]).replace(name, "[CONFIG]");
         insta::allow_duplicates! { insta::assert_snapshot!(shown, @"
         exit 0
-        the config as it was is kept in [ROOT]/[CONFIG].before-init
+        the old config is kept in [ROOT]/[CONFIG].before-init
         wrote [ROOT]/[CONFIG]
         wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
         warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
@@ -298,7 +298,7 @@ fn settings_that_cannot_be_changed_keep_the_config_from_being_written_too() {
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["init"]), @"
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: `hooks` is not a JSON object
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: `hooks` is not a JSON object
     ");
     assert!(!root.join(".conclaude.yaml").exists());
 }
@@ -367,7 +367,7 @@ fn steps_writes_a_slash_command_beside_whatever_config_there_is() {
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    warning: [ROOT]/.claude/commands/step.md is another command, and is left as it is; `--force` replaces it, and keeps a copy
+    warning: [ROOT]/.claude/commands/step.md is another command, and is left unchanged; `--force` replaces it, and keeps a copy
     next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
     assert_eq!(read(own.root().join(".claude/commands/step.md")), "mine\n");
@@ -425,7 +425,7 @@ fn a_pack_that_is_unknown_or_a_config_that_exists_is_refused_with_what_to_do() {
     let test = test.config("maxBlocks: 2\n");
     insta::assert_snapshot!(transcript(&test.root(), &["init", "--pack", "secrets"]), @"
     exit 1
-    conclaude: [ROOT]/.conclaude.yaml exists already, and is left as it is
+    conclaude: [ROOT]/.conclaude.yaml exists already, and is left unchanged
       `conclaude pack add secrets` adds to it what you named
       `conclaude install` registers conclaude for it
       `conclaude init --import` takes over hooks of your own, and a config of the original conclaude

@@ -162,7 +162,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
     insta::assert_snapshot!(transcript(&root, &["install"]), @"
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    [ROOT]/.claude/settings.json has all that is needed already
+    [ROOT]/.claude/settings.json already has everything that is needed
     ");
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
     exit 0
@@ -174,7 +174,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
     assert!(!root.join(FILE).exists());
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
     exit 0
-    [ROOT]/.claude/settings.json has nothing of conclaude
+    conclaude is not in [ROOT]/.claude/settings.json
     stays: [ROOT]/.conclaude.yaml, which is yours
     stays: [ROOT]/.conclaude (state, messages and audit trail)
     `conclaude uninstall --purge` removes what conclaude keeps of this project
@@ -324,7 +324,7 @@ fn in_a_folder_below_the_project_a_note_says_where_sessions_must_start() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     assert!(!test.root().join(".claude").exists());
 }

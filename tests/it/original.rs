@@ -353,11 +353,11 @@ stop:
     assert_snapshot!(test.shows(&["init", "--import", "--local"]), @"
     exit 0
     ----- stdout
-    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    the old config is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
-    added `match: first` to `subagentStart`: conclaude 0.2 ran the commands of the first pattern that matches alone
-    added `match: first` to `subagentStop`: conclaude 0.2 ran the commands of the first pattern that matches alone
+    added `match: first` to `subagentStart`: conclaude 0.2 ran only the commands of the first pattern that matches
+    added `match: first` to `subagentStop`: conclaude 0.2 ran only the commands of the first pattern that matches
     note: `skillStart` is a key of conclaude 0.2: read as what it is here; write `subagentStart`
     note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
     registered conclaude in [ROOT]/.claude/settings.local.json
@@ -412,7 +412,7 @@ fn a_list_of_commands_by_tool_runs_all_that_match() {
     assert_snapshot!(test.shows(&["init", "--import", "--yes"]), @"
     exit 0
     ----- stdout
-    [ROOT]/.conclaude.yaml is left as it is
+    [ROOT]/.conclaude.yaml is left unchanged
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     note: `tool` is a key of conclaude 0.2: read as what it is here; write the key of its list: `commands: {TOOL: [{run: …}]}`
     note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
@@ -460,7 +460,7 @@ fn scripts_that_need_bash_are_run_by_it_after_an_import() {
     assert_snapshot!(test.shows(&["init", "--import", "--yes"]), @"
     exit 0
     ----- stdout
-    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    the old config is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     added `shell: bash` to 2 commands: conclaude 0.2 ran commands by bash, and here `/bin/sh` does

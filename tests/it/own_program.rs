@@ -88,7 +88,7 @@ fn a_program_of_packages_is_registered_with_a_line_that_has_no_path_of_this_mach
     let settings: Value = serde_json::from_str(&settings).unwrap();
     insta::assert_snapshot!(settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap(), @r#"o=linux; [ -d /System ] && o=darwin; f() { c=$1/@conclaude/cli-$o-x64/conclaude; b=$1/@conclaude/cli-$o-arm64/conclaude; [ -x "$b" ] && { [ -x "$c" ] && [ "$(uname -m)" = x86_64 ] || c=$b; }; }; c=; d="${CLAUDE_PROJECT_DIR:-.}/.venv/bin"; [ -x "$c" ] || { c=$d/conclaude; [ -h "$d/python" ] && [ ! -e "$d/python" ] && c=; }; [ -x "$c" ] || { p=$(command -v conclaude) || exit 0; f "${p%/*}/../lib/node_modules/conclaude/node_modules"; [ -x "$c" ] || c=$p; }; exec "$c" Stop"#);
     let (_, out, _) = run_in(&root, &["install"]);
-    assert!(out.contains("has all that is needed already"), "{out}");
+    assert!(out.contains("already has everything that is needed"), "{out}");
     let (_, out, _) = run_in(&root, &["uninstall"]);
     assert!(!root.join(".claude/settings.json").exists(), "{out}");
 }

@@ -410,7 +410,7 @@ fn an_untrusted_config_is_replayed_since_nothing_of_it_runs() {
         .collect();
     assert_snapshot!(parts.join("\n"), @"
     would be: 4 denied, 1 asked, 0 blocked, 1 permitted; 6 differ from what happened
-    note: hooks do not use all of this config, and nothing of it was run here: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
+    note: hooks do not use all of this config, and none of it was run here: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
     ");
     assert!(!test.root().join("ran").exists());
 }

@@ -22,7 +22,7 @@ fn json_of(root: &Path, arguments: &[&str]) -> Value {
 }
 
 /// Input, output, cache reads, cache writes, and what of these is kept for an hour.
-type Counted = [u64; 5];
+type TokenCounts = [u64; 5];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -34,7 +34,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn tokens(usage: &Value) -> Counted {
+fn tokens(usage: &Value) -> TokenCounts {
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     [
         number(&usage["input_tokens"]),
@@ -46,7 +46,7 @@ fn tokens(usage: &Value) -> Counted {
 }
 
 /// The tokens of all fixtures by model: of each answer those of its last line, and of all its advisors.
-fn counted() -> BTreeMap<String, Counted> {
+fn counted() -> BTreeMap<String, TokenCounts> {
     let files = files(Path::new(FIXTURES));
     let agent_of = |path: &PathBuf| {
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -72,8 +72,8 @@ fn counted() -> BTreeMap<String, Counted> {
             answers.insert(message["id"].as_str().unwrap().to_owned(), answer);
         }
     }
-    let mut sums: BTreeMap<String, Counted> = BTreeMap::new();
-    let mut add = |model: &str, tokens: Counted| {
+    let mut sums: BTreeMap<String, TokenCounts> = BTreeMap::new();
+    let mut add = |model: &str, tokens: TokenCounts| {
         let sum = sums.entry(model.to_owned()).or_default();
         (0..5).for_each(|at| sum[at] += tokens[at]);
     };
@@ -88,7 +88,7 @@ fn counted() -> BTreeMap<String, Counted> {
     sums
 }
 
-fn reported(row: &Value) -> Counted {
+fn reported(row: &Value) -> TokenCounts {
     let number = |name: &str| row["tokens"][name].as_u64().unwrap();
     [number("input"), number("output"), number("cache_read"), number("cache_write"), number("cache_write_1h")]
 }
@@ -98,7 +98,7 @@ fn every_token_of_the_fixtures_is_counted_once() {
     let test = Test::stop();
     let data = json_of(&test.root(), &["--json"]);
     let rows = data["usage"]["models"].as_array().unwrap();
-    let by_model: BTreeMap<String, Counted> =
+    let by_model: BTreeMap<String, TokenCounts> =
         rows.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), reported(row))).collect();
     let expected = counted();
     assert_eq!(by_model, expected);

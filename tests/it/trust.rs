@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
-use crate::common::{Outcome, Test, conclaude, run_in, run_in_home, workflow};
+use crate::common::{Outcome, Test, conclaude, run_in_home, workflow};
+
+mod deference;
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: echo ran >> ran, showStdout: true}]}}\n";
+const GUARD: &str = "preToolUse: {unreadableFiles: [.env]}\n";
 
 fn trust(test: &Test, arguments: &[&str]) -> (Option<i32>, String, String) {
     let all: Vec<&str> = ["trust"].iter().chain(arguments).copied().collect();
@@ -124,23 +127,6 @@ fn the_commands_that_prove_phases_are_shown_too() {
 }
 
 #[test]
-fn the_users_registration_defers_to_that_of_the_project() {
-    let test = Test::stop().config(CONFIG).flag("--if-trusted");
-    let root = test.root();
-    run_in(&root, &["install", "--local"]);
-    let test = test.run().silent().again();
-    assert!(!root.join(".conclaude/outbox").exists(), "the project's registration says what there is to say");
-    // One that does not reach as far is no reason to defer.
-    let settings = root.join(".claude/settings.local.json");
-    let text = std::fs::read_to_string(&settings).unwrap();
-    std::fs::write(&settings, text.replace("conclaude SubagentStop", "other SubagentStop")).unwrap();
-    insta::assert_snapshot!(message(&test.run()), @"
-    conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
-    ");
-}
-
-#[test]
 fn registering_for_all_projects_asks_for_trust_and_goes_again() {
     let test =
         Test::stop().config(CONFIG).file("home/.claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
@@ -149,7 +135,7 @@ fn registering_for_all_projects_asks_for_trust_and_goes_again() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     insta::assert_snapshot!(out, @"
     registered conclaude in [ROOT]/home/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     in each project: `conclaude trust` lets the commands of its config run
     ");
     let settings = std::fs::read_to_string(home.join(".claude/settings.json")).unwrap();
@@ -160,7 +146,7 @@ fn registering_for_all_projects_asks_for_trust_and_goes_again() {
     assert_eq!(json["hooks"]["SubagentStop"][0]["hooks"][0]["timeout"], 3600);
     assert!(!root.join(".claude").exists(), "the project has nothing to do with it");
     let again = run_in_home(&root, &home, &["install", "--user"]).1;
-    assert_eq!(again, "[ROOT]/home/.claude/settings.json has all that is needed already\n");
+    assert_eq!(again, "[ROOT]/home/.claude/settings.json already has everything that is needed\n");
     run_in_home(&root, &home, &["uninstall", "--user"]);
     assert_eq!(
         std::fs::read_to_string(home.join(".claude/settings.json")).unwrap(),
@@ -247,39 +233,6 @@ fn a_link_to_a_config_that_is_trusted_elsewhere_is_not_trusted_here() {
 }
 
 #[test]
-fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
-    let test = Test::stop().config(CONFIG).flag("--if-trusted");
-    let root = test.root();
-    run_in(&root, &["install"]);
-    let path = root.join(".claude/settings.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let asks = ["SessionStart", "SubagentStop"].iter().fold(text, |text, event| {
-        text.replace(&format!("conclaude {event}\""), &format!("conclaude {event} --if-trusted\""))
-    });
-    std::fs::write(&path, asks).unwrap();
-    // Without trust that is reported, and nothing that would make the commands run without it.
-    let answer = test.run();
-    insta::assert_snapshot!(message(&answer), @"
-    conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
-    ");
-    let answer = answer.again().then("SessionStart").run();
-    insta::assert_snapshot!(message(&answer), @"
-    conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project
-    ");
-    // With it, the commands run, and what is wrong with the registration is reported.
-    let test = answer.again();
-    trust(&test, &["--yes"]);
-    let answer = test.run();
-    insta::assert_snapshot!(message(&answer), @"
-    conclaude: the registration with Claude Code is out of sync with the config:
-    ⚠ [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs
-    To fix it: conclaude install --project
-    ");
-    assert!(answer.again().then("SubagentStop").run().has("ran"));
-}
-
-#[test]
 fn a_project_that_nobody_trusts_is_not_to_be_registered_before_it_is() {
     let config = "preCompact: {commands: [{run: echo ran >> ran}]}\n";
     let test = Test::event("SessionStart").config(config).flag("--if-trusted");
@@ -295,50 +248,6 @@ fn a_project_that_nobody_trusts_is_not_to_be_registered_before_it_is() {
     conclaude: the registration with Claude Code is out of sync with the config:
     ⚠ PreCompact is not registered
     To fix it: conclaude install --local
-    ");
-}
-
-#[test]
-fn a_tool_of_a_narrower_registration_of_the_project_runs_its_commands_once() {
-    let config =
-        "des: {enabled: false}\npreToolUse: {commands: {'{Bash,mcp__a.b__*}': [{run: 'echo ran >> ran'}]}}\n";
-    for tool in ["Bash", "mcp__a.b__c", "Write"] {
-        let test = Test::event("PreToolUse").config(config).flag("--if-trusted").payload("tool_name", tool);
-        let test = test.payload("tool_input", serde_json::json!({"command": "true"}));
-        run_in(&test.root(), &["install"]);
-        trust(&test, &["--yes"]);
-        let root = test.root();
-        let answer = test.env("CLAUDE_PROJECT_DIR", root.to_str().unwrap()).run();
-        assert!(!answer.has("ran"), "{tool} is the project's: {}", answer.stderr);
-        // What the project has not registered is the user's, and its log line says so.
-        assert_eq!(answer.stderr.is_empty(), tool != "Write", "{tool}: {}", answer.stderr);
-    }
-}
-
-#[test]
-fn the_users_registration_does_not_defer_to_one_that_starts_nothing() {
-    let test = Test::stop().config(CONFIG).flag("--if-trusted");
-    run_in(&test.root(), &["install"]);
-    let path = test.root().join(".claude/settings.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_conclaude"), "/nowhere/conclaude")).unwrap();
-    // Reported by the user's own.
-    insta::assert_snapshot!(message(&test.run()), @"
-    conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
-    ");
-}
-
-#[test]
-fn the_users_registration_does_not_defer_to_one_that_claude_code_ignores() {
-    let test = Test::stop().config(CONFIG).flag("--if-trusted");
-    run_in(&test.root(), &["install"]);
-    let path = test.root().join(".claude/settings.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, format!("// mine\n{text}")).unwrap();
-    insta::assert_snapshot!(message(&test.run()), @"
-    conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
     ");
 }
 
@@ -364,7 +273,7 @@ fn ones_own_settings_are_never_taken_for_those_of_a_project() {
         let (code, _, err) = run_in_home(&home.join("proj"), &home, &["install"]);
         let err = err.replace(home.to_str().unwrap(), "[HOME]");
         assert_eq!((code, home.join(".claude/settings.json").exists()), (Some(1), false), "{name}: {err}");
-        insta::allow_duplicates! { insta::assert_snapshot!(err, @"conclaude: [HOME]/.claude/settings.json is left as it is: these are your own settings, for all projects. Go to the folder of a project, or use --user"); }
+        insta::allow_duplicates! { insta::assert_snapshot!(err, @"conclaude: [HOME]/.claude/settings.json is left unchanged: these are your own settings, for all projects. Go to the folder of a project, or use --user"); }
     }
 }
 
@@ -386,7 +295,7 @@ fn init_refuses_a_home_that_is_a_repository() {
     let (code, out, err) = run_in_home(&home.join("proj"), &home, &["init"]);
     let shown = format!("{out}{err}").replace(home.to_str().unwrap(), "[HOME]");
     assert_eq!((code, home.join(".claude/settings.json").exists()), (Some(1), false), "{shown}");
-    insta::assert_snapshot!(shown, @"conclaude: [HOME]/.claude/settings.json is left as it is: these are your own settings, for all projects. Go to the folder of a project, or use --user");
+    insta::assert_snapshot!(shown, @"conclaude: [HOME]/.claude/settings.json is left unchanged: these are your own settings, for all projects. Go to the folder of a project, or use --user");
 }
 
 #[test]
@@ -429,108 +338,6 @@ fn what_makes_claude_go_on_is_shown_and_reported() {
     let test = Test::event("Stop").without("agent_id").without("agent_type").config(config);
     let answer = test.payload("stop_hook_active", false).flag("--if-trusted").run();
     insta::assert_snapshot!(answer.message(), @"conclaude: ⚠ `stop.infinite` did not make Claude go on: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project");
-}
-
-const GUARD: &str = "preToolUse: {unreadableFiles: [.env]}\n";
-
-/// A project whose settings have this text; `[BIN]` in it is our program. The user's own registration is called for `cat .env`.
-fn read_beside(settings: &str) -> Test {
-    let test = Test::event("PreToolUse").without("agent_id").without("agent_type").flag("--if-trusted");
-    let program = env!("CARGO_BIN_EXE_conclaude");
-    test.config(GUARD)
-        .file(".claude/settings.json", settings.replace("[BIN]", program))
-        .payload("tool_name", "Bash")
-        .payload("tool_input", serde_json::json!({"command": "cat .env"}))
-}
-
-const OURS: &str = r#"{"type": "command", "command": "[BIN] PreToolUse"}"#;
-
-fn registered(entry: &str) -> String {
-    format!(r#"{{"hooks": {{"PreToolUse": [{entry}]}}}}"#)
-}
-
-#[test]
-fn a_registration_of_the_project_that_works_is_left_to_answer() {
-    for entry in [
-        format!(r#"{{"hooks": [{OURS}]}}"#),
-        format!(r#"{{"matcher": "Bash|Read", "hooks": [{OURS}]}}"#),
-        format!(r#"{{"matcher": "^(Bash|mcp__.*)$", "hooks": [{OURS}]}}"#),
-        format!(
-            r#"{{"hooks": [{OURS}]}}, {{"matcher": "Edit", "hooks": [{{"type": "prompt", "prompt": "x"}}]}}"#
-        ),
-    ] {
-        read_beside(&registered(&entry)).run().silent();
-    }
-    let permissions = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen(
-        '{',
-        r#"{"permissions": {"allow": ["Bash(ls)"]}, "env": {"A": "b"}, "#,
-        1,
-    );
-    read_beside(&permissions).run().silent();
-}
-
-/// Each of these was tried in Claude Code: it never calls the registration. The user's guards were off, silently.
-#[test]
-fn a_registration_of_the_project_that_only_looks_right_does_not_switch_the_users_guards_off() {
-    let hook = |more: &str| registered(&format!(r#"{{"hooks": [{}]}}"#, OURS.replace('}', more)));
-    let beside = |other: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}, {other}"#));
-    let matcher = |text: &str| registered(&format!(r#"{{"matcher": {text}, "hooks": [{OURS}]}}"#));
-    let file = |more: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', more, 1);
-    for settings in [
-        hook(r#", "timeout": 0}"#),
-        hook(r#", "timeout": -1}"#),
-        hook(r#", "timeout": "5"}"#),
-        hook(r#", "timeout": 0.001}"#),
-        hook(r#", "shell": "powershell"}"#),
-        hook(r#", "args": ["x"]}"#),
-        hook(r#", "statusMessage": 5}"#),
-        hook(r#", "async": "yes"}"#),
-        registered(r#"{"hooks": [{"command": "[BIN] PreToolUse"}]}"#),
-        registered(r#"{"hooks": 5}"#),
-        beside(r#"{"hooks": 5}"#),
-        beside("7"),
-        beside(r#"{"hooks": [{"type": "weird"}]}"#),
-        beside(r#"{"hooks": [{"type": "prompt"}]}"#),
-        matcher("5"),
-        matcher("null"),
-        matcher(r#""bash""#),
-        matcher(r#""Bash(""#),
-        matcher(r#""(?!Bash)B""#),
-        matcher(r#""(?i)bash""#),
-        matcher(r#""[[:upper:]]ash""#),
-        file(r#"{"permissions": 5, "#),
-        file(r#"{"env": 5, "#),
-        file(r#"{"$schema": 5, "#),
-        file(r#"{"disableAllHooks": "true", "#),
-        file("{\"x\": \"a\tb\", "),
-        file("\u{a0}{"),
-        file("\u{2028}{"),
-        // Only Claude Code knows what it wants here.
-        file(r#"{"model": 5, "#),
-    ] {
-        read_beside(&settings).run().status(2);
-    }
-}
-
-#[test]
-fn a_program_inside_the_project_does_not_switch_the_users_guards_off() {
-    let test = read_beside("{}");
-    let program = test.root().join("conclaude");
-    std::fs::copy(env!("CARGO_BIN_EXE_conclaude"), &program).unwrap();
-    let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#));
-    test.file(".claude/settings.json", settings.replace("[BIN]", program.to_str().unwrap())).run().status(2);
-}
-
-#[test]
-fn settings_that_only_the_client_knows_are_believed_once_it_has_called_the_project() {
-    let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', r#"{"theme": "dark", "#, 1);
-    let settings = settings.replace("[BIN]", env!("CARGO_BIN_EXE_conclaude"));
-    let start = Test::event("SessionStart").without("agent_id").without("agent_type").config(GUARD);
-    // The project's own registration is called at the start of a session.
-    let test = start.file(".claude/settings.json", settings).run().again().then("PreToolUse");
-    let test = test.flag("--if-trusted").payload("tool_name", "Bash");
-    let test = test.payload("tool_input", serde_json::json!({"command": "cat .env"})).run().silent().again();
-    test.payload("session_id", "another").run().status(2);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn broken_lines_of_transcripts_are_counted_in_the_view() {
         · 12:00:01 prompt: Fix the parser.
     ● session broken-2 · (no prompt could be read)
       ⚠ 1 line not read: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/broken-2.jsonl:1)
-      ⚠ main thread · nothing of it can be read
+      ⚠ main thread · none of it can be read
     ");
 }
 
@@ -347,7 +347,7 @@ fn a_trail_that_was_tampered_with_is_marked() {
         ✗ [TIME] PreToolUse Write Cargo.lock allowed: tampered with here: record 1 was changed: its hash does not match its content  ([DURATION])
         ✗ [TIME] SubagentStop blocked (1 of 3): Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  ([DURATION])
           ✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  ([DURATION])
-    ✗ 1 record cannot be believed: `conclaude audit verify` names the first
+    ✗ 1 record cannot be trusted: `conclaude audit verify` names the first
     ");
 }
 

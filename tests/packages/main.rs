@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use scratch::{Packages, Ran, Scratch};
+use scratch::{Packages, ProgramResult, Scratch};
 
 mod scratch;
 
@@ -343,7 +343,7 @@ fn the_launcher_passes_arguments_stdin_and_exit_code_on() {
     scratch.run("npm", &["install", "conclaude"]).ok();
     scratch.write(".conclaude.yaml", BLOCKING);
     let mut command = scratch.command(&scratch.folder, "node_modules/.bin/conclaude", &["SubagentStop"]);
-    let done = Ran::with_input(&mut command, &scratch.payload(&scratch.folder));
+    let done = ProgramResult::with_input(&mut command, &scratch.payload(&scratch.folder));
     assert!(done.is_block(), "{done:?}");
     let done = scratch.run("node_modules/.bin/conclaude", &["explain", "--no such option"]);
     assert_eq!(done.code, Some(1));
@@ -408,7 +408,7 @@ fn a_registered_stop_costs_at_most_three_times_the_bare_program() {
         bare.arg("SubagentStop").current_dir(&scratch.folder).env("CLAUDE_PROJECT_DIR", &scratch.folder);
         let start = Instant::now();
         let done = match round % 2 {
-            0 => Ran::with_input(&mut bare, &payload),
+            0 => ProgramResult::with_input(&mut bare, &payload),
             _ => scratch.line_in(&line, &scratch.folder, "/usr/bin:/bin", &payload),
         };
         let duration = start.elapsed();

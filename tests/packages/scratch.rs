@@ -32,37 +32,37 @@ impl Packages {
                 std::env::var("CONCLAUDE_PACKAGE_BINARY").unwrap_or(env!("CARGO_BIN_EXE_conclaude").into());
             fs::copy(given, &binary).unwrap();
             // A debug build has a hundred megabytes of symbols.
-            Ran::of(Command::new("strip").arg(&binary)).ok();
+            ProgramResult::of(Command::new("strip").arg(&binary)).ok();
             let mut script = Command::new(Path::new(ROOT).join("scripts/package"));
             let tools = Path::new(ROOT).join("target/package-tools/python/bin");
             script.env("PATH", format!("{}:{}", tools.display(), std::env::var("PATH").unwrap()));
-            Ran::of(script.arg("--binary").arg(&binary).arg("--out").arg(&out)).ok();
+            ProgramResult::of(script.arg("--binary").arg(&binary).arg("--out").arg(&out)).ok();
             Packages { _folder: folder, out, binary }
         })
     }
 
-    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Ran {
-        Ran::of(Command::new(program).args(arguments).current_dir(&self.out))
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> ProgramResult {
+        ProgramResult::of(Command::new(program).args(arguments).current_dir(&self.out))
     }
 }
 
 /// What a program answered.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct ProgramResult {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ran {
-    pub(crate) fn of(command: &mut Command) -> Ran {
-        Ran::with_input(command, "")
+impl ProgramResult {
+    pub(crate) fn of(command: &mut Command) -> ProgramResult {
+        ProgramResult::with_input(command, "")
     }
 
-    pub(crate) fn with_input(command: &mut Command, input: &str) -> Ran {
+    pub(crate) fn with_input(command: &mut Command, input: &str) -> ProgramResult {
         let output = start(command, input).wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        ProgramResult { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
     #[track_caller]
@@ -158,12 +158,12 @@ impl Scratch {
         fs::set_permissions(self.path(path), PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> ProgramResult {
         self.run_in(&self.folder, program, arguments)
     }
 
-    pub(crate) fn run_in(&self, folder: &Path, program: &str, arguments: &[&str]) -> Ran {
-        Ran::of(&mut self.command(folder, program, arguments))
+    pub(crate) fn run_in(&self, folder: &Path, program: &str, arguments: &[&str]) -> ProgramResult {
+        ProgramResult::of(&mut self.command(folder, program, arguments))
     }
 
     pub(crate) fn command(&self, folder: &Path, program: &str, arguments: &[&str]) -> Command {
@@ -210,21 +210,21 @@ impl Scratch {
         .to_string()
     }
 
-    pub(crate) fn hook(&self, event: &str) -> Ran {
+    pub(crate) fn hook(&self, event: &str) -> ProgramResult {
         let path = format!("{}:{}:/usr/bin:/bin", self.home("prefix/bin"), self.home(".local/bin"));
         self.hook_in(event, &self.folder, &path)
     }
 
     /// What is registered for an event, called as Claude Code calls it.
-    pub(crate) fn hook_in(&self, event: &str, folder: &Path, path: &str) -> Ran {
+    pub(crate) fn hook_in(&self, event: &str, folder: &Path, path: &str) -> ProgramResult {
         let line = self.line(".claude/settings.json", event);
         let payload = self.payload(folder).replace("SubagentStop", event);
         let mut shell = self.shell(&line, folder, path);
-        Ran::with_input(shell.env("CLAUDE_PROJECT_DIR", &self.folder), &payload)
+        ProgramResult::with_input(shell.env("CLAUDE_PROJECT_DIR", &self.folder), &payload)
     }
 
-    pub(crate) fn line_in(&self, line: &str, folder: &Path, path: &str, input: &str) -> Ran {
-        Ran::with_input(self.shell(line, folder, path).env("CLAUDE_PROJECT_DIR", folder), input)
+    pub(crate) fn line_in(&self, line: &str, folder: &Path, path: &str, input: &str) -> ProgramResult {
+        ProgramResult::with_input(self.shell(line, folder, path).env("CLAUDE_PROJECT_DIR", folder), input)
     }
 
     fn shell(&self, line: &str, folder: &Path, path: &str) -> Command {

@@ -38,7 +38,7 @@ pub(crate) fn read(stream: &TcpStream) -> Option<Request> {
 fn line(reader: &mut impl BufRead) -> Option<String> {
     let mut text = String::new();
     let read = reader.read_line(&mut text).ok()?;
-    (read > 0).then(|| text.trim_end().to_owned())
+    if read > 0 { Some(text.trim_end().to_owned()) } else { None }
 }
 
 fn exactly(reader: &mut impl Read, length: usize) -> Option<Vec<u8>> {

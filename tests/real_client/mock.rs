@@ -14,7 +14,7 @@ use crate::script::{Script, Talk, Turn};
 
 /// A request for an answer of the model.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ModelRequest {
     /// The key of its conversation; nothing for questions of the client's own, a session's title for instance.
     pub talk: Option<&'static str>,
     pub turn: usize,
@@ -26,12 +26,12 @@ pub(crate) struct Asked {
 /// The server. It answers until the program ends.
 pub(crate) struct Mock {
     pub url: String,
-    shared: Arc<Shared>,
+    shared: Arc<MockState>,
 }
 
-struct Shared {
+struct MockState {
     script: Script,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ModelRequest>>,
     ids: AtomicU64,
 }
 
@@ -40,7 +40,7 @@ impl Mock {
     pub(crate) fn start(script: Script) -> Mock {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
         let url = format!("http://{}", listener.local_addr().expect("a bound socket has an address"));
-        let shared = Arc::new(Shared { script, asked: Mutex::default(), ids: AtomicU64::new(1) });
+        let shared = Arc::new(MockState { script, asked: Mutex::default(), ids: AtomicU64::new(1) });
         let server = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -53,13 +53,13 @@ impl Mock {
     }
 
     /// Everything that was asked so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<ModelRequest> {
         self.shared.asked().clone()
     }
 }
 
-impl Shared {
-    fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
+impl MockState {
+    fn asked(&self) -> MutexGuard<'_, Vec<ModelRequest>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -95,7 +95,7 @@ impl Shared {
         };
         let scripted = talk.and_then(|talk| talk.turns.get(turn)).cloned();
         let is_scripted = scripted.is_some();
-        asked.push(Asked { talk: talk.map(|talk| talk.key), turn, is_scripted, body: body.clone() });
+        asked.push(ModelRequest { talk: talk.map(|talk| talk.key), turn, is_scripted, body: body.clone() });
         scripted.unwrap_or_else(|| crate::script::says("(the script says nothing here)"))
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::mock::{Asked, messages, text_of};
+use crate::mock::{ModelRequest, messages, text_of};
 
 /// A session that is over. A test that fails while one is at hand prints it.
 pub(crate) struct SessionResult {
@@ -11,11 +11,16 @@ pub(crate) struct SessionResult {
     /// The client's messages, in order.
     stream: Vec<Value>,
     stderr: String,
-    asked: Vec<Asked>,
+    asked: Vec<ModelRequest>,
 }
 
 impl SessionResult {
-    pub(crate) fn new(exit: Option<i32>, stdout: &str, stderr: String, asked: Vec<Asked>) -> SessionResult {
+    pub(crate) fn new(
+        exit: Option<i32>,
+        stdout: &str,
+        stderr: String,
+        asked: Vec<ModelRequest>,
+    ) -> SessionResult {
         let stream = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         SessionResult { exit, stream, stderr, asked }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::Test;
-use crate::support::{Watched, figure, ms, percentile, slowness, watch};
+use crate::support::{MeasuredCall, figure, ms, percentile, slowness, watch};
 
 /// What looking at a hostile config may take longer than looking at an ordinary one.
 const BOUND: Duration = Duration::from_millis(100);
@@ -13,18 +13,18 @@ const BOUND: Duration = Duration::from_millis(100);
 const ORDINARY: &str = "subagentStop:\n  commands:\n    coder:\n      - run: ':'\n";
 
 /// The best of several calls, and the middle of ordinary ones made beside them: a busy machine slows both.
-fn compare(test: &Test) -> (Watched, Duration, Duration) {
+fn compare(test: &Test) -> (MeasuredCall, Duration, Duration) {
     let ordinary = Test::stop().config(ORDINARY);
     let (mut taken, mut plain) = (Vec::new(), Vec::new());
     // The first answer: what is wrong with a config is shown in full once per session.
-    let mut first: Option<Watched> = None;
+    let mut first: Option<MeasuredCall> = None;
     for _ in 0..5 {
         plain.push(watch(&ordinary).time);
         let done = watch(test);
         taken.push(done.time);
         // The memory of a short process is not seen every time.
         let peak = first.as_ref().map_or(0.0, |first| first.peak).max(done.peak);
-        first = Some(Watched { peak, ..first.unwrap_or(done) });
+        first = Some(MeasuredCall { peak, ..first.unwrap_or(done) });
     }
     (first.unwrap(), percentile(&taken, 1), percentile(&plain, 50))
 }

@@ -25,14 +25,14 @@ cd /
 const DISKS: [(&str, &str); 2] =
     [("full", "No space left on device"), ("read-only", "Read-only file system")];
 
-struct Done {
+struct CallResult {
     code: Option<i32>,
     stdout: Value,
     stderr: String,
 }
 
 /// Makes the call with the project on such a disk.
-fn on_disk(disk: &str, test: &Test, then: &str) -> Done {
+fn on_disk(disk: &str, test: &Test, then: &str) -> CallResult {
     let aside = scratch();
     let mut command = test.program("unshare");
     command.args(["-rm", "sh", "-c", &format!("{MOVE}{then}"), "sh"]);
@@ -45,12 +45,12 @@ fn on_disk(disk: &str, test: &Test, then: &str) -> Done {
     } else {
         serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}\n{stderr}"))
     };
-    Done { code: output.status.code(), stdout, stderr }
+    CallResult { code: output.status.code(), stdout, stderr }
 }
 
 /// Expects this exit code, and that stderr says what could not be written and why.
 #[track_caller]
-fn says(disk: &str, test: &Test, code: i32, words: &[&str]) -> Done {
+fn says(disk: &str, test: &Test, code: i32, words: &[&str]) -> CallResult {
     let done = on_disk(disk, test, "exec \"$4\" \"$5\"");
     assert_eq!(done.code, Some(code), "{disk}: {}\n{}", done.stdout, done.stderr);
     for word in words {
@@ -229,7 +229,7 @@ fn a_clock_that_goes_back() {
     let done = done.again().payload("session_id", "another").run().silent();
     let done = done.again().payload("session_id", "session-1").then("SubagentStop").run();
     assert!(done.message().contains("blocked 3 times already"), "the count is still there");
-    // A record from the future is followed by one of today, and the chain is whole.
+    // A record from the future is followed by one of today, and the chain is intact.
     let done = Test::stop().config(WARNING).run().status(0);
     let trail = done.root().join(".conclaude/audit");
     std::fs::remove_dir_all(done.root().join(".state-home")).unwrap();

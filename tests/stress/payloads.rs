@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::common::{Test, capture};
-use crate::support::{Watched, figure, watch, watch_with};
+use crate::support::{MeasuredCall, figure, watch, watch_with};
 
 /// Events that run commands, that gate a tool, that deliver messages, and that do nothing.
 const EVENTS: [&str; 8] = [
@@ -23,15 +23,15 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// The most memory of several calls.
 #[derive(Default)]
-struct Most {
+struct Peaks {
     calls: usize,
     refused: usize,
     memory: f64,
     time: Duration,
 }
 
-impl Most {
-    fn add(&mut self, what: &str, done: &Watched) {
+impl Peaks {
+    fn add(&mut self, what: &str, done: &MeasuredCall) {
         done.sound(what);
         assert!(done.time < MAX_TIME, "{what}: {:?}", done.time);
         self.calls += 1;
@@ -64,7 +64,7 @@ fn a_payload_that_is_cut_at_any_byte() {
     for event in EVENTS {
         let whole = capture(&format!("{event}.json"));
         let whole = whole.trim_ascii_end();
-        let mut most = Most::default();
+        let mut most = Peaks::default();
         let mut test = project(event);
         for length in 0..whole.len() {
             test = test.stdin(&whole[..length]);
@@ -141,7 +141,7 @@ fn what_is_hardly_a_payload() {
             ),
             ("only backslashes", [&b"{\""[..], &b"\\".repeat(1 << 20)].concat()),
         ];
-        let mut most = Most::default();
+        let mut most = Peaks::default();
         for (kind, bytes) in kinds {
             most.add(&format!("{event}, {kind}"), &watch(&project(event).stdin(bytes)));
         }
@@ -160,7 +160,7 @@ fn two_hundred_megabytes() {
         ("lists", b"", b'['),
         ("backslashes", b"{\"a\": \"", b'\\'),
     ] {
-        let mut most = Most::default();
+        let mut most = Peaks::default();
         for event in ["SubagentStop", "PreToolUse", "Stop"] {
             let (first, rest) = (first.to_vec(), chunk(byte));
             let done = watch_with(&project(event), move |stdin, _| {
@@ -182,7 +182,7 @@ fn two_hundred_megabytes() {
 
 #[test]
 fn a_pipe_that_never_closes() {
-    let mut most = Most::default();
+    let mut most = Peaks::default();
     for event in ["SubagentStop", "PreToolUse", "Stop", "SessionEnd"] {
         // A byte now and then, so that it is neither silent nor done.
         let test = project(event).env("TEST_LIMIT_OF_CONCLAUDE", "0");

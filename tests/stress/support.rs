@@ -71,14 +71,14 @@ pub(crate) fn spawn_quietly(test: &Test, payload: &[u8]) -> Child {
 }
 
 /// What a call came to, what it took and how long.
-pub(crate) struct Watched {
+pub(crate) struct MeasuredCall {
     pub output: Output,
     /// The most memory that it held, as the kernel counted it (`VmHWM`), in MB.
     pub peak: f64,
     pub time: Duration,
 }
 
-impl Watched {
+impl MeasuredCall {
     pub(crate) fn stdout(&self) -> &str {
         std::str::from_utf8(&self.output.stdout).unwrap()
     }
@@ -102,7 +102,7 @@ impl Watched {
 
 /// Makes the call and looks at its memory every millisecond. The kernel's own high-water mark is read, so that only
 /// what grew in the very last of them could be missed; `wait4` would count what the test itself holds.
-pub(crate) fn watch(test: &Test) -> Watched {
+pub(crate) fn watch(test: &Test) -> MeasuredCall {
     watch_with(test, |stdin, input| drop(stdin.write_all(&input)))
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn watch(test: &Test) -> Watched {
 pub(crate) fn watch_with(
     test: &Test,
     write: impl FnOnce(&mut std::process::ChildStdin, Vec<u8>) + Send + 'static,
-) -> Watched {
+) -> MeasuredCall {
     let started = Instant::now();
     let mut child = test.command().spawn().unwrap();
     let (input, mut stdin) = (test.input(), child.stdin.take().unwrap());
@@ -128,7 +128,7 @@ pub(crate) fn watch_with(
     let output =
         Output { status: ended, stdout: from_stdout.join().unwrap(), stderr: from_stderr.join().unwrap() };
     writer.join().unwrap();
-    Watched { output, peak, time }
+    MeasuredCall { output, peak, time }
 }
 
 /// Waits for a call, and measures the most memory that it held, in MB.

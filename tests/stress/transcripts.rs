@@ -56,13 +56,13 @@ fn a_gigabyte_of_transcripts_is_replayed_in_constant_memory() {
 }
 
 /// What a replay took, in seconds.
-struct Took {
+struct Times {
     wall: f64,
     processor: f64,
 }
 
 /// Replays on these cores, or on all.
-fn replay(test: &Test, cores: Option<&str>) -> Took {
+fn replay(test: &Test, cores: Option<&str>) -> Times {
     // `times` prints what the shell took, and then what its children took.
     let script = r#"log=$1; shift; "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }; times"#;
     let mut command = test.program("sh");
@@ -79,7 +79,7 @@ fn replay(test: &Test, cores: Option<&str>) -> Took {
         minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
     };
     let processor = shown.lines().nth(1).unwrap().split_whitespace().map(seconds).sum();
-    Took { wall, processor }
+    Times { wall, processor }
 }
 
 /// The messages alone, as short as they are.
@@ -116,7 +116,7 @@ fn many_cores_replay_with_about_the_processor_time_of_one() {
         let test = Test::event("replay").config(CONFIG);
         write_transcripts(&test, BYTES / slowness() as usize, &lines);
         let (one, all) = (replay(&test, Some("0")), replay(&test, None));
-        let speed = |took: &Took| BYTES as f64 / f64::from(slowness()) / 1e6 / took.wall;
+        let speed = |took: &Times| BYTES as f64 / f64::from(slowness()) / 1e6 / took.wall;
         figure(&format!(
             "transcripts, {what}: {:.0} MB/s on one core ({:.2} s of processor time), {:.0} MB/s on all ({:.2} s)",
             speed(&one),

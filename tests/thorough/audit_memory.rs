@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use insta::assert_snapshot;
 use sha2::{Digest, Sha256};
 
-use crate::common::snapshot::{Shown, steady};
+use crate::common::snapshot::{ProgramOutput, steady};
 use crate::common::workflow::MARKERS;
 use crate::common::{Test, binary, run_in};
 
@@ -47,7 +47,8 @@ fn limited(test: &Test, arguments: &[&str]) -> Command {
 fn shows(test: &Test, arguments: &[&str]) -> String {
     let output = limited(test, arguments).stdin(Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| steady(std::str::from_utf8(bytes).unwrap(), &test.root());
-    Shown { code: output.status.code(), stdout: &text(&output.stdout), stderr: &text(&output.stderr) }.text()
+    ProgramOutput { code: output.status.code(), stdout: &text(&output.stdout), stderr: &text(&output.stderr) }
+        .text()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::enforce::{Compiled, RuleEnforcement};
+use crate::enforce::{CompiledRules, RuleEnforcement};
 use crate::guard::{self, Ground, Touch};
 use conclaude_core::dialect::claude::sandbox::refusal::{SandboxRefusal, refusal_in};
 use shell_effects::Access;
@@ -59,7 +59,7 @@ impl CommandFiles {
 impl<'a> FinishedShell<'a> {
     /// The files that the sandbox refused, each rule once. A line that names other files is not about ours.
     #[must_use]
-    pub fn denials<'c>(&self, compiled: &'c Compiled) -> Vec<Denial<'c>> {
+    pub fn denials<'c>(&self, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
         let mut found: Vec<Denial<'c>> = Vec::new();
         let lines = self.output.lines().take(MAX_LINES);
         let mut files: Option<CommandFiles> = None;
@@ -79,7 +79,7 @@ impl<'a> FinishedShell<'a> {
         line: &str,
         refusal: SandboxRefusal,
         files: &CommandFiles,
-        compiled: &'c Compiled,
+        compiled: &'c CompiledRules,
     ) -> Vec<Denial<'c>> {
         let (mut found, mut names_other) = (Vec::new(), false);
         for word in words(line) {
@@ -103,7 +103,7 @@ impl<'a> FinishedShell<'a> {
     }
 
     fn files(&self) -> CommandFiles {
-        let script = guard::read_shell(self.command, self.ground.home, self.ground.cwd);
+        let script = guard::read_shell(self.command, self.ground.home, self.ground.cwd, self.ground.budget);
         let effects = self.ground.on_files(&script);
         let tells_all: Vec<bool> = script.commands.iter().map(|command| command.tells_all()).collect();
         let are_all = effects.unclear.is_empty() && tells_all.iter().all(|tells_all| *tells_all);
@@ -126,7 +126,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty() && !word.starts_with('-') && *word != "/").take(MAX_WORDS)
 }
 
-fn denial<'c>(touch: &Touch, refusal: SandboxRefusal, compiled: &'c Compiled) -> Option<Denial<'c>> {
+fn denial<'c>(touch: &Touch, refusal: SandboxRefusal, compiled: &'c CompiledRules) -> Option<Denial<'c>> {
     let covering = |writes: bool| {
         let named = touch.names.iter().filter_map(|name| Some((name, compiled.covering(name, writes)?)));
         let mut denied = named.filter(|(name, rule)| compiled.denies(rule, name, writes));
@@ -146,7 +146,7 @@ fn denial<'c>(touch: &Touch, refusal: SandboxRefusal, compiled: &'c Compiled) ->
 
 /// The rule for a file that a tool of Claude Code names, where a permission rule refused the call.
 #[must_use]
-pub fn of_file<'c>(touch: &Touch, compiled: &'c Compiled) -> Option<Denial<'c>> {
+pub fn of_file<'c>(touch: &Touch, compiled: &'c CompiledRules) -> Option<Denial<'c>> {
     let writes = touch.access != Access::Read;
     let covering = |writes: bool| touch.names.iter().find_map(|name| compiled.covering(name, writes));
     let rule = if writes { covering(true).or_else(|| covering(false)) } else { covering(false) }?;
@@ -158,8 +158,8 @@ pub fn of_file<'c>(touch: &Touch, compiled: &'c Compiled) -> Option<Denial<'c>> 
 
 /// The same for a shell command that was not run because of the files that it names.
 #[must_use]
-pub fn of_unrun<'c>(ground: &Ground<'_>, command: &str, compiled: &'c Compiled) -> Vec<Denial<'c>> {
-    let script = guard::read_shell(command, ground.home, ground.cwd);
+pub fn of_unrun<'c>(ground: &Ground<'_>, command: &str, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
+    let script = guard::read_shell(command, ground.home, ground.cwd, ground.budget);
     let mut found: Vec<Denial<'c>> = Vec::new();
     for denial in ground.on_files(&script).touches.iter().filter_map(|touch| of_file(touch, compiled)) {
         if !found.iter().any(|known| known.rule.rule == denial.rule.rule) {

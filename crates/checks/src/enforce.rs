@@ -160,7 +160,7 @@ pub struct ListedFile {
 
 /// The compiled rules.
 #[derive(Clone, Debug, Default)]
-pub struct Compiled {
+pub struct CompiledRules {
     /// What must be in the settings, each once.
     pub entries: Vec<SettingsEntry>,
     /// The files among them that patterns for writing match.
@@ -180,9 +180,9 @@ pub struct Compiled {
     root: String,
 }
 
-impl Compiled {
+impl CompiledRules {
     #[must_use]
-    pub fn of(request: &EnforceRequest<'_>) -> Compiled {
+    pub fn of(request: &EnforceRequest<'_>) -> CompiledRules {
         Compiler::new(request).run()
     }
 

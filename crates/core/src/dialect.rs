@@ -35,7 +35,7 @@ use tool::{McpSpelling, Tool};
 pub type Fields = Map<String, Value>;
 
 /// A field under the name that a client has for it, and under ours.
-pub type Renamed = (&'static str, &'static str);
+pub type FieldAlias = (&'static str, &'static str);
 
 /// A client.
 pub struct Dialect {
@@ -49,7 +49,7 @@ pub struct Dialect {
     /// Whether a payload is one of this client.
     sends: fn(&Fields) -> bool,
     /// Fields of its payloads.
-    fields: &'static [Renamed],
+    fields: &'static [FieldAlias],
     pub tools: &'static [Tool],
     mcp: McpSpelling,
     /// What no table can say of a payload whose fields have our names already: which event it is after all, and fields that follow
@@ -170,7 +170,7 @@ pub struct Reply<'a> {
     /// Whether the model is given context there.
     pub takes_context: bool,
     /// Input of a tool that is given back has the client's names.
-    pub renamed: &'a [Renamed],
+    pub renamed: &'a [FieldAlias],
     pub log_lines: &'a [String],
 }
 

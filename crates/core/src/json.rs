@@ -180,10 +180,16 @@ pub fn is_whole_object(text: &str) -> bool {
     scan.first() == Some(b'{') && scan.value().is_ok() && scan.finish().is_ok()
 }
 
+/// Whether a line has nothing but whole objects.
+pub fn is_whole_line(line: &[u8]) -> bool {
+    objects_of_line(line).all(|object| std::str::from_utf8(object).is_ok_and(is_whole_object))
+}
+
 /// The objects of a line, which has two where two processes wrote at once.
 pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     // Inside of a string the quote would be escaped.
-    let may_have_two = memchr::memmem::find(line, b"}{\"").is_some();
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    let may_have_two = has(b"}{\"") || has(b"} {\"");
     let mut rest = Some(line);
     std::iter::from_fn(move || {
         let line = rest.take()?;
@@ -192,29 +198,30 @@ pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         let line = line.trim_ascii_start();
         let first = std::str::from_utf8(line).ok().and_then(|text| JsonScanner::of(text).value().ok());
-        let after = first.and_then(|first| line.get(first.len()..)).filter(|after| after.starts_with(b"{"));
+        let after = first.and_then(|first| line.get(first.len()..)).map(<[u8]>::trim_ascii_start);
+        let after = after.filter(|after| after.starts_with(b"{"));
         rest = after;
         line.get(..line.len() - after.map_or(0, <[u8]>::len))
     })
 }
 
 /// The fields of an object, found but not decoded. If a field is there twice, the last one counts.
-pub struct Fields<'a>(Vec<(&'a str, &'a str)>);
+pub struct ObjectFields<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Fields<'a> {
-    pub fn of(text: &'a str) -> Result<Fields<'a>, JsonError> {
+impl<'a> ObjectFields<'a> {
+    pub fn of(text: &'a str) -> Result<ObjectFields<'a>, JsonError> {
         let mut scan = JsonScanner::of(text);
-        let fields = Fields::read(&mut scan)?;
+        let fields = ObjectFields::read(&mut scan)?;
         scan.finish().map(|()| fields)
     }
 
-    fn read(scan: &mut JsonScanner<'a>) -> Result<Fields<'a>, JsonError> {
+    fn read(scan: &mut JsonScanner<'a>) -> Result<ObjectFields<'a>, JsonError> {
         let mut fields = Vec::with_capacity(16);
         scan.object(|name, scan| {
             fields.push((name, scan.value()?));
             Ok(())
         })?;
-        Ok(Fields(fields))
+        Ok(ObjectFields(fields))
     }
 
     /// A value as it is written.
@@ -230,16 +237,16 @@ impl<'a> Fields<'a> {
         self.get(name).and_then(|value| value.parse().ok())
     }
 
-    pub fn object(&self, name: &str) -> Option<Fields<'a>> {
-        self.get(name).and_then(|value| Fields::of(value).ok())
+    pub fn object(&self, name: &str) -> Option<ObjectFields<'a>> {
+        self.get(name).and_then(|value| ObjectFields::of(value).ok())
     }
 
     /// The objects of a list; none if it has something else.
-    pub fn objects(&self, name: &str) -> Vec<Fields<'a>> {
+    pub fn objects(&self, name: &str) -> Vec<ObjectFields<'a>> {
         let mut found = Vec::new();
         let read = self.get(name).map(|value| {
             JsonScanner::of(value).list(|scan| {
-                found.push(Fields::read(scan)?);
+                found.push(ObjectFields::read(scan)?);
                 Ok(())
             })
         });
@@ -252,7 +259,7 @@ mod tests {
     use super::*;
 
     fn fields(text: &str) -> Result<Vec<(&str, &str)>, JsonError> {
-        Fields::of(text).map(|fields| fields.0)
+        ObjectFields::of(text).map(|fields| fields.0)
     }
 
     #[test]
@@ -273,7 +280,8 @@ mod tests {
             objects_of_line(line.as_bytes()).map(|object| std::str::from_utf8(object).unwrap()).collect()
         };
         assert_eq!(objects(r#"{"a":"}{"}{"b":{}}{"c":1}"#), [r#"{"a":"}{"}"#, r#"{"b":{}}"#, r#"{"c":1}"#]);
-        for one in ["", "{}", r#"{"a":"}{"}"#, r#"{"a":"}{\""}"#, r#"{"a":"x}{"b":1}"#, "not json}{\"x"] {
+        assert_eq!(objects(r#"{"a":1} {"b":2}"#), [r#"{"a":1} "#, r#"{"b":2}"#], "with a blank between");
+        for one in ["", "{}", r#"{"a":"}{"}"#, r#"{"a":"} {\" {"}"#, r#"{"a":"}{\""}"#, r#"{"a":"x}{"b":1}"#, "not json}{\"x"] {
             assert_eq!(objects(one), [one]);
         }
         assert_eq!(objects(r#"{"a":1}{"b":"#), [r#"{"a":1}"#, r#"{"b":"#], "the second is cut off");
@@ -284,6 +292,14 @@ mod tests {
         assert!(is_whole_object(r#" {"a":[{"b":"}"}]} "#));
         for part in ["", "{", r#"{"a":[}"#, r#"{"a":1"#, "[]", "{}{}", r#"{"a":"x}"#] {
             assert!(!is_whole_object(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_last_line_with_two_objects_is_whole() {
+        assert!(is_whole_line(br#"{"a":1}{"b":2}"#) && is_whole_line(br#"{"a":1} {"b":2} "#));
+        for part in ["", "{", r#"{"a":1}{"b":"#, r#"{"a":1}{"b":2"#, "{}[]", r#"{"a":1}x{"b":2}"#] {
+            assert!(!is_whole_line(part.as_bytes()), "{part}");
         }
     }
 
@@ -308,14 +324,15 @@ mod tests {
     #[test]
     fn fields_are_read_when_they_are_asked_for() {
         let fields =
-            Fields::of(r#"{"a":1,"b":[{"c":"x"}, {"c":"\n"}],"a":2,"f":[{},7],"d":{"e":null}}"#).unwrap();
+            ObjectFields::of(r#"{"a":1,"b":[{"c":"x"}, {"c":"\n"}],"a":2,"f":[{},7],"d":{"e":null}}"#)
+                .unwrap();
         assert_eq!(fields.number::<u64>("a"), Some(2), "the last counts");
         assert_eq!((fields.text("a"), fields.text("z"), fields.get("z")), (None, None, None));
         let texts: Vec<_> = fields.objects("b").iter().filter_map(|object| object.text("c")).collect();
         assert_eq!(texts, ["x", "\n"]);
         assert_eq!((fields.objects("a").len(), fields.objects("f").len()), (0, 0));
         assert_eq!(fields.object("d").unwrap().get("e"), Some("null"));
-        assert!(Fields::of("[1]").is_err());
+        assert!(ObjectFields::of("[1]").is_err());
     }
 
     #[test]

@@ -8,11 +8,9 @@ use crate::rule::{OUT_OF_TIME, OWN_FILES};
 /// Why a permit does not cover what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotCovered {
-    #[error(
-        "conclaude's own files and settings are protected from agents whatever is permitted: change them yourself"
-    )]
+    #[error("agents can never change conclaude's own files and settings: change them yourself")]
     OwnFiles,
-    #[error("what the call does could not be found out in time")]
+    #[error("what the call does could not be determined in time")]
     Undecided,
     #[error(
         "only guards and rules for permissions can be overruled, not gates, commands, or a payload that cannot be read"

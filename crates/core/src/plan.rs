@@ -20,7 +20,7 @@ pub use step::{
     Action, Command, ContextRule, Gate, GateSubject, PendingStop, Reason, Report, SkipReason, StateChange,
     Step, UnmatchedCommand,
 };
-use step::{Planned, commands_in};
+use step::{PlannedStep, commands_in};
 
 /// What an event's handling will do.
 #[derive(Clone, Debug, PartialEq)]
@@ -233,7 +233,7 @@ fn budget(facts: &Facts<'_>) -> Option<Action> {
 }
 
 /// Adds the steps that may run; those that may not are returned.
-fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<Planned<'_>>) -> Option<UntrustedSteps> {
+fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<PlannedStep<'_>>) -> Option<UntrustedSteps> {
     let mut untrusted: Option<UntrustedSteps> = None;
     for (step, why) in of_config {
         match why {
@@ -249,7 +249,7 @@ fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<Planned<'_>>) -> Option<Unt
 
 /// What the main thread's stop does beside its commands. While background agents run there is more to come, and the stop comes
 /// again after it.
-fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a>> {
+fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<PlannedStep<'a>>) -> Vec<PlannedStep<'a>> {
     let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
     let untrusted = facts.origins.untrusted(&["stop", "infinite"]);
     steps.extend(infinite.map(|action| (Step::itself(action), untrusted)));
@@ -257,8 +257,9 @@ fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a
         return steps;
     }
     // Claude Code waits with no hook.
-    let is_hook = |(step, _): &Planned<'_>| matches!(&step.action, Action::Command(one) if one.is_hook());
-    let (mut steps, waiting): (Vec<Planned<'_>>, Vec<Planned<'_>>) = steps.into_iter().partition(is_hook);
+    let is_hook = |(step, _): &PlannedStep<'_>| matches!(&step.action, Action::Command(one) if one.is_hook());
+    let (mut steps, waiting): (Vec<PlannedStep<'_>>, Vec<PlannedStep<'_>>) =
+        steps.into_iter().partition(is_hook);
     if waiting.is_empty() {
         return steps;
     }

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::install::registration;
 use crate::install::scope::Scope;
 use crate::install::settings;
-use conclaude_checks::enforce::Compiled;
+use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::effective::{
     ALLOW_WRITE, EffectiveSandbox, FOREIGN, SandboxGap, SettingsSource, is_client, overriding_option,
@@ -154,7 +154,7 @@ pub fn ordinary_client() -> Result<(), WhyAsked> {
 ///
 /// # Errors
 /// Says what lets commands out.
-pub fn holds(sandbox: &EffectiveSandbox, compiled: &Compiled) -> Result<(), SandboxGap> {
+pub fn holds(sandbox: &EffectiveSandbox, compiled: &CompiledRules) -> Result<(), SandboxGap> {
     let is_of_sandbox = |entry: &&SettingsEntry| entry.keys.first().is_some_and(|key| key == SANDBOX);
     let entries = || compiled.entries.iter().filter(is_of_sandbox);
     let own: Vec<&str> =
@@ -240,19 +240,19 @@ mod tests {
     use super::*;
 
     /// A project, and the settings of an administrator.
-    struct Managed {
+    struct ManagedProject {
         folder: tempfile::TempDir,
     }
 
-    impl Managed {
-        fn new(files: &[(&str, &str)]) -> Managed {
+    impl ManagedProject {
+        fn new(files: &[(&str, &str)]) -> ManagedProject {
             let folder = tempfile::tempdir().unwrap();
             for (name, text) in files {
                 let path = folder.path().join(name);
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                 std::fs::write(path, text).unwrap();
             }
-            Managed { folder }
+            ManagedProject { folder }
         }
 
         fn read(&self) -> Result<EffectiveSandbox, SandboxGap> {
@@ -266,21 +266,21 @@ mod tests {
     #[test]
     fn the_settings_of_an_administrator_win() {
         let own = ("project/.claude/settings.local.json", ON);
-        assert_eq!(Managed::new(&[own]).read().unwrap().gap(&[]), None);
+        assert_eq!(ManagedProject::new(&[own]).read().unwrap().gap(&[]), None);
         for file in ["managed/managed-settings.json", "managed/managed-settings.d/10-a.json"] {
-            let off = Managed::new(&[own, (file, r#"{"sandbox": {"enabled": false}}"#)]);
+            let off = ManagedProject::new(&[own, (file, r#"{"sandbox": {"enabled": false}}"#)]);
             let gap = off.read().unwrap().gap(&[]).unwrap().to_string();
             assert!(gap.ends_with("has `sandbox.enabled: false`") && gap.contains("managed"), "{gap}");
-            let on = Managed::new(&[
+            let on = ManagedProject::new(&[
                 ("project/.claude/settings.local.json", r#"{"sandbox": {"enabled": false}}"#),
                 (file, ON),
             ]);
             assert_eq!(on.read().unwrap().gap(&[]), None, "{file}");
-            let broken = Managed::new(&[own, (file, "{")]);
+            let broken = ManagedProject::new(&[own, (file, "{")]);
             assert!(matches!(broken.read(), Err(SandboxGap::Unreadable { .. })), "{file}");
         }
         // Of several parts the last one counts, and one that is not JSON by its name does not.
-        let parts = Managed::new(&[
+        let parts = ManagedProject::new(&[
             ("managed/managed-settings.json", ON),
             ("managed/managed-settings.d/10-a.json", r#"{"sandbox": {"enabled": false}}"#),
             (
@@ -295,9 +295,9 @@ mod tests {
 
     #[test]
     fn a_file_that_claude_code_may_ignore_keeps_nothing() {
-        let compiled = Compiled::default();
+        let compiled = CompiledRules::default();
         let kept = |text: &str| {
-            let found = Managed::new(&[("project/.claude/settings.local.json", text)]).read().unwrap();
+            let found = ManagedProject::new(&[("project/.claude/settings.local.json", text)]).read().unwrap();
             holds(&found, &compiled).map_err(|gap| gap.to_string())
         };
         assert_eq!(kept(ON), Ok(()));
@@ -341,7 +341,7 @@ mod tests {
             assert!(gap.ends_with(why), "{gap}");
         }
         // Another file that may be ignored changes nothing.
-        let user = Managed::new(&[
+        let user = ManagedProject::new(&[
             ("project/.claude/settings.json", r#"{"newKey": 1}"#),
             ("project/.claude/settings.local.json", ON),
         ]);
@@ -353,7 +353,7 @@ mod tests {
         let text = r#"{"sandbox": {"filesystem": {
             "denyWrite": ["./Cargo.lock", "./gen", "/data/x", "./*.toml"],
             "denyRead": ["**/.env*", "./secrets", "/srv/*.pem"], "allowRead": ["./.env.example"]}}}"#;
-        let managed = Managed::new(&[("project/.claude/settings.local.json", text)]);
+        let managed = ManagedProject::new(&[("project/.claude/settings.local.json", text)]);
         let (project, sandbox) = (managed.folder.path().join("project"), managed.read().unwrap());
         let binds = ProbeBinds { sandbox: &sandbox, project: &project };
         for (file, around) in [

@@ -202,10 +202,10 @@ fn describe(url: &str, timeout: Duration, error: ureq::Error) -> Failure {
 fn describe_tls(error: &rustls::Error) -> String {
     let hint = match error {
         rustls::Error::InvalidMessage(_) => {
-            "; is there a server with TLS? Without it the URL starts with http://"
+            "; does the server use TLS? Without it the URL starts with http://"
         }
         rustls::Error::InvalidCertificate(_) | rustls::Error::General(_) | rustls::Error::Other(_) => {
-            "; where the certificate is of an authority of your own, SSL_CERT_FILE=FILE names that"
+            "; if the certificate is from your own authority, set SSL_CERT_FILE=FILE"
         }
         _ => "",
     };

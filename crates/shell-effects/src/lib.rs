@@ -266,6 +266,8 @@ pub enum Doubt {
     TooLong,
     /// Nested too deeply, or its loops and variables lead to too many commands.
     TooDeep,
+    /// [`Environment::is_out_of_time`] said so. What comes after it was not read.
+    OutOfTime,
     /// More functions or aliases than are remembered.
     TooMany(&'static str),
     /// Code in another language, or shell code that is not known before it runs.
@@ -299,6 +301,7 @@ impl std::fmt::Display for Doubt {
             Doubt::Unparsable(reason) => write!(f, "it cannot be parsed: {reason}"),
             Doubt::TooLong => f.write_str("it is longer than 64 KiB"),
             Doubt::TooDeep => f.write_str("it is nested too deeply"),
+            Doubt::OutOfTime => f.write_str("reading it takes longer than a hook may take"),
             Doubt::TooMany(what) => write!(f, "it defines too many {what}"),
             Doubt::InlineCode { interpreter, .. } => {
                 write!(f, "what code in {interpreter} does is not known")

@@ -3,6 +3,7 @@
 //!
 //! `UPDATE_SHELL=1 cargo test --lib shell` writes what is found into the tables; read the difference.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -55,6 +56,7 @@ fn shown_doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::Unparsable(_) => "unparsable".to_owned(),
         Doubt::TooLong => "too long".to_owned(),
+        Doubt::OutOfTime => "out of time".to_owned(),
         Doubt::TooDeep => "too deep".to_owned(),
         Doubt::TooMany(what) => format!("too many {what}"),
         Doubt::InlineCode { interpreter, text, .. } => format!("code {interpreter}: {text}"),
@@ -212,6 +214,24 @@ fn a_command_that_is_too_long_is_not_read() {
     let script = read(&"a ".repeat(MAX_BYTES), None);
     assert_eq!((script.commands.len(), script.doubts), (0, vec![Doubt::TooLong]));
     assert_eq!(read(&"a".repeat(MAX_BYTES), None).doubts, []);
+}
+
+#[test]
+fn an_analysis_that_is_out_of_time_stops_and_says_so() {
+    struct Late(Cell<usize>);
+    impl Environment for Late {
+        fn is_out_of_time(&self) -> bool {
+            self.0.set(self.0.get() + 1);
+            true
+        }
+    }
+    let late = Late(Cell::new(0));
+    let context = Context { home: None, environment: &late, programs: &[] };
+    let script = read_in(&"echo a b c d; ".repeat(2_000), &context);
+    assert_eq!((late.0.get(), script.doubts), (1, vec![Doubt::OutOfTime]));
+    assert!((1..1_000).contains(&script.commands.len()), "{}", script.commands.len());
+    // A short command does not even look.
+    assert_eq!(read_in("cat .env", &context).doubts, []);
 }
 
 #[test]

@@ -316,7 +316,7 @@ impl<'a> Loader<'a> {
         let own = real(&path);
         self.named.extend([path.clone(), own.clone()]);
         if self.chain.contains(&own) || own == real(&by.path) {
-            let help = "a file cannot extend itself, also not by way of others".to_owned();
+            let help = "a file cannot extend itself, not even through other files".to_owned();
             return Err(entry.problem(format!("`{name}` extends this file"), "a circle", help));
         }
         let layer = by.layer;

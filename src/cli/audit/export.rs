@@ -63,7 +63,7 @@ pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow:
     if doubtful > 0 {
         let lines = count(doubtful, "line");
         let what =
-            format!("{lines} of the trail cannot be believed: `conclaude audit verify` names the first");
+            format!("{lines} of the trail cannot be trusted: `conclaude audit verify` names the first");
         writeln!(Out::stderr(), "conclaude: warning: {what}")?;
     }
     Ok(Exit::Success)

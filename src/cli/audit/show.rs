@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use super::filter::{check_known, nothing_found};
 use crate::cli::out::{Out, Paint};
-use conclaude_core::json::Fields;
+use conclaude_core::json::ObjectFields;
 use conclaude_core::messages;
 use conclaude_core::text::{count, indent, on_one_line, printable, printable_line};
 use conclaude_store::audit::reasons::{self, CommandEnding};
@@ -63,7 +63,7 @@ pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &Show
     if reader.doubtful > 0 {
         let lines = count(reader.doubtful, "line");
         let what =
-            format!("{lines} of the trail cannot be believed: `conclaude audit verify` names the first");
+            format!("{lines} of the trail cannot be trusted: `conclaude audit verify` names the first");
         // Lines of JSON stay lines of JSON.
         if view.json {
             writeln!(Out::stderr(), "conclaude: warning: {what}")?;
@@ -89,7 +89,12 @@ fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: 
     }
 }
 
-fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &TimeZone) -> io::Result<()> {
+fn print(
+    out: &mut Out<'_>,
+    record: &ObjectFields<'_>,
+    doubt: Option<&str>,
+    zone: &TimeZone,
+) -> io::Result<()> {
     heading(out, record, zone)?;
     if let Some(doubt) = doubt {
         writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", printable_line(doubt))?;
@@ -137,7 +142,7 @@ fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, zone: &Tim
 }
 
 /// What is recorded of a command's output.
-fn print_output(out: &mut Out<'_>, command: &Fields<'_>) -> io::Result<()> {
+fn print_output(out: &mut Out<'_>, command: &ObjectFields<'_>) -> io::Result<()> {
     let message = command.text("message").unwrap_or_default();
     match command.text("output") {
         Some(output) if reasons::is_said(&output, &message) => Ok(()),
@@ -147,14 +152,14 @@ fn print_output(out: &mut Out<'_>, command: &Fields<'_>) -> io::Result<()> {
 }
 
 /// Where the rule of a finding is written.
-fn place(finding: &Fields<'_>) -> Option<String> {
+fn place(finding: &ObjectFields<'_>) -> Option<String> {
     let rule = finding.object("rule")?;
     let file = rule.text("file").map(on_one_line)?;
     let name = rule.text("name").map(on_one_line);
     Some(reasons::position_by(&file, rule.number("line"), name.as_deref()))
 }
 
-fn heading(out: &mut Out<'_>, record: &Fields<'_>, zone: &TimeZone) -> io::Result<()> {
+fn heading(out: &mut Out<'_>, record: &ObjectFields<'_>, zone: &TimeZone) -> io::Result<()> {
     let seq: u64 = record.number("seq").unwrap_or(0);
     let decision = text(record, "decision");
     let style = if Meaning::of(&decision) == Meaning::Bad { BAD } else { GOOD };
@@ -172,12 +177,12 @@ fn heading(out: &mut Out<'_>, record: &Fields<'_>, zone: &TimeZone) -> io::Resul
     writeln!(out)
 }
 
-fn text<'a>(object: &Fields<'a>, name: &str) -> Cow<'a, str> {
+fn text<'a>(object: &ObjectFields<'a>, name: &str) -> Cow<'a, str> {
     object.text(name).map(on_one_line).unwrap_or_default()
 }
 
 /// The tool, and the file or the start of the command.
-fn tool_use(tool: &Fields<'_>) -> String {
+fn tool_use(tool: &ObjectFields<'_>) -> String {
     let name = text(tool, "name");
     match (tool.text("file"), tool.text("command")) {
         (Some(file), _) => format!("{name} {}", on_one_line(file)),

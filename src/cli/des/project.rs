@@ -57,7 +57,7 @@ impl DesProject {
         match enforced_session::of_other_config(&self.root) {
             None => Ok(()),
             Some(session) => bail!(
-                "this is another project than that of the session, {}, whose sandbox does not count for `conclaude des` (enforce): use the steps of that project, or ask the user to run it",
+                "this is not the project of the session, {}, and `conclaude des` runs outside of its sandbox (enforce): use the steps of that project, or ask the user to run it",
                 session.display()
             ),
         }

@@ -2,7 +2,7 @@
 
 use super::{Check, Installation, short};
 use crate::cli::enforced;
-use conclaude_checks::enforce::{Compiled, EnforcementClass, RuleEnforcement};
+use conclaude_checks::enforce::{CompiledRules, EnforcementClass, RuleEnforcement};
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::SettingsEntry;
 use conclaude_core::dialect::claude::sandbox::effective::SandboxGap;
@@ -77,7 +77,7 @@ fn incomplete(rule: &RuleEnforcement) -> Check {
 }
 
 /// What somebody else has removed from the settings or changed there.
-fn taken_out(installation: &Installation, compiled: &Compiled) -> Vec<Check> {
+fn taken_out(installation: &Installation, compiled: &CompiledRules) -> Vec<Check> {
     let settings = match EnforcedSettings::read(&installation.project) {
         Ok(settings) => settings,
         Err(error) => return vec![Check::problem(ABOUT, error.to_string(), "conclaude install --enforce")],

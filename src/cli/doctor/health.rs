@@ -90,7 +90,7 @@ pub(super) fn audit(installation: &Installation) -> Vec<Check> {
                 "conclaude audit reset  # quarantines it and starts a new one",
             )],
             None => {
-                let whole = format!("{}, the chain is whole", count(verdict.good, "record"));
+                let whole = format!("{}, the chain is intact", count(verdict.good, "record"));
                 match verdict.warnings.first() {
                     Some(warning) => vec![Check::warning(
                         "audit",

@@ -158,7 +158,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     } else {
         let why = match (answer.exit, answer.stderr.lines().next()) {
             (Some(code), Some(line)) => format!("exit {code}: {}", clean_line(line)),
-            (Some(0), None) => "exit 0, and nothing of what it should say".into(),
+            (Some(0), None) => "exit 0, but without the expected message".into(),
             (Some(code), None) => format!("exit {code}"),
             (None, line) => clean_line(line.unwrap_or("no answer")),
         };

@@ -132,9 +132,7 @@ pub(super) fn trusted(installation: &Installation) -> Option<Check> {
     }
     Some(match untrusted(installation) {
         None => Check::good("trust", "what the config runs and sends was agreed to"),
-        Some(why) => {
-            Check::problem("trust", format!("{why}: nothing of it is run or sent"), "conclaude trust")
-        }
+        Some(why) => Check::problem("trust", format!("{why}: none of it is run or sent"), "conclaude trust"),
     })
 }
 

@@ -8,7 +8,7 @@ use super::health::is_inside;
 use super::{Check, Installation, Status};
 use crate::cli::enforced;
 use crate::cli::out::Out;
-use conclaude_checks::enforce::Compiled;
+use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::dialect::claude::sandbox::effective::{SandboxGap, is_client, overriding_option};
 use conclaude_core::dialect::claude::sandbox::{DENY_READ, DENY_WRITE, SettingsEntry};
 use conclaude_core::file_pattern::Location;
@@ -56,7 +56,7 @@ pub(super) fn all(installation: &Installation, json: bool, yes: bool) -> io::Res
 }
 
 /// Whether a sandbox can be made here, and refuses what it should.
-fn usable(installation: &Installation, compiled: &Compiled) -> Vec<Check> {
+fn usable(installation: &Installation, compiled: &CompiledRules) -> Vec<Check> {
     let mut checks = programs(installation);
     if checks.iter().any(|check| check.status == Status::Problem) {
         return checks;
@@ -135,7 +135,7 @@ struct ProbeTarget {
 const MAX_TARGETS: usize = 20;
 
 /// Tries in `bwrap` to use one file of each rule, with the binds that the settings make Claude Code use.
-fn probe(installation: &Installation, compiled: &Compiled) -> Check {
+fn probe(installation: &Installation, compiled: &CompiledRules) -> Check {
     let Installation { project, root, .. } = installation;
     let effective =
         if EnforcedSettings::is_installed(project) { sandbox::effective(project).ok() } else { None };
@@ -204,7 +204,7 @@ fn quoted(path: &Path) -> String {
 }
 
 /// One file of each rule that the operating system enforces.
-fn targets(root: &Path, compiled: &Compiled) -> Vec<ProbeTarget> {
+fn targets(root: &Path, compiled: &CompiledRules) -> Vec<ProbeTarget> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let filter = EntryFilter { known: &[], looks_into: &|_| false };
     let entries = git::entries(&root, &filter, &Budget::of_hook()).unwrap_or_default();
@@ -279,7 +279,7 @@ fn command_line() -> Option<Check> {
 }
 
 /// Tracked files that no command may read: git cannot read them either.
-fn tracked(installation: &Installation, compiled: &Compiled) -> Option<Check> {
+fn tracked(installation: &Installation, compiled: &CompiledRules) -> Option<Check> {
     let root = &installation.root.folder;
     let extent = Extent { tracked: true, untracked: false, ignored: false, only_changed: false };
     let files = git::files_of(root, extent, &Budget::of_hook()).ok()??;

@@ -215,7 +215,7 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
             Some((other, false)) => {
                 let own = own_program().unwrap_or_default();
                 let text = format!(
-                    "registered is {}, and this is {}: it was not called, since doctor calls only itself",
+                    "the registration names {}, and this is {}: it was not called, since doctor calls only itself",
                     other.display(),
                     own.display()
                 );

@@ -119,7 +119,7 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
         is_any = true;
     }
     if let Some(untrusted) = &rehearsal.plan.untrusted {
-        marked(out, 2, Some((WARNING, "⚠")), &format!("nothing of it runs: {}", untrusted.why))?;
+        marked(out, 2, Some((WARNING, "⚠")), &format!("none of it runs: {}", untrusted.why))?;
         is_any = true;
     }
     Ok(is_any)
@@ -186,7 +186,7 @@ fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         let name = rehearsal.file_name(&source.path);
         writeln!(out, "  {:<7}  {}", source.layer.name(), printable_line(&name))?;
         if let Some(why) = &source.untrusted {
-            marked(out, 11, Some((WARNING, "⚠")), &format!("nothing of it runs: {why}"))?;
+            marked(out, 11, Some((WARNING, "⚠")), &format!("none of it runs: {why}"))?;
         }
     }
     if rehearsal.files.is_empty() && rehearsal.config_error.is_none() {
@@ -211,7 +211,7 @@ fn effects(out: &mut Out<'_>, guarded: &GuardReport) -> io::Result<()> {
     section(out, "What it does, as guards see it")?;
     let effects = &guarded.effects;
     if effects.commands.is_empty() && effects.touches.is_empty() && effects.unclear.is_empty() {
-        return writeln!(out, "  no file is touched that its input names");
+        return writeln!(out, "  it touches no file that its input names");
     }
     for touch in effects.touches.iter().filter(|touch| touch.command.is_none()) {
         paragraph(out, 2, &words::of_touch(touch))?;

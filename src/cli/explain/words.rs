@@ -95,7 +95,7 @@ fn of_budget(config: &BudgetConfig) -> String {
         .limits()
         .map(|limit| format!("{} {}", limit.name(), spending::in_words(limit.measure, limit.amount)));
     let amounts = amounts.collect::<Vec<_>>().join(", ");
-    format!("the budget is compared with what is used ({amounts}); then: {}", config.then().as_str())
+    format!("the budget is compared with what is used ({amounts}); then: {}", config.reaction().as_str())
 }
 
 pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {

@@ -169,7 +169,7 @@ impl Draft {
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {
         if !self.is_needed {
-            return writeln!(out, "{} is left as it is", target.path.display());
+            return writeln!(out, "{} is left unchanged", target.path.display());
         }
         diff::print(out, &target.path, self.before.as_deref().unwrap_or_default(), &self.after)
     }

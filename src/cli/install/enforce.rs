@@ -50,7 +50,7 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
         writeln!(out, "warning: {why}")?;
     }
     if !change.is_needed() {
-        writeln!(out, "{} has all that is needed already", settings.path().display())?;
+        writeln!(out, "{} already has everything that is needed", settings.path().display())?;
         // What the user has added meanwhile may be what we would have.
         if !dry_run {
             change.write()?;
@@ -63,7 +63,7 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
         let copy = change.apply()?;
         writeln!(out, "the rules for files are in {}", settings.path().display())?;
         if let Some(copy) = copy {
-            writeln!(out, "the file as it was is kept in {}", copy.display())?;
+            writeln!(out, "the old file is kept in {}", copy.display())?;
         }
     }
     drop(lock);
@@ -135,7 +135,7 @@ pub(super) fn uninstall(dry_run: bool) -> anyhow::Result<Exit> {
     }
     let lines: String = entries.iter().map(|entry| format!("\n  {entry}")).collect();
     bail!(
-        "the record of what `conclaude install --enforce` wrote is gone: nothing of it was removed\n{path} has entries that look like ours; remove those that are not yours:{lines}"
+        "the record of what `conclaude install --enforce` wrote is gone: none of it was removed\n{path} has entries that look like ours; remove those that are not yours:{lines}"
     );
 }
 
@@ -185,7 +185,7 @@ fn remove_entries(out: &mut Out<'_>, project: &Path, dry_run: bool) -> anyhow::R
         writeln!(out, "removed the rules for files from {}", settings.path().display())?;
     }
     if let Some(copy) = copy {
-        writeln!(out, "the file as it was is kept in {}", copy.display())?;
+        writeln!(out, "the old file is kept in {}", copy.display())?;
     }
     drop(lock);
     Ok(true)

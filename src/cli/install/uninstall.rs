@@ -78,7 +78,7 @@ impl Uninstallation<'_> {
     fn run(&self, out: &mut Out<'_>, dry_run: bool, purge: bool) -> anyhow::Result<()> {
         let removal = &self.removal;
         if !removal.is_needed() {
-            writeln!(out, "{} has nothing of conclaude", removal.path().display())?;
+            writeln!(out, "conclaude is not in {}", removal.path().display())?;
         } else if dry_run {
             let after = removal.after.as_deref().unwrap_or_default();
             diff::print(out, removal.path(), &removal.before, after)?;
@@ -113,7 +113,7 @@ impl Uninstallation<'_> {
         if let Some(copy) = previous
             && !purge
         {
-            writeln!(out, "the file as it was is kept in {}", copy.display())?;
+            writeln!(out, "the old file is kept in {}", copy.display())?;
         }
         Ok(())
     }

@@ -278,7 +278,7 @@ fn short_notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
 
 fn untrusted(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let of =
-        |why: &String| format!("hooks do not use all of this config, and nothing of it was run here: {why}");
+        |why: &String| format!("hooks do not use all of this config, and none of it was run here: {why}");
     replayed.untrusted.iter().map(of).collect()
 }
 
@@ -349,7 +349,7 @@ fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
         (
             left_out.step_files,
             "call",
-            "Gate 1 was replayed for the prompt alone",
+            "Gate 1 was replayed only for the prompt",
             "its step file of that time is not known",
         ),
         (

@@ -52,6 +52,6 @@ fn validate_says_what_never_counts() {
       |                          ^^
 
     valid: [ROOT]/.conclaude.yaml
-      budget: session $20.00, agent 5 tool calls, agent 1M tokens; told at 80 %, then warn
+      budget: session $20.00, agent 5 tool calls, agent 1M tokens; reported at 80 %, then warn
     ");
 }

@@ -87,7 +87,7 @@ fn what_is_valid_is_listed() {
     exit 0
     ----- stdout
     valid: [ROOT]/.conclaude.yaml
-      budget: session $20.00, session 5M tokens, agent 200 tool calls, agent 0.5 minutes, agent 500k tokens, day $100.00, day 20M tokens; told at 75 %, then ask
+      budget: session $20.00, session 5M tokens, agent 200 tool calls, agent 0.5 minutes, agent 500k tokens, day $100.00, day 20M tokens; reported at 75 %, then ask
     ");
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{ANSWER, answers, decision, is_free, project, told};
+use super::{ANSWER, answers, decision, is_free, project, prompt, told};
 
 #[test]
 fn a_long_transcript_is_read_once() {
@@ -18,6 +18,54 @@ fn a_long_transcript_is_read_once() {
     let count = usize::try_from(1_000_000 / ANSWER).unwrap();
     answers(&mut lines, None, count);
     assert_eq!(decision(&test.run()), "deny");
+}
+
+/// Versions before 2.1 wrote the transcripts of agents beside that of the main thread.
+#[test]
+fn agents_beside_the_main_thread_count_for_the_session_that_their_lines_name() {
+    let (test, mut lines) = project("{session: {tokens: 4k}, then: block, at: 100%}");
+    answers(&mut lines, None, 1);
+    let test = is_free(prompt(test, "go on"));
+    let folder = lines.path(None).parent().unwrap().to_owned();
+    answers(&mut lines, Some("a1"), 2);
+    std::fs::rename(lines.path(Some("a1")), folder.join("agent-a1.jsonl")).unwrap();
+    let text = std::fs::read_to_string(folder.join("agent-a1.jsonl")).unwrap();
+    std::fs::write(folder.join("agent-b1.jsonl"), text.replace("session-1", "session-2")).unwrap();
+    let test = is_free(prompt(test, "go on"));
+    answers(&mut lines, Some("a1"), 1);
+    let more = std::fs::read_to_string(lines.path(Some("a1"))).unwrap();
+    std::fs::remove_file(lines.path(Some("a1"))).unwrap();
+    std::fs::write(folder.join("agent-a1.jsonl"), text + &more).unwrap();
+    let outcome = prompt(test, "go on").run().status(2);
+    assert!(outcome.stderr.contains("4.4k of 4k tokens"), "{}", outcome.stderr);
+}
+
+/// Some versions wrote what an agent says into the transcript of its caller, and some into its own as well.
+#[test]
+fn what_an_agent_says_in_its_callers_transcript_counts_where_it_has_no_own() {
+    let (test, mut lines) = project("{session: {tokens: 3k}, then: block, at: 100%}");
+    let mut progress = |agent: &str, id: &str| {
+        let usage = json!({"input_tokens": 1000, "output_tokens": 100});
+        let message = json!({"id": id, "role": "assistant", "model": "claude-test-1", "content": [], "usage": usage});
+        let line = json!({"type": "assistant", "timestamp": "2026-01-31T12:00:00Z", "agentId": agent, "message": message});
+        let data = json!({"type": "agent_progress", "agentId": agent, "message": line});
+        lines.line(None, json!({"type": "progress", "parentToolUseID": "t1", "data": data}));
+    };
+    // Twenty agents at once: the lines of an answer are far apart.
+    let both = |agent: usize| if agent.is_multiple_of(2) { "a1" } else { "a2" };
+    (0..40).for_each(|at| progress(both(at), &format!("m{}", at % 20)));
+    let folder = lines.path(None).parent().unwrap().to_owned();
+    for agent in ["a1", "a2"] {
+        std::fs::write(folder.join(format!("agent-{agent}.jsonl")), "{\"sessionId\": \"session-1\"}\n").unwrap();
+    }
+    let test = is_free(prompt(test, "go on"));
+    // Another session, whose agents have no files.
+    let copy = folder.join("session-3.jsonl");
+    let text = std::fs::read_to_string(lines.path(None)).unwrap();
+    std::fs::write(&copy, text.replace("a1", "a3").replace("a2", "a4")).unwrap();
+    let test = test.payload("session_id", "session-3").payload("transcript_path", copy.display().to_string());
+    let outcome = prompt(test, "go on").run().status(2);
+    assert!(outcome.stderr.contains("22k of 3k tokens"), "{}", outcome.stderr);
 }
 
 #[test]

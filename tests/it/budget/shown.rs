@@ -37,7 +37,7 @@ fn it_shows_where_each_amount_stands_also_after_the_last_event() {
       coder (a1)
         toolCalls       2 of 2 tool calls             100 %
         tokens          2.2k of 500k tokens           0 %
-    told at 100 %, then: block
+    reported at 100 %, then: block
     ");
 }
 
@@ -73,7 +73,7 @@ fn without_a_budget_or_a_count_it_says_so() {
     nothing was counted yet: that starts with the next event of a session
     today, in all sessions
       cost              $0.00 of $5.00                0 %
-    told at 80 %, then: warn
+    reported at 80 %, then: warn
     ");
     let (code, _, stderr) = run_in(&test.root(), &["budget", "--session", "x"]);
     assert_eq!((code, stderr.contains("nothing was counted of a session x")), (Some(1), true), "{stderr}");

@@ -7,7 +7,7 @@ use opentelemetry_proto::tonic::metrics::v1::Metric;
 use serde_json::Value;
 
 #[cfg(unix)]
-pub(crate) use super::server::Closed;
+pub(crate) use super::server::ClosedPort;
 pub(crate) use super::server::{FINE, Reply, Request, Server as Collector};
 
 impl Request {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::sync::OnceLock;
 
-use super::snapshot::{Shown, steady};
+use super::snapshot::{ProgramOutput, steady};
 
 /// A new folder. Not below `TMPDIR`, which may lie in a repository or below a config of the developer's.
 pub(crate) fn scratch() -> tempfile::TempDir {
@@ -129,5 +129,5 @@ pub(crate) fn run_in_home(root: &Path, home: &Path, arguments: &[&str]) -> (Opti
 /// What a subcommand in a folder shows, for a snapshot.
 pub(crate) fn shown_in(root: &Path, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = run_in(root, arguments);
-    Shown { code, stdout: &stdout, stderr: &stderr }.text()
+    ProgramOutput { code, stdout: &stdout, stderr: &stderr }.text()
 }

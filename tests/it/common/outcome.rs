@@ -6,7 +6,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use super::Test;
-use super::snapshot::{Shown, steady};
+use super::snapshot::{ProgramOutput, steady};
 
 pub(crate) struct Outcome {
     pub code: Option<i32>,
@@ -31,7 +31,7 @@ impl Outcome {
     /// The whole answer, for a snapshot: exit code, stdout and stderr.
     pub(crate) fn snapshot(&self) -> String {
         let (stdout, stderr) = (self.steady(&self.stdout), self.steady(&self.stderr));
-        Shown { code: self.code, stdout: &stdout, stderr: &stderr }.text()
+        ProgramOutput { code: self.code, stdout: &stdout, stderr: &stderr }.text()
     }
 
     /// A text of the answer without what differs from run to run.

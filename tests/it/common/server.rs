@@ -80,15 +80,15 @@ impl Server {
 
 /// An address at which nobody listens yet. Its port is taken all the while: one that was given back could be another process's by now.
 #[cfg(unix)]
-pub(crate) struct Closed {
+pub(crate) struct ClosedPort {
     pub url: String,
     socket: TcpListener,
 }
 
 #[cfg(unix)]
-impl Closed {
+impl ClosedPort {
     #[allow(unsafe_code, reason = "std listens as soon as it has bound")]
-    pub(crate) fn new() -> Closed {
+    pub(crate) fn new() -> ClosedPort {
         use std::os::fd::FromRawFd;
         // SAFETY: all zeros are an address, and its family and host are set; it lives as long as the call that is given
         // its size. The descriptor was opened a moment ago, and nobody else has it.
@@ -103,7 +103,7 @@ impl Closed {
             assert_eq!(bound, 0, "{}", std::io::Error::last_os_error());
             TcpListener::from_raw_fd(socket)
         };
-        Closed { url: format!("http://{}", socket.local_addr().unwrap()), socket }
+        ClosedPort { url: format!("http://{}", socket.local_addr().unwrap()), socket }
     }
 
     /// From now on somebody listens, and accepts everything.

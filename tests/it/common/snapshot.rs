@@ -32,13 +32,13 @@ pub(crate) fn steady(text: &str, root: &Path) -> String {
 }
 
 /// What a call answered.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ProgramOutput<'a> {
     pub code: Option<i32>,
     pub stdout: &'a str,
     pub stderr: &'a str,
 }
 
-impl Shown<'_> {
+impl ProgramOutput<'_> {
     /// Exit code, stdout and stderr, each where there is one. JSON is pretty-printed, and a reason that stderr
     /// repeats, as it must, is not shown twice.
     pub(crate) fn text(&self) -> String {

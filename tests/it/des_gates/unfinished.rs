@@ -16,7 +16,7 @@ fn unfinished_agents_are_recorded_and_shown_once() {
     let done = done.again().without("background_tasks").run().silent();
     let killed = json!([{"id": "a1b2c3", "type": "subagent", "status": "killed"}]);
     let done = done.again().payload("background_tasks", killed).run();
-    assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
+    assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was called for steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
     let record = done.audit().pop().unwrap();
     assert_eq!((record["event"].as_str(), record["decision"].as_str()), (Some("Stop"), Some("unfinished")));
     let records = done.audit().len();
@@ -52,7 +52,7 @@ fn an_agent_that_is_resumed_and_never_stops_is_unfinished() {
         .run()
         .silent();
     let done = resumed.again().then("Stop").payload("background_tasks", json!([])).run();
-    assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
+    assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was called for steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
 }
 
 /// The error of one record ended the stop: no command ran.
@@ -66,7 +66,7 @@ fn one_that_cannot_be_recorded_does_not_keep_the_commands_of_a_stop_from_running
     let done = test.run();
     assert_snapshot!(done.blocked(), @"
     conclaude: you may not stop yet (block 1 of 3):
-    ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done
+    ⚠ UNFINISHED: coder (a1b2c3) was called for steps/01-01.json and never stopped → look at what it left; call it again if the step is not done
     ✗ `touch ran; exit 1` exited with code 1
     Fix what is marked ✗, then finish again.
     (the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder)
@@ -78,7 +78,7 @@ fn one_that_cannot_be_recorded_does_not_keep_the_commands_of_a_stop_from_running
     exit 1
     ----- stdout
     {
-      "systemMessage": "conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done
+      "systemMessage": "conclaude: ⚠ UNFINISHED: coder (a1b2c3) was called for steps/01-01.json and never stopped → look at what it left; call it again if the step is not done
         ⚠ main thread: stopped after 1 block; not run again: `touch ran; exit 1`
         conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder"
     }

@@ -232,7 +232,7 @@ fn one_file_that_cannot_be_changed_keeps_all_others_as_they_are() {
             let (code, _, err) = run(&root, &["install", "--client", "all"]);
             assert_eq!(code, Some(1));
             assert!(
-                err.starts_with(&format!("conclaude: [ROOT]/{} is left as it is: ", file(client))),
+                err.starts_with(&format!("conclaude: [ROOT]/{} is left unchanged: ", file(client))),
                 "{err}"
             );
             for other in ALL.iter().filter(|other| **other != client) {

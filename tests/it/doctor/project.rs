@@ -16,7 +16,7 @@ fn what_is_allowed_but_cannot_work_is_a_warning() {
     insta::assert_snapshot!(checks(&test, "config"), @"
     exit 0
     good: .conclaude.yaml is valid: notifications: on
-    warning: notifications: `FileChanged` is registered only if it has commands: for notifications alone that would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml:1
+    warning: notifications: `FileChanged` is registered only if it has commands: to register it only for notifications would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml:1
     ");
 }
 
@@ -159,7 +159,7 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     run_in(&test.root(), &["install", "--user"]);
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 1
-    problem: [ROOT]/.conclaude.yaml is not trusted: nothing of it is run or sent → conclaude trust
+    problem: [ROOT]/.conclaude.yaml is not trusted: none of it is run or sent → conclaude trust
     ");
     insta::assert_snapshot!(checks(&test, "call"), @"
     exit 1
@@ -173,7 +173,7 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     let test = test.config(&CONFIG.replace("ran", "other"));
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 1
-    problem: [ROOT]/.conclaude.yaml has changed since you trusted it: nothing of it is run or sent → conclaude trust
+    problem: [ROOT]/.conclaude.yaml has changed since you trusted it: none of it is run or sent → conclaude trust
     ");
 }
 

@@ -27,7 +27,7 @@ fn a_program_that_a_clone_registers_is_named_and_never_run() {
     edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), "./bin/conclaude");
     insta::assert_snapshot!(checks(&test, "program"), @"
     exit 0
-    warning: registered is [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
+    warning: the registration names [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
     ");
     insta::assert_snapshot!(checks(&test, "call"), @"exit 0");
     // From a folder below, where the same path leads to this very program.
@@ -36,7 +36,7 @@ fn a_program_that_a_clone_registers_is_named_and_never_run() {
     let below = doctor(&root.join("below"), &root.join(".home"), "2.1.325");
     insta::assert_snapshot!(checks_of(below, &root, "program"), @"
     exit 0
-    warning: registered is [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
+    warning: the registration names [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
     ");
     assert!(!root.join("bin/conclaude.ran").exists());
 }
@@ -61,7 +61,7 @@ fn another_program_than_this_one_is_named() {
     edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), other.to_str().unwrap());
     insta::assert_snapshot!(checks(&test, "program"), @"
     exit 0
-    warning: registered is [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
+    warning: the registration names [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
     ");
 }
 
@@ -166,7 +166,7 @@ fn a_registration_that_asks_for_trust_in_the_projects_own_settings_is_named() {
     }
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 1
-    problem: [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs → conclaude install --project
+    problem: [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs → conclaude install --project
     ");
     assert_fixed_by_installing(&test);
 }

@@ -85,7 +85,7 @@ fn what_the_user_changes_afterwards_stays() {
     let changed = text(&root).replace("\"opus\"", "\"haiku\"").replace("\"*.x\"", "");
     write(&root, &changed.replace("\"deny\": [", "\"deny\": [\n      \"Bash(rm *)\","));
     let (_, out, _) = run(&root, &["uninstall", "--enforce"]);
-    assert!(out.contains("the file as it was is kept in"), "{out}");
+    assert!(out.contains("the old file is kept in"), "{out}");
     let left = settings(&root);
     assert_eq!(left, json!({"model": "haiku", "permissions": {"deny": ["Bash(rm *)"]}}));
 }
@@ -177,7 +177,7 @@ fn without_the_record_the_user_is_told_what_looks_like_ours() {
     let (code, _, err) = run(&root, &["uninstall", "--enforce"]);
     assert_eq!((code, text(&root)), (Some(1), before));
     for part in [
-        "the record of what `conclaude install --enforce` wrote is gone: nothing of it was removed",
+        "the record of what `conclaude install --enforce` wrote is gone: none of it was removed",
         "\n  sandbox.filesystem.allowRead ./.env.example\n",
         "\n  sandbox.network.allowedDomains *",
         "\n  sandbox.enabled: true\n",
@@ -206,7 +206,7 @@ fn settings_with_a_comment_or_a_trailing_comma_are_refused() {
         write(&root, text);
         let (code, out, err) = run(&root, &["install", "--enforce"]);
         assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
-        assert!(err.contains("settings.local.json is left as it is: Claude Code ignores the whole file, since it is not plain JSON: "), "{err}");
+        assert!(err.contains("settings.local.json is left unchanged: Claude Code ignores the whole file, since it is not plain JSON: "), "{err}");
         assert!(err.contains(why) && err.contains("remove comments and trailing commas"), "{err}");
         assert_eq!(super::text(&root), text);
     }

@@ -11,12 +11,12 @@ fn an_untrusted_config_shows_what_would_not_run() {
     exit 0
     ----- stdout
     SubagentStop of the agent coder → allowed
-      ⚠ nothing of it runs: [ROOT]/.conclaude.yaml is not
+      ⚠ none of it runs: [ROOT]/.conclaude.yaml is not
         trusted
 
     Config
       project  .conclaude.yaml
-               ⚠ nothing of it runs: [ROOT]/.conclaude.yaml is
+               ⚠ none of it runs: [ROOT]/.conclaude.yaml is
                  not trusted
 
     Gates
@@ -126,7 +126,7 @@ fn layers_are_listed_and_named() {
         cannot free it from `*.lock` of an outer layer
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
-      · preventRootAdditions in .conclaude.yaml:8 leaves Cargo.lock free: it exists
+      · preventRootAdditions in .conclaude.yaml:8 does not apply to Cargo.lock: it exists
       · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
         than Write
           "Bash git push --force*", "Bash git *"

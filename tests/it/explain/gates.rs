@@ -23,7 +23,7 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
       project  .conclaude.yaml
 
     What it does, as guards see it
-      no file is touched that its input names
+      it touches no file that its input names
 
     Guards
       · each of 3 uneditableFiles in .conclaude.yaml:4-6 is not compared: nothing is

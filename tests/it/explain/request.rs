@@ -100,7 +100,7 @@ fn an_unknown_tool_or_agent_gets_a_suggestion() {
       project  .conclaude.yaml
 
     What it does, as guards see it
-      no file is touched that its input names
+      it touches no file that its input names
 
     Guards
       · each of 3 uneditableFiles in .conclaude.yaml:4-6 is not compared: nothing is

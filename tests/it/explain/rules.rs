@@ -247,7 +247,7 @@ fn each_rule_for_permissions_that_does_not_match_says_why() {
         let (rules, _) = rules.split_once("\nCommands, in").unwrap();
         // What is for another tool says nothing else.
         let rules = rules.replace("\n    ", " ");
-        let own = rules.lines().filter(|line| !line.contains(" is for another tool than "));
+        let own = rules.lines().filter(|line| !line.contains(" does not apply to "));
         format!("{}\n{}\n", arguments.join(" "), own.collect::<Vec<_>>().join("\n"))
     };
     let all = [
@@ -262,21 +262,21 @@ fn each_rule_for_permissions_that_does_not_match_says_why() {
       · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 does not match: no file is known to be read
       · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 does not allow it alone: `make` writes to a file by a redirection
       · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for tools of files, and not for what Bash does to them
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not apply to main
       ? the user is asked: `make` writes to a file by a redirection
 
     --tool Edit --file docs/a.md
       · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 does not cover docs/a.md
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not apply to main
       ? the user is asked: no rule matches
 
     --tool WebFetch --input {"url": "https://example.com/a"}
       · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 does not match example.com
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not apply to main
       ? the user is asked: no rule matches
 
     --tool Agent --input {"subagent_type": "reviewer"}
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not apply to main
       · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 does not match its `subagent_type`, "reviewer"
       ? the user is asked: no rule matches
     "#);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_collector_that_is_down_loses_nothing() {
     let test = with_records(1);
-    let closed = Closed::new();
+    let closed = ClosedPort::new();
     let url = closed.url.clone();
     assert_snapshot!(export(&test, &url, &[]), @"
     exit 1
@@ -133,7 +133,7 @@ fn what_a_collector_refuses_is_reported_and_not_tried_again() {
     ----- stdout
     sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces; 1 record as metrics
     ----- stderr
-    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 400: {"message": "no \u001b[2Jsuch tenant"}; nothing of it counts as sent (--since leaves older records out)
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 400: {"message": "no \u001b[2Jsuch tenant"}; none of it counts as sent (--since leaves older records out)
     "#);
     let paths: Vec<String> = collector.received().into_iter().map(|request| request.path).collect();
     assert_eq!(paths, ["/v1/logs", "/v1/traces", "/v1/metrics"], "the other signal has a chance of its own");

@@ -45,7 +45,7 @@ fn a_project_that_nobody_trusts_sends_nothing() {
 
 #[test]
 fn a_collector_that_was_down_a_moment_ago_is_left_alone_by_hooks() {
-    let closed = Closed::new();
+    let closed = ClosedPort::new();
     let test = Test::event("Stop").config(&format!("telemetry: {{endpoint: '{}'}}\n{CONFIG}", closed.url));
     test.shows(&["trust", "--yes"]);
     // By hand, since nobody could wait for what a hook starts.

@@ -140,7 +140,7 @@ fn an_authority_of_ones_own_is_trusted_where_ssl_cert_file_names_it() {
     let url = format!("https://127.0.0.1:{}", secure.port);
     let file = authority_file(&test.root(), &secure);
     let said = export_with(&test, &url, &[]);
-    assert_snapshot!(said, @"conclaude: logs: cannot reach [URL]/v1/logs: invalid peer certificate: UnknownIssuer; where the certificate is of an authority of your own, SSL_CERT_FILE=FILE names that");
+    assert_snapshot!(said, @"conclaude: logs: cannot reach [URL]/v1/logs: invalid peer certificate: UnknownIssuer; if the certificate is from your own authority, set SSL_CERT_FILE=FILE");
     assert!(secure.collector.received().is_empty(), "nothing is sent to a server that is not trusted");
     let said = export_with(&test, &url, &[("SSL_CERT_FILE", file.to_str().unwrap())]);
     assert_snapshot!(said, @"sent to [URL]: 1 record as logs; 1 record as traces; 1 record as metrics");
@@ -159,7 +159,7 @@ fn a_server_without_tls_is_named_as_such() {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
         }
     });
-    assert_snapshot!(export_with(&test, &url, &[]), @"conclaude: logs: cannot reach [URL]/v1/logs: received corrupt message of type InvalidContentType; is there a server with TLS? Without it the URL starts with http://");
+    assert_snapshot!(export_with(&test, &url, &[]), @"conclaude: logs: cannot reach [URL]/v1/logs: received corrupt message of type InvalidContentType; does the server use TLS? Without it the URL starts with http://");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_proxy_of_the_environment_is_used() {
 
 #[test]
 fn a_host_of_no_proxy_is_reached_directly() {
-    let (test, collector, closed) = (with_records(1), Collector::new(), Closed::new());
+    let (test, collector, closed) = (with_records(1), Collector::new(), ClosedPort::new());
     let unreachable = export_with(&test, &collector.url, &[("HTTP_PROXY", &closed.url)]);
     assert_snapshot!(unreachable, @"conclaude: logs: cannot reach [URL]/v1/logs: Connection refused (os error 111)");
     assert!(collector.received().is_empty());

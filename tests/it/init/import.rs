@@ -43,7 +43,7 @@ fn a_hook_that_would_run_the_same_command_twice_is_named() {
     warning: `npm run lint` is a hook of SubagentStop in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
 }
@@ -60,7 +60,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     let config = read(root.join(".conclaude.yaml"));
@@ -85,9 +85,9 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     let again = transcript(&root, &["init", "--import"]);
     insta::assert_snapshot!(again, @"
     exit 0
-    [ROOT]/.conclaude.yaml is left as it is
+    [ROOT]/.conclaude.yaml is left unchanged
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    [ROOT]/.claude/settings.json has all that is needed already
+    [ROOT]/.claude/settings.json already has everything that is needed
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     // As before, a hook that exits with 1 blocks nothing. The user is told.
@@ -113,12 +113,12 @@ fn import_removes_a_hook_that_the_config_runs_in_another_spelling() {
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
     exit 0
-    [ROOT]/.conclaude.yaml is left as it is
+    [ROOT]/.conclaude.yaml is left unchanged
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     removed the hook `cd "$CLAUDE_PROJECT_DIR" && npm run test || exit 2` of SubagentStop from the settings: the config runs it already
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     "#);
     assert_eq!(read(root.join(".conclaude.yaml")), config);
@@ -134,12 +134,12 @@ fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
     exit 0
-    [ROOT]/.conclaude.yaml is left as it is
+    [ROOT]/.conclaude.yaml is left unchanged
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     not taken over: the hook `npm run test` of SubagentStop: `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     "#);
     insta::assert_snapshot!(about_hooks(&root), @r#"
@@ -158,11 +158,11 @@ fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
     let test = test.config(config).file(".claude/settings.json", stop_hook("^cod", "npm test; say done"));
     insta::assert_snapshot!(transcript(&test.root(), &["init", "--import"]), @"
     exit 0
-    [ROOT]/.conclaude.yaml is left as it is
+    [ROOT]/.conclaude.yaml is left unchanged
     not taken over: the hook `npm test; say done` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     insta::assert_snapshot!(about_hooks(&root), @"
@@ -216,7 +216,7 @@ notifications:
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
     exit 0
-    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    the old config is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml, based on package.json
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
@@ -296,14 +296,14 @@ fn import_adds_to_a_config_that_exists() {
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["init", "--import", "--local"]), @"
     exit 0
-    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    the old config is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     warning: these hooks were yours alone, and .conclaude.yaml is shared: everybody who gets it runs them too. Move them to .conclaude.local.yaml to keep them to yourself
     registered conclaude in [ROOT]/.claude/settings.local.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"

@@ -117,14 +117,14 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     warning: Claude Code ignores the whole file, since it is not plain JSON: Comments are not allowed on line 2 column 3. Until that is fixed, nothing in it counts
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     let edited = settings(&root).replace("opus", "sonnet");
     std::fs::write(root.join(FILE), edited).unwrap();
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
     exit 0
     removed conclaude from [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     stays: [ROOT]/.conclaude.yaml, which is yours
     stays: [ROOT]/.conclaude (state, messages and audit trail)
     stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME] (a copy of the settings)

@@ -12,7 +12,7 @@ fn copies_of_settings_are_in_the_users_state_and_for_nobody_else_to_read() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     let names: Vec<_> =
         std::fs::read_dir(root.join(".claude")).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -39,7 +39,7 @@ fn no_copy_of_local_settings_is_left_where_git_takes_it() {
     exit 0
     moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     registered conclaude in [ROOT]/.claude/settings.local.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude.[TIME]
     git ignores .conclaude.local.yaml here: added it to [ROOT]/.git/info/exclude
     ");
     let modes = |root: &Path| -> Vec<u32> {
@@ -81,7 +81,7 @@ fn a_file_that_others_changed_since_is_kept_before_each_change() {
     exit 0
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     ");
     assert_eq!(std::fs::read_to_string(copies(&root).first().unwrap()).unwrap(), edited);
     assert_eq!(run(&root, &["uninstall"]).0, Some(0));
@@ -184,7 +184,7 @@ fn uninstalling_without_a_copy_names_the_hooks_that_only_the_config_has() {
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @r#"
     exit 0
     removed conclaude from [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:
       PreToolUse: `sh guard.sh`
     to keep them without conclaude, add this to [ROOT]/.claude/settings.json:
@@ -265,7 +265,7 @@ fn seed_004_line_246_an_entry_without_a_list_of_hooks_is_left_and_the_user_is_to
     warning: `hooks.SubagentStop` has an entry without a list `hooks`: Claude Code never calls it, nor any other hook of SubagentStop while it is there. Remove it, or write {"matcher":"coder","hooks":[{"type":"command","command":"conclaude SubagentStop"}]}
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     "#);
     let shown = run(&root, &["doctor"]).1;
     let about: Vec<&str> = shown.lines().filter(|line| line.contains("without a list")).collect();

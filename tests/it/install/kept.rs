@@ -70,10 +70,10 @@ fn a_line_of_another_tool_that_mentions_us_is_not_ours() {
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["install", "--project"]), @"
     exit 0
-    warning: `log; /usr/bin/conclaude Stop` calls conclaude as well, and is left as it is: it may be called twice
+    warning: `log; /usr/bin/conclaude Stop` calls conclaude as well, and is left unchanged: it may be called twice
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude.[TIME]
     ");
     let json: Value = serde_json::from_str(&settings(&root)).unwrap();
     assert_eq!(json["hooks"]["Stop"][0]["hooks"][0]["command"], "log; /usr/bin/conclaude Stop");

@@ -13,7 +13,7 @@ fn what_is_registered_does_not_change_with_the_commands_of_the_config() {
         insta::allow_duplicates! { insta::assert_snapshot!(transcript(&root, &["install"]), @"
         exit 0
         warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-        [ROOT]/.claude/settings.json has all that is needed already
+        [ROOT]/.claude/settings.json already has everything that is needed
         "); }
         assert_eq!(settings(&root), before);
     }

@@ -44,7 +44,7 @@ fn uninstalling_says_what_stays_and_purging_removes_it() {
     assert_eq!(left, Vec::<std::path::PathBuf>::new(), "nothing of this project in the user's state");
     insta::assert_snapshot!(transcript(&root, &["uninstall", "--purge"]), @"
     exit 0
-    [ROOT]/.claude/settings.json has nothing of conclaude
+    conclaude is not in [ROOT]/.claude/settings.json
     nothing else of this project is kept
     stays: [ROOT]/.conclaude.yaml, which is yours
     ");
@@ -87,8 +87,8 @@ fn purging_never_follows_a_link() {
     std::os::unix::fs::symlink(elsewhere.root(), test.root().join(".conclaude")).unwrap();
     insta::assert_snapshot!(transcript(&test.root(), &["uninstall", "--purge"]), @"
     exit 1
-    [ROOT]/.claude/settings.json has nothing of conclaude
-    conclaude: [ROOT]/.conclaude is left as it is: it is not a folder
+    conclaude is not in [ROOT]/.claude/settings.json
+    conclaude: [ROOT]/.conclaude is left unchanged: it is not a folder
     ");
     assert!(elsewhere.root().join("precious").exists());
 }

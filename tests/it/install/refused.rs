@@ -21,31 +21,31 @@ fn broken_or_unusual_settings_are_refused_and_untouched() {
     insta::assert_snapshot!(refusals, @r#"
     // mine
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: the settings file is not a JSON object
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: the settings file is not a JSON object
     {"a": }
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: the settings file is not JSON: Unexpected close brace on line 1 column 7
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: the settings file is not JSON: Unexpected close brace on line 1 column 7
     {"hooks": {}, "hooks": {}}
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: the settings file has the duplicate key `hooks`: merge the two first
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: the settings file has the duplicate key `hooks`: merge the two first
     {"hooks": []}
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: `hooks` is not a JSON object
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: `hooks` is not a JSON object
     {"hooks": {"Stop": {}}}
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: `hooks.Stop` is not a list
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: `hooks.Stop` is not a list
     []
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: the settings file is not a JSON object
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: the settings file is not a JSON object
     {"a": "\ud800"}
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: the settings file is not JSON: Invalid unicode escape sequence. 'd800 (unpaired high surrogate)' is not a valid UTF8 character on line 1 column 8
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: the settings file is not JSON: Invalid unicode escape sequence. 'd800 (unpaired high surrogate)' is not a valid UTF8 character on line 1 column 8
     "#);
     let large = format!("{{}}{}", " ".repeat(16 << 20));
     let test = Test::stop().file(FILE, &large);
     insta::assert_snapshot!(transcript(&test.root(), &["install"]), @"
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: it has 16777218 bytes, at most 16777216 are read
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: it has 16777218 bytes, at most 16777216 are read
     ");
     assert_eq!(settings(&test.root()).len(), large.len());
     let broken = Test::stop().config("bogus: 1");
@@ -82,7 +82,7 @@ fn a_link_or_a_read_only_file_is_refused() {
     std::os::unix::fs::symlink("../mine.json", test.root().join(FILE)).unwrap();
     insta::assert_snapshot!(transcript(&test.root(), &["install"]), @"
     exit 1
-    conclaude: [ROOT]/.claude/settings.json is left as it is: it is a link; change what it points to yourself
+    conclaude: [ROOT]/.claude/settings.json is left unchanged: it is a link; change what it points to yourself
     ");
     assert_eq!(std::fs::read_to_string(test.root().join("mine.json")).unwrap(), "{}", "untouched");
     let test = Test::stop().file(FILE, "{}");
@@ -92,7 +92,7 @@ fn a_link_or_a_read_only_file_is_refused() {
     assert_eq!(code, Some(1));
     // The system's own words follow where the user is not root.
     assert!(
-        err.starts_with("conclaude: [ROOT]/.claude/settings.json is left as it is: it is read-only"),
+        err.starts_with("conclaude: [ROOT]/.claude/settings.json is left unchanged: it is read-only"),
         "{err}"
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}", "untouched");
@@ -127,7 +127,7 @@ fn a_folder_that_cannot_be_written_is_reported_before_anything_is_written() {
         assert_eq!(output.status.code(), Some(1), "{subcommand}: {err}");
         assert_eq!(
             err.replace(project.to_str().unwrap(), "[ROOT]"),
-            "conclaude: [ROOT]/.claude/settings.json is left as it is: [ROOT]/.claude cannot be written: Permission denied (os error 13)\n"
+            "conclaude: [ROOT]/.claude/settings.json is left unchanged: [ROOT]/.claude cannot be written: Permission denied (os error 13)\n"
         );
         assert!(!project.join(".conclaude.yaml").exists() && !project.join(".conclaude").exists());
     }

@@ -90,7 +90,7 @@ fn install_replaces_it_and_uninstall_removes_it() {
     ----- stdout
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     ");
     let settings = std::fs::read_to_string(root.join(FILE)).unwrap();
     assert!(!settings.contains("Hooks") && settings.contains("exec "), "{settings}");
@@ -98,7 +98,7 @@ fn install_replaces_it_and_uninstall_removes_it() {
     exit 0
     ----- stdout
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    [ROOT]/.claude/settings.json has all that is needed already
+    [ROOT]/.claude/settings.json already has everything that is needed
     ");
     std::fs::write(root.join(FILE), registered(&events)).unwrap();
     assert_eq!(run_in(&root, &["uninstall"]).0, Some(0));
@@ -115,13 +115,13 @@ fn import_replaces_it_and_never_takes_it_over_as_a_command() {
     assert_snapshot!(shown_in(&root, &["init", "--import"]), @"
     exit 0
     ----- stdout
-    [ROOT]/.conclaude.yaml is left as it is
+    [ROOT]/.conclaude.yaml is left unchanged
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     note: [ROOT]/.claude/agents/coder.md has a hook of conclaude 0.2 (`conclaude Hooks`): remove it there, it is not needed beside the settings
-    warning: `conclaude Hooks Stop || true` calls conclaude as well, and is left as it is: it may be called twice
+    warning: `conclaude Hooks Stop || true` calls conclaude as well, and is left unchanged: it may be called twice
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
+    the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
     next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
     assert_snapshot!(std::fs::read_to_string(root.join(".conclaude.yaml")).unwrap(), @"maxBlocks: 3");

@@ -133,7 +133,7 @@ fn a_file_that_is_no_transcript_is_no_session() {
     exit 0
     0 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (3 transcripts, 0.0 MB in [DURATION])
     warning: empty.jsonl is empty
-    warning: x.txt is no transcript: none of its lines can be read
+    warning: x.txt is not a transcript: none of its lines can be read
     left out: 2 lines not read (x.txt:1: not JSON) (--json says why)
     ");
 }

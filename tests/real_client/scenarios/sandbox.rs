@@ -316,5 +316,5 @@ pub(super) fn other_config(client: &Client) {
     ];
     let seen = calls(client, &project, &tools);
     assert!(project.has("evil/.conclaude.yaml") && !project.has("evil/found"));
-    seen.sent(MAIN, 4).has("this is another project than that of the session");
+    seen.sent(MAIN, 4).has("this is not the project of the session");
 }

@@ -1,9 +1,9 @@
 //! Decides for each rule whether it can be compiled, into what, and why not.
 
-use super::existing::{KeptRules, Matches, limit};
+use super::existing::{CompiledFileRules, Matches, limit};
 use super::parts::{Part, Start};
 use super::{
-    Compiled, EnforceRequest, EnforcementClass, ListedFile, OwnPath, RuleEnforcement, SettingsPaths,
+    CompiledRules, EnforceRequest, EnforcementClass, ListedFile, OwnPath, RuleEnforcement, SettingsPaths,
     about_links,
 };
 use crate::guard::{Action, AgentFilter, FileRule, FileRules};
@@ -61,16 +61,16 @@ struct Spelling {
 
 pub(super) struct Compiler<'a> {
     request: &'a EnforceRequest<'a>,
-    compiled: Compiled,
+    compiled: CompiledRules,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(request: &'a EnforceRequest<'a>) -> Compiler<'a> {
         let root = request.paths.root.to_owned();
-        Compiler { request, compiled: Compiled { root, ..Compiled::default() } }
+        Compiler { request, compiled: CompiledRules { root, ..CompiledRules::default() } }
     }
 
-    pub(super) fn run(mut self) -> Compiled {
+    pub(super) fn run(mut self) -> CompiledRules {
         let rules = self.request.rules;
         self.compiled.writing = self.list(&rules.uneditable, true);
         self.compiled.reading = self.list(&rules.unreadable, false);
@@ -86,7 +86,7 @@ impl<'a> Compiler<'a> {
         let kept = rules.0.iter().zip(&obstacles).filter(is_kept);
         // An exception for one agent is one for all: nobody knows whose command it is.
         let kept = kept.map(|(rule, _)| FileRule { agents: AgentFilter::default(), ..rule.clone() });
-        let mut kept = KeptRules::new(self.request, FileRules(kept.collect()));
+        let mut kept = CompiledFileRules::new(self.request, FileRules(kept.collect()));
         let spellings: Vec<Option<Spelling>> = (0..kept.rules.0.len())
             .map(|index| kept.rules.0.get(index).and_then(|rule| self.spelling(rule, &kept, index, writes)))
             .collect();
@@ -111,7 +111,7 @@ impl<'a> Compiler<'a> {
                         Some(((None, _), freed)) if kept.frees_any(index) => {
                             self.exception(rule, &freed, writes)
                         }
-                        _ => RulePlan::hook_only(named, "it frees nothing of the rules that are compiled"),
+                        _ => RulePlan::hook_only(named, "it makes no exception to a compiled rule"),
                     };
                     index += 1;
                     plan
@@ -169,7 +169,7 @@ impl<'a> Compiler<'a> {
     fn spelling(
         &self,
         rule: &FileRule,
-        kept: &KeptRules<'_>,
+        kept: &CompiledFileRules<'_>,
         index: usize,
         writes: bool,
     ) -> Option<Spelling> {

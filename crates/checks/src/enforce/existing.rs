@@ -96,8 +96,8 @@ impl Matches {
         };
         let links = match self.links {
             0 => None,
-            1 => Some("1 stays denied, since it is a link or no file".to_owned()),
-            many => Some(format!("{many} stay denied, since they are links or no files")),
+            1 => Some("1 stays denied, since it is a link or not a regular file".to_owned()),
+            many => Some(format!("{many} stay denied, since they are links or not regular files")),
         };
         let all = [Some(listed), unwritable, left_out, links];
         all.into_iter().flatten().collect::<Vec<_>>().join("; ")
@@ -122,7 +122,7 @@ pub(super) fn limit(all: &mut [Matches], room: usize, listed: &[String]) {
 }
 
 /// The rules of one list that are compiled, and all its exceptions.
-pub(super) struct KeptRules<'a> {
+pub(super) struct CompiledFileRules<'a> {
     pub(super) request: &'a EnforceRequest<'a>,
     pub(super) rules: FileRules,
     /// Which of them are expanded.
@@ -130,10 +130,10 @@ pub(super) struct KeptRules<'a> {
     budget: Budget,
 }
 
-impl<'a> KeptRules<'a> {
-    pub(super) fn new(request: &'a EnforceRequest<'a>, rules: FileRules) -> KeptRules<'a> {
+impl<'a> CompiledFileRules<'a> {
+    pub(super) fn new(request: &'a EnforceRequest<'a>, rules: FileRules) -> CompiledFileRules<'a> {
         let expanded = vec![false; rules.0.len()];
-        KeptRules { request, rules, expanded, budget: Budget::unlimited() }
+        CompiledFileRules { request, rules, expanded, budget: Budget::unlimited() }
     }
 
     /// The first exception that may free something of a rule, as it is written.

@@ -108,7 +108,7 @@ pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) ->
     let (action, claude) = if call.is_subagent {
         (Action::Block, "Leave it as it is, and report what you would have changed.")
     } else {
-        (Action::Ask, "Leave it as it is: the user decides what is registered, trusted and ruled.")
+        (Action::Ask, "Leave it as it is: only the user changes registration, trust and rules.")
     };
     Finding {
         action,
@@ -214,7 +214,7 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
     let is_free = touch.access == Access::Read || is_only_linked(effects, touch);
     if is_free || is_temporary || touch.path.starts_with(real) {
         call.log.missed(named_rule, subject, || {
-            format!("leaves {subject} free: it is read, temporary or inside")
+            format!("does not apply to {subject}: it is read, temporary or inside")
         });
         return None;
     }
@@ -351,7 +351,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         };
         let rule = (&switch.origin, "");
         if touch.exists {
-            call.log.missed(rule, subject, || format!("leaves {subject} free: it exists"));
+            call.log.missed(rule, subject, || format!("does not apply to {subject}: it exists"));
         } else if touch.names.iter().any(is_in_root) {
             call.log.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
             let message = switch.message_for(subject, call.tool);
@@ -359,7 +359,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             let advice = "Create it in a directory below the root.";
             found.push(addition(switch.origin.rule(""), message, &reason, advice));
         } else {
-            call.log.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
+            call.log.missed(rule, subject, || format!("does not apply to {subject}: it is not in the root"));
         }
     }
     found.extend(prevented(rules, call, touch));
@@ -373,7 +373,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
             let reason = format!("{subject} is ignored by git and probably generated.");
             found.push(addition(switch.origin.rule(""), message, &reason, "Change its source instead."));
         } else {
-            call.log.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
+            call.log.missed(rule, subject, || format!("does not apply to {subject}: git does not ignore it"));
         }
     }
 }
@@ -383,7 +383,7 @@ fn prevented(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Option<F
     let subject = touch.shown();
     if touch.exists {
         for rule in &rules.additions.0 {
-            let why = || format!("leaves {subject} free: it exists");
+            let why = || format!("does not apply to {subject}: it exists");
             call.log.missed((&rule.origin, &rule.written), subject, why);
         }
         return None;

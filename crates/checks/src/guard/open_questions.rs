@@ -200,7 +200,7 @@ fn unknown_path(
     } else if written.starts_with("the files of ") {
         ("Change the files one by one, or ask the user.", "Allow it if none of them is protected.")
     } else {
-        ("Write the path itself.", "Allow it if that is no protected file.")
+        ("Write the path itself.", "Allow it if that is not a protected file.")
     };
     let doing = capitalized(doing(access));
     Some(UserQuestion {

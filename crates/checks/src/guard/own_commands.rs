@@ -9,6 +9,7 @@ use super::file_checks::against_own;
 use super::resolve::{Effects, ShellEnvironment, Touch, Uncertainty};
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
+use conclaude_os::budget::Budget;
 use shell_effects::{Access, Context, Doubt, Program, Script, SimpleCommand, Subcommand, program_name};
 
 const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
@@ -19,8 +20,8 @@ const PROGRAMS: &[Program] = &[Program::new(NAMES)
     .subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
 
 /// What a shell command does that is run in this directory.
-pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
-    let context = Context { home, environment: &ShellEnvironment { cwd }, programs: PROGRAMS };
+pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path, budget: &Budget) -> Script {
+    let context = Context { home, environment: &ShellEnvironment { cwd, budget }, programs: PROGRAMS };
     shell_effects::read_in(command, &context)
 }
 
@@ -28,8 +29,8 @@ pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path) -> Script {
 const RECORDING: [&str; 4] = ["start", "finish", "skip", "fail"];
 
 /// Whether a shell command only records phases or the failure of a step, and does nothing else.
-pub fn only_records(command: &str, home: Option<&str>, cwd: &Path) -> bool {
-    let script = read_shell(command, home, cwd);
+pub fn only_records(command: &str, home: Option<&str>, cwd: &Path, budget: &Budget) -> bool {
+    let script = read_shell(command, home, cwd, budget);
     let records = |command: &SimpleCommand| match command.words.as_slice() {
         // A program with our name in some folder may be anything.
         [program, des, action, ..] => {
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn recording_is_only_what_does_nothing_else() {
-        let only = |command: &str| only_records(command, None, Path::new("/p"));
+        let only = |command: &str| only_records(command, None, Path::new("/p"), &Budget::unlimited());
         for command in [
             "conclaude des fail steps/01-01.json --reason \"no budget; it's over\"",
             "conclaude des start a.json GREEN && conclaude des finish a.json GREEN --fail --details 'red (2 of 3)'",
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn the_command_of_des_run_is_a_command_like_any_other() {
         let commands = |command: &str| {
-            let script = read_shell(command, None, Path::new("/work"));
+            let script = read_shell(command, None, Path::new("/work"), &Budget::unlimited());
             let effects =
                 script.effects.iter().map(|effect| format!("{} {:?}", effect.access.does(), effect.target));
             let texts = script.commands.iter().map(|command| command.text.clone());

@@ -353,9 +353,14 @@ impl Ground<'_> {
 /// The environment of a shell command that starts in this directory.
 pub(super) struct ShellEnvironment<'a> {
     pub(super) cwd: &'a Path,
+    pub(super) budget: &'a Budget,
 }
 
 impl Environment for ShellEnvironment<'_> {
+    fn is_out_of_time(&self) -> bool {
+        self.budget.is_over()
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         text(std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())?)
     }

@@ -34,7 +34,7 @@ impl AgentFilter {
 
     /// Why a rule does not apply to an agent.
     pub fn other(agent: &str) -> String {
-        format!("is for other agents than {agent}")
+        format!("does not apply to {agent}")
     }
 }
 
@@ -145,13 +145,15 @@ impl FileRules {
                 continue;
             }
             if rule.outside && rule.pattern.leaves_to_project(location) {
-                log.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
+                log.missed(named, subject, || {
+                    format!("does not apply to {subject}: it belongs to the project")
+                });
                 continue;
             }
             if !rule.allows && rule.action_for(usage) == Action::Allow {
                 log.missed(named, subject, || match usage {
                     FileUsage::Sources => format!("lets a shell read {subject}"),
-                    _ => format!("leaves {subject} free: it does not exist yet"),
+                    _ => format!("does not apply to {subject}: it does not exist yet"),
                 });
                 continue;
             }

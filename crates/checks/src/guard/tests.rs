@@ -149,7 +149,7 @@ impl Environment for TestEnvironment<'_> {
     }
 
     fn directory(&self, path: &str) -> Option<String> {
-        ShellEnvironment { cwd: self.root }.directory(path)
+        ShellEnvironment { cwd: self.root, budget: &Budget::unlimited() }.directory(path)
     }
 
     fn top_level(&self, _: &str) -> Option<String> {

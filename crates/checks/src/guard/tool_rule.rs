@@ -270,7 +270,7 @@ fn joined<'u>(
 impl Mismatch {
     pub(super) fn describe(self, rule: &ToolRule, call: &ToolCall<'_>, subject: &str) -> String {
         match self {
-            Mismatch::Tool => format!("is for other tools than {}", call.tool),
+            Mismatch::Tool => format!("does not apply to {}", call.tool),
             Mismatch::Agent => AgentFilter::other(call.agent),
             Mismatch::File if rule.action == Action::Allow => {
                 format!("does not cover all files of {subject}")

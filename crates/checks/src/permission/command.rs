@@ -11,7 +11,7 @@ pub(super) fn unreadable(script: &Script) -> Option<String> {
     script.doubts.iter().find_map(|doubt| match doubt {
         Doubt::Unparsable(reason) => Some(format!("it cannot be parsed: {reason}")),
         Doubt::TooLong => Some("it is longer than 64 KiB".into()),
-        Doubt::TooDeep | Doubt::TooMany(_) => Some(doubt.to_string()),
+        Doubt::TooDeep | Doubt::OutOfTime | Doubt::TooMany(_) => Some(doubt.to_string()),
         Doubt::InlineCode { .. } | Doubt::UnknownScript { .. } | Doubt::UnknownProgram { .. } => None,
     })
 }

@@ -241,10 +241,10 @@ impl PermissionRule {
         let is_compared =
             request.is_named_by(&self.tool) || self.compares_files(request) && examined.script.is_some();
         if !is_compared {
-            return format!("is for another tool than {tool}");
+            return format!("does not apply to {tool}");
         }
         match &self.compared {
-            InputPattern::Any => format!("is for another tool than {tool}"),
+            InputPattern::Any => format!("does not apply to {tool}"),
             InputPattern::Command(_) if self.is_denial() => match &examined.script {
                 Some((_, text)) => format!("does not match `{}`, nor a command in it", short(text)),
                 None => "does not match: there is no command".into(),

@@ -58,7 +58,7 @@ impl Guards {
         let budget = Budget::unlimited();
         let ground =
             Ground { root, cwd: root, links: &links, home: Some(HOME), worktree: None, budget: &budget };
-        let effects = ground.of_script(read_shell(text, Some(HOME), root));
+        let effects = ground.of_script(read_shell(text, Some(HOME), root, &budget));
         let input = serde_json::Map::new();
         let visited = EntryCount::default();
         let call = ToolCall {

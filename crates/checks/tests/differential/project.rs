@@ -27,7 +27,7 @@ const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// What a text did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Observed {
+pub(crate) struct Observation {
     pub(crate) hits: Vec<&'static str>,
     pub(crate) output: String,
     pub(crate) is_over_time: bool,
@@ -112,7 +112,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// Runs a text in the project, which is as it was after that.
-pub(crate) fn observe(text: &str, mode: Mode) -> anyhow::Result<Observed> {
+pub(crate) fn observe(text: &str, mode: Mode) -> anyhow::Result<Observation> {
     let output = fs::File::create(OUTPUT)?;
     let mut command = Command::new("prlimit");
     command.args(["--nproc=300", "--cpu=2", "--fsize=1000000", "--core=0", "--", "bash"]);
@@ -129,7 +129,7 @@ pub(crate) fn observe(text: &str, mode: Mode) -> anyhow::Result<Observed> {
     command.current_dir(ROOT).uid(NOBODY).gid(NOBODY).process_group(0);
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     // A text with a NUL is none that a tool could run.
-    let Ok(mut child) = command.spawn() else { return Ok(Observed::default()) };
+    let Ok(mut child) = command.spawn() else { return Ok(Observation::default()) };
     let start = Instant::now();
     let mut wait = Duration::from_micros(300);
     let mut is_over_time = false;
@@ -147,7 +147,7 @@ pub(crate) fn observe(text: &str, mode: Mode) -> anyhow::Result<Observed> {
     }
     sandbox::end_others();
     let printed = fs::read(OUTPUT)?;
-    let observed = Observed {
+    let observed = Observation {
         hits: hits(&printed),
         output: String::from_utf8_lossy(&printed).chars().take(300).collect(),
         is_over_time,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::generator::{self, Case};
 use crate::guard::{Guards, Verdict};
-use crate::project::{self, Mode, Observed};
+use crate::project::{self, Mode, Observation};
 use crate::{sandbox, shrink};
 
 /// What a worker does: texts of a seed, or texts that are given.
@@ -66,7 +66,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn probe(&self, text: &str, mode: Mode) -> anyhow::Result<(Verdict, Observed)> {
+    fn probe(&self, text: &str, mode: Mode) -> anyhow::Result<(Verdict, Observation)> {
         Ok((self.guards.verdict(text), project::observe(text, mode)?))
     }
 

@@ -149,7 +149,7 @@ impl BudgetConfig {
     }
 
     #[must_use]
-    pub fn then(&self) -> BudgetReaction {
+    pub fn reaction(&self) -> BudgetReaction {
         self.then.unwrap_or_default()
     }
 
@@ -179,7 +179,7 @@ impl BudgetConfig {
             EventKind::PreToolUse => has(|_| true),
             // What ran was permitted by the user.
             EventKind::PostToolUse | EventKind::PostToolUseFailure => {
-                self.then() == BudgetReaction::Ask && has(|_| true)
+                self.reaction() == BudgetReaction::Ask && has(|_| true)
             }
             EventKind::SubagentStart => has(|limit| limit.measure == Measure::Minutes),
             EventKind::UserPromptSubmit => has(|limit| limit.scope != BudgetScope::Agent),

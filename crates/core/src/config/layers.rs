@@ -101,7 +101,7 @@ impl Part {
         PartResult { part: Some(part), error: Some(error), unusable }
     }
 
-    /// Only its rules: what extends it cannot be read, and nothing of it runs.
+    /// Only its rules: what extends it cannot be read, and none of it runs.
     pub fn only_rules(self) -> Option<Part> {
         let salvaged = salvage(self.tree)?;
         Some(Part { tree: salvaged.tree, config: Some(salvaged.config), ..self })

@@ -74,7 +74,8 @@ impl NotificationsConfig {
             self.named().filter(|event| event.row().registered == event::RegistrationRule::WithCommands)
         {
             let what = format!("notifications: `{event}` is registered only if it has commands");
-            let why = "for notifications alone that would change what Claude Code does, or slow it down";
+            let why =
+                "to register it only for notifications would change what Claude Code does, or slow it down";
             found.push(Remark::new(["notifications", "hooks"], what).because(why));
         }
         if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(|hooks| hooks.is_empty()) {

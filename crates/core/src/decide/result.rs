@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::claude::PassedOn;
+use crate::dialect::claude::UnknownReplyFields;
 use crate::event::EventKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct HookResult {
     /// Claude stops, for this reason, which may be empty.
     pub stop_reason: Option<String>,
     /// What a hook answered beside that.
-    pub passed_on: PassedOn,
+    pub passed_on: UnknownReplyFields,
     /// The path of a worktree that a command made.
     pub worktree: Option<String>,
     /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
@@ -64,7 +64,7 @@ impl HookResult {
             context: None,
             updated_input: None,
             stop_reason: None,
-            passed_on: PassedOn::default(),
+            passed_on: UnknownReplyFields::default(),
             worktree: None,
             delivered: Vec::new(),
         }
@@ -88,7 +88,7 @@ impl HookResult {
             || self.worktree.is_some()
             || self.updated_input.is_some()
             || self.stop_reason.is_some()
-            || self.passed_on != PassedOn::default();
+            || self.passed_on != UnknownReplyFields::default();
         self.error.is_some() && self.is_allowed() && !is_given && !event.row().failure_denies
     }
 

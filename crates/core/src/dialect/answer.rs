@@ -103,15 +103,15 @@ impl AnswerForms {
         let mut json = AnswerJson::default();
         let log_lines = || reply.log_lines.join("\n");
         let told = match self.decide(&mut json, reply, result) {
-            Decided::Refused(reason) => {
+            AnsweredDecision::Refused(reason) => {
                 let stdout = json.text(reply.name);
                 return match self.refusal {
                     RefusalExit::Blocked => Answer { exit: Exit::Blocked, stdout, stderr: reason },
                     RefusalExit::Success => Answer { exit: Exit::Success, stdout, stderr: log_lines() },
                 };
             }
-            Decided::Told(reason) => Some(reason),
-            Decided::Answered => None,
+            AnsweredDecision::Told(reason) => Some(reason),
+            AnsweredDecision::Answered => None,
         };
         let given = if reply.takes_context { result.context.as_deref() } else { None };
         let context: Vec<&str> = told.into_iter().chain(given).collect();
@@ -136,21 +136,26 @@ impl AnswerForms {
     }
 
     /// Sets what is decided. Questions and requests for permissions are answered at exit 0.
-    fn decide<'r>(&self, json: &mut AnswerJson, reply: &Reply<'_>, result: &'r HookResult) -> Decided<'r> {
+    fn decide<'r>(
+        &self,
+        json: &mut AnswerJson,
+        reply: &Reply<'_>,
+        result: &'r HookResult,
+    ) -> AnsweredDecision<'r> {
         match (&result.decision, reply.called.blocking()) {
             (Decision::Permit(_), Blocking::Permission) => {
                 self.permission(json, json!({"behavior": "allow"}));
-                Decided::Answered
+                AnsweredDecision::Answered
             }
             (Decision::Deny(reason) | Decision::Block(reason), Blocking::Permission) => {
                 self.permission(json, json!({"behavior": "deny", "message": fit(reason)}));
-                Decided::Answered
+                AnsweredDecision::Answered
             }
-            (Decision::Allow | Decision::Permit(_), _) => Decided::Answered,
+            (Decision::Allow | Decision::Permit(_), _) => AnsweredDecision::Answered,
             (Decision::Ask(reason), _) => {
                 json.set_output("permissionDecision", "ask");
                 json.set_output("permissionDecisionReason", fit(reason));
-                Decided::Answered
+                AnsweredDecision::Answered
             }
             (Decision::Deny(reason) | Decision::Block(reason), Blocking::Tool) => {
                 let reason = fit(reason);
@@ -164,18 +169,20 @@ impl AnswerForms {
                         json.set("reason", reason.as_str());
                     }
                 }
-                Decided::Refused(reason)
+                AnsweredDecision::Refused(reason)
             }
-            (Decision::Block(reason), Blocking::Context) => Decided::Told(reason),
+            (Decision::Block(reason), Blocking::Context) => AnsweredDecision::Told(reason),
             (Decision::Block(reason), Blocking::Feedback) if self.feedback == FeedbackForm::Context => {
-                Decided::Told(reason)
+                AnsweredDecision::Told(reason)
             }
-            (Decision::GoOn(text), blocking) if !matches!(blocking, Blocking::Stop(_)) => Decided::Told(text),
+            (Decision::GoOn(text), blocking) if !matches!(blocking, Blocking::Stop(_)) => {
+                AnsweredDecision::Told(text)
+            }
             (Decision::Deny(reason) | Decision::Block(reason) | Decision::GoOn(reason), _) => {
                 let reason = fit(reason);
                 json.set("decision", "block");
                 json.set("reason", reason.as_str());
-                Decided::Refused(reason)
+                AnsweredDecision::Refused(reason)
             }
         }
     }
@@ -209,7 +216,7 @@ impl AnswerForms {
 }
 
 /// What a decision comes to in an answer.
-enum Decided<'r> {
+enum AnsweredDecision<'r> {
     /// For this reason.
     Refused(String),
     /// The model is told it, and nothing is refused.

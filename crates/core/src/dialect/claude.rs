@@ -26,7 +26,7 @@ pub mod tools;
 pub mod transcript;
 
 pub use facts::{limits, modes, names, session, variables};
-pub use hook_reply::{HookEnd, HookReply, MAX_STDOUT, PassedOn};
+pub use hook_reply::{HookEnd, HookReply, MAX_STDOUT, UnknownReplyFields};
 pub use parse::{CallFields, delivered, fields, is_own};
 pub use tools::{mcp, notation};
 

@@ -5,7 +5,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, Renamed, text};
+use super::{Asking, Dialect, FieldAlias, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
 mod events;
@@ -50,7 +50,7 @@ const FORMS: AnswerForms = AnswerForms {
 };
 
 /// Some payloads have names in camelCase, whatever the event is registered as.
-const FIELDS: &[Renamed] = &[
+const FIELDS: &[FieldAlias] = &[
     ("sessionId", "session_id"),
     ("transcriptPath", "transcript_path"),
     ("agentId", "agent_id"),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::claude::tools::{self, mcp};
 use super::translate::rename;
-use super::{Dialect, Fields, Renamed};
+use super::{Dialect, FieldAlias, Fields};
 
 /// A tool of a client.
 pub struct Tool {
@@ -13,13 +13,17 @@ pub struct Tool {
     /// The tool of ours that does the same.
     pub ours: &'static str,
     /// Fields of its input.
-    pub fields: &'static [Renamed],
+    pub fields: &'static [FieldAlias],
     /// The field of its input with the directory in which it runs.
     pub directory: Option<&'static str>,
 }
 
 impl Tool {
-    pub const fn new(names: &'static [&'static str], ours: &'static str, fields: &'static [Renamed]) -> Tool {
+    pub const fn new(
+        names: &'static [&'static str],
+        ours: &'static str,
+        fields: &'static [FieldAlias],
+    ) -> Tool {
         Tool { names, ours, fields, directory: None }
     }
 
@@ -88,7 +92,7 @@ pub struct ToolNames {
     /// Names beside ours that rules may use.
     pub others: Vec<String>,
     /// The fields of its input that were renamed.
-    pub renamed: Vec<Renamed>,
+    pub renamed: Vec<FieldAlias>,
 }
 
 /// Gives the tools of a payload our names, and their input too.

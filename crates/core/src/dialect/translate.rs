@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 
 use super::tool::{self, ToolNames};
-use super::{Dialect, Fields, HookCall, Renamed};
+use super::{Dialect, FieldAlias, Fields, HookCall};
 use crate::event::{EventKind, Shape};
 use crate::types::{Event, PayloadError};
 
@@ -74,7 +74,7 @@ fn call_id(fields: &Fields) -> Option<String> {
 const UNKNOWN: &str = "unknown";
 
 /// Gives fields our names. One that is there under our name already stays.
-pub(super) fn rename(fields: &mut Fields, names: &[Renamed]) -> Vec<Renamed> {
+pub(super) fn rename(fields: &mut Fields, names: &[FieldAlias]) -> Vec<FieldAlias> {
     let mut renamed = Vec::new();
     for (theirs, ours) in names {
         if fields.get(*ours).is_none_or(Value::is_null)

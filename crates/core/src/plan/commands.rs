@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::environment;
 use super::step::Variable;
-use super::{Action, Command, Facts, Planned, Reason, Selection, SkipReason, Step, UnmatchedCommand, files};
+use super::{
+    Action, Command, Facts, PlannedStep, Reason, Selection, SkipReason, Step, UnmatchedCommand, files,
+};
 use crate::agent::actor;
 use crate::config::{
     Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables,
@@ -38,7 +40,7 @@ pub(super) struct SelectedCommand<'a> {
 #[derive(Default)]
 pub(super) struct Commands<'a> {
     /// Each with the reason why it may not run.
-    pub(super) steps: Vec<Planned<'a>>,
+    pub(super) steps: Vec<PlannedStep<'a>>,
     /// Values that do not fit into their environment.
     pub(super) warnings: Vec<String>,
     /// What patterns are compared with.
@@ -77,7 +79,7 @@ pub(super) fn planned<'a>(
     facts: &Facts<'a>,
     wanted: Vec<SelectedCommand<'_>>,
     place: &CommandPlace<'_>,
-) -> (Vec<Planned<'a>>, Vec<String>) {
+) -> (Vec<PlannedStep<'a>>, Vec<String>) {
     let CommandPlace { keys, subject, is_gated } = *place;
     if wanted.is_empty() {
         return (Vec::new(), Vec::new());
@@ -97,7 +99,7 @@ pub(super) fn planned<'a>(
         command.env.extend(env.iter().cloned());
         if command.is_hook() {
             as_hook(&mut command, facts);
-            let is_planned = |(step, _): &Planned<'_>| is_same_hook(&step.action, &command);
+            let is_planned = |(step, _): &PlannedStep<'_>| is_same_hook(&step.action, &command);
             // Claude Code runs a hook once, however often it is registered.
             if steps.iter().any(is_planned) {
                 continue;

@@ -35,7 +35,7 @@ pub const OWN: [(&str, &str); 22] = [
     ("AGENT_NAME", "As `CONCLAUDE_SUBAGENT_NAME`, for scripts of conclaude 0.2."),
     ("SKILL_NAME", "As `CONCLAUDE_SUBAGENT_NAME`, for scripts of conclaude 0.2."),
     ("CLIENT", "The client that called: `claude`, `codex`, `copilot`, `qwen` or `gemini`."),
-    ("CLIENT_TOOL_NAME", "The tool's name in that client, where it is another than Claude Code's."),
+    ("CLIENT_TOOL_NAME", "The tool's name in that client, where it differs from Claude Code's."),
     ("CONFIG_DIR", "The folder of the project's config; without one, of your own."),
     ("COMMAND_ID", "Marks the processes of one command, so that a timeout finds all of them."),
     ("FILES", "The changed files that `files` covers, one per line."),

@@ -1,7 +1,7 @@
 //! What a prompt of the user starts: context that is added to it, and the commands of a slash command.
 
 use super::commands::{self, CommandPlace, Commands};
-use super::{Action, ContextRule, Facts, Planned, Reason, Step};
+use super::{Action, ContextRule, Facts, PlannedStep, Reason, Step};
 use crate::dialect::claude::prompt::{is_notification, slash_command};
 use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
@@ -29,7 +29,7 @@ pub(super) fn prompts<'a>(
     Ok(())
 }
 
-fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> Vec<Planned<'a>> {
+fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> Vec<PlannedStep<'a>> {
     let compared = commands::compared(prompt);
     let mut steps = Vec::new();
     for (number, rule) in facts.config.prompts.rules() {

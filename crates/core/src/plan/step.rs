@@ -361,4 +361,4 @@ pub(super) fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
 }
 
 /// A step, and why it may not run.
-pub(super) type Planned<'a> = (Step, Option<&'a str>);
+pub(super) type PlannedStep<'a> = (Step, Option<&'a str>);

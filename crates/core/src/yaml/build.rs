@@ -81,7 +81,7 @@ impl Builder {
             Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
             Event::Alias(anchor) => {
                 let Some(mut node) = self.anchored.get(&anchor).cloned() else {
-                    return Err(fail("an alias inside of what it names", span));
+                    return Err(fail("an alias inside the value that it names", span));
                 };
                 self.aliased += size(&node.value);
                 if self.aliased > MAX_ALIASED_VALUES {
@@ -238,7 +238,7 @@ fn merge(entries: Vec<MapEntry>) -> Result<Vec<MapEntry>, SyntaxError> {
         };
         for source in sources {
             let Node::Map(inherited) = source.value else {
-                return Err(fail("`<<` merges mappings alone", source.span));
+                return Err(fail("`<<` merges only mappings", source.span));
             };
             own.extend(inherited.into_iter().filter(|(key, _)| known.insert(key.value.clone())));
         }

@@ -71,8 +71,8 @@ fn what_is_not_accepted_has_a_reason_and_a_line() {
         ("a: !secret x\n", "line 1: unknown tag: remove it"),
         ("a: !thing {b: 1}\n", "line 1: unknown tag: remove it"),
         ("\n? [a, b]\n: c\n", "line 2: a key must be text"),
-        ("a: &a [*a]\n", "line 1: an alias inside of what it names"),
-        ("a:\n  <<: 5\n", "line 2: `<<` merges mappings alone"),
+        ("a: &a [*a]\n", "line 1: an alias inside the value that it names"),
+        ("a:\n  <<: 5\n", "line 2: `<<` merges only mappings"),
     ] {
         assert_eq!(reason(text), expected);
     }

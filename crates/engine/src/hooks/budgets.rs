@@ -1,7 +1,7 @@
 //! What a session uses is counted at its events, and compared with its budget.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -141,7 +141,9 @@ impl BudgetCounter<'_> {
                 .transcript
                 .clone()
                 .or_else(|| layout::derived_transcript(self.context.payload().transcript_path(), id))?;
-            Some((id.to_owned(), files::expand_home(&path)))
+            let path = files::expand_home(&path);
+            let beside = layout::transcript_beside(&main, id);
+            Some((id.to_owned(), if !path.exists() && beside.exists() { beside } else { path }))
         });
         let is_of_turn = matches!(
             self.context.kind(),
@@ -150,7 +152,7 @@ impl BudgetCounter<'_> {
         let mut all = vec![(String::new(), main.clone())];
         all.extend(own);
         if is_of_turn {
-            all.extend(agents_beside(&main));
+            all.extend(self.spending.agents_of(&main, self.context.started));
         }
         all.into_iter().try_for_each(|(id, path)| self.spending.count(&id, &path, self.day.as_ref()))
     }
@@ -187,7 +189,8 @@ impl BudgetCounter<'_> {
         let ToolUse::Shell(command) = tools::what(tool, input) else { return false };
         // Most commands do not even name it.
         let cwd = Path::new(self.context.payload().cwd());
-        command.contains("conclaude des") && guard::only_records(command, files::home().as_deref(), cwd)
+        command.contains("conclaude des")
+            && guard::only_records(command, files::home().as_deref(), cwd, &self.context.budget)
     }
 
     /// Compares what is used with all amounts. What is refused is said alone: the rest is told at the next event.
@@ -198,7 +201,7 @@ impl BudgetCounter<'_> {
         let (mut notices, mut refusals) = (Vec::new(), Vec::new());
         for NamedMeter { name, meter } in &meters {
             let marks = told.entry(name.clone()).or_default();
-            let reading = meter.read(self.config.at(), self.config.then(), moment, marks);
+            let reading = meter.read(self.config.at(), self.config.reaction(), moment, marks);
             let Some(outcome) = self.words(meter, moment, |words| words.outcome(reading)) else { continue };
             match reading {
                 MeterReading::Denied => self.tell_of_denial(name, meter, moment),
@@ -245,7 +248,7 @@ impl BudgetCounter<'_> {
 
     fn words<T>(&self, meter: &Meter, moment: Moment, say: impl FnOnce(&MeterWords<'_>) -> T) -> T {
         let rule = self.context.config.rule(&meter.limit.keys(), &self.context.root);
-        let (then, session) = (self.config.then(), self.spending.session.as_str());
+        let (then, session) = (self.config.reaction(), self.spending.session.as_str());
         say(&MeterWords { meter, then, rule: &rule, moment, session })
     }
 
@@ -279,16 +282,6 @@ impl BudgetCounter<'_> {
         let rule = self.context.config.rule(&unknown.limit.keys(), &self.context.root);
         Some(spending::unknown_price(&all.unpriced, &rule))
     }
-}
-
-/// The transcripts of a session's subagents.
-fn agents_beside(main: &Path) -> Vec<(String, PathBuf)> {
-    let entries = std::fs::read_dir(layout::subagents(main)).into_iter().flatten().flatten();
-    let named = entries.filter_map(|entry| {
-        let path = entry.path();
-        Some((layout::agent_id(&path)?.to_owned(), path))
-    });
-    named.collect()
 }
 
 /// What tells a tool call from others, before and after it: its id, or in other clients its input.

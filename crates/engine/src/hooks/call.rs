@@ -7,7 +7,7 @@ use super::{HandledCall, handle_read, handle_stdin, panics, stdio, switch};
 use crate::install::registration::{self, RegisteredCall};
 use conclaude_core::decide::HookResult;
 use conclaude_core::dialect::claude::{self, CallFields, variables};
-use conclaude_core::dialect::{self, Answer, Dialect, HookCall, LogLines, ProjectFolder, Renamed, Reply};
+use conclaude_core::dialect::{self, Answer, Dialect, FieldAlias, HookCall, LogLines, ProjectFolder, Reply};
 use conclaude_core::error::{InputError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
@@ -165,7 +165,7 @@ pub(super) struct AnsweredEvent {
     pub(super) client: &'static Dialect,
     pub(super) called: EventKind,
     pub(super) name: &'static str,
-    pub(super) renamed: Vec<Renamed>,
+    pub(super) renamed: Vec<FieldAlias>,
 }
 
 impl AnsweredEvent {

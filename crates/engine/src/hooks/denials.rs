@@ -6,7 +6,7 @@ use super::context::Context;
 use super::{enforcement, guards, record};
 use crate::sandbox;
 use conclaude_checks::denials::{self, Denial, FinishedShell};
-use conclaude_checks::enforce::Compiled;
+use conclaude_checks::enforce::CompiledRules;
 use conclaude_checks::guard::{Ground, GuardRules, Sources};
 use conclaude_checks::paths::Links;
 use conclaude_core::decide::Word;
@@ -89,7 +89,7 @@ impl<'a> RefusedCall<'a> {
         })
     }
 
-    fn denials<'c>(&self, compiled: &'c Compiled, context: &Context<'_>) -> Vec<Denial<'c>> {
+    fn denials<'c>(&self, compiled: &'c CompiledRules, context: &Context<'_>) -> Vec<Denial<'c>> {
         let home = files::home();
         let ground = Ground {
             root: &context.root.folder,

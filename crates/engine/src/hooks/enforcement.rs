@@ -9,7 +9,7 @@ use crate::install::InstallError;
 use crate::install::enforcement::{
     self, CompileInput, EnforceChange, EnforcedConfig, EnforcedSettings, EnforcementError,
 };
-use conclaude_checks::enforce::{Compiled, ListedFile, RuleEnforcement};
+use conclaude_checks::enforce::{CompiledRules, ListedFile, RuleEnforcement};
 use conclaude_checks::paths::Links;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sample::TRIAL_SESSION;
@@ -138,7 +138,7 @@ fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
 }
 
 /// The files that match a rule and cannot be listed, in words.
-fn unlisted(compiled: &Compiled) -> Vec<String> {
+fn unlisted(compiled: &CompiledRules) -> Vec<String> {
     let line = |one: &RuleEnforcement| {
         let count = one.unlisted;
         let files =
@@ -154,7 +154,7 @@ fn unlisted(compiled: &Compiled) -> Vec<String> {
 }
 
 /// The entries for files that are listed, and that no entry of ours covers yet.
-fn new_files(compiled: &Compiled, settings: &EnforcedSettings) -> Vec<SettingsEntry> {
+fn new_files(compiled: &CompiledRules, settings: &EnforcedSettings) -> Vec<SettingsEntry> {
     let present = settings.present();
     let is_covered = |entry: &SettingsEntry| {
         present.iter().filter(|own| own.keys == entry.keys).any(|own| {
@@ -170,7 +170,7 @@ fn new_files(compiled: &Compiled, settings: &EnforcedSettings) -> Vec<SettingsEn
 }
 
 /// What changes, in words.
-fn changes(change: &EnforceChange<'_>, compiled: &Compiled, settings: &EnforcedSettings) -> Vec<String> {
+fn changes(change: &EnforceChange<'_>, compiled: &CompiledRules, settings: &EnforcedSettings) -> Vec<String> {
     let listed = |entry: &SettingsEntry| -> Option<&ListedFile> {
         let is_it = |file: &&ListedFile| entry.text() == Some(file.spelled.as_str());
         if entry.is_at(&sandbox::DENY_WRITE) { compiled.listed.iter().find(is_it) } else { None }
@@ -208,7 +208,7 @@ fn changes(change: &EnforceChange<'_>, compiled: &Compiled, settings: &EnforcedS
 }
 
 /// What others have removed or changed.
-fn taken_out(settings: &EnforcedSettings, compiled: &Compiled) -> Option<String> {
+fn taken_out(settings: &EnforcedSettings, compiled: &CompiledRules) -> Option<String> {
     let taken_out = settings.taken_out(compiled);
     if taken_out.is_empty() {
         return None;

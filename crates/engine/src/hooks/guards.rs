@@ -209,7 +209,7 @@ fn compare(
         }
         ToolUse::Patch(patch) => (ground.of_patch(patch), None),
         ToolUse::Shell(command) => {
-            let mut script = guard::read_shell(command, home.as_deref(), cwd);
+            let mut script = guard::read_shell(command, home.as_deref(), cwd, budget);
             if scene.site.client.types_unseen {
                 let waiting = script.waiting();
                 script.doubts.extend(waiting);

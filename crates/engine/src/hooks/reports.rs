@@ -111,8 +111,10 @@ pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
 /// It is shown, also where it cannot be recorded; then it is reported again, until it can be.
 fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outcome> {
     let call = agent.call;
-    let what =
-        format!("{} ({}) was to do {} and never stopped", call.subagent_type, agent.agent_id, call.step_file);
+    let what = format!(
+        "{} ({}) was called for {} and never stopped",
+        call.subagent_type, agent.agent_id, call.step_file
+    );
     let fix = "look at what it left; call it again if the step is not done";
     let finding = Finding::new(Code::Unfinished, what, fix).warning();
     let message = format!("{} {finding}", Verdict::Warn.mark());

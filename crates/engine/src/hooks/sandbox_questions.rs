@@ -7,7 +7,7 @@ use super::enforcement;
 use crate::install::enforcement::EnforcedSettings;
 use crate::install::registration;
 use crate::sandbox::{self, WhyAsked};
-use conclaude_checks::enforce::Compiled;
+use conclaude_checks::enforce::CompiledRules;
 use conclaude_checks::guard::{Action, Effects, Finding, GuardRules, UnknownUse, doubtful_program};
 use conclaude_core::agent::actor;
 use conclaude_core::dialect::claude::sandbox::effective::SandboxGap;
@@ -101,7 +101,12 @@ fn replaceable_program(call: &GuardedCall<'_>, context: &Context<'_>) -> Option<
 }
 
 /// Why the sandbox does not answer a question. None if it does.
-fn why_open(unknown: &UnknownUse, rules: &GuardRules, agent: &str, compiled: &Compiled) -> Option<WhyAsked> {
+fn why_open(
+    unknown: &UnknownUse,
+    rules: &GuardRules,
+    agent: &str,
+    compiled: &CompiledRules,
+) -> Option<WhyAsked> {
     if let Some(rule) = rules.unenforced(unknown.part, agent, &|rule| compiled.is_compiled(rule)) {
         return Some(WhyAsked::HookOnly(rule.to_string()));
     }
@@ -114,7 +119,7 @@ fn why_open(unknown: &UnknownUse, rules: &GuardRules, agent: &str, compiled: &Co
 }
 
 /// The compiled rules, if the sandbox holds for this call and has all of them.
-fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<Compiled, WhyAsked> {
+fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<CompiledRules, WhyAsked> {
     if !context.is_of_claude() {
         return Err(WhyAsked::OtherClient(context.event.client.title));
     }

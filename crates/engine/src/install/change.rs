@@ -200,7 +200,7 @@ impl Change {
             )
         });
         let calls = lookalikes.into_iter().map(|line| {
-            format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")
+            format!("`{line}` calls conclaude as well, and is left unchanged: it may be called twice")
         });
         let dead = dead.iter().map(ToString::to_string);
         let mut warnings: Vec<String> = ignored.into_iter().chain(calls).chain(dead).collect();

@@ -15,7 +15,7 @@ use super::scope::{Scope, SettingsTarget};
 use super::settings::entries::{self, AddedEntries};
 use super::settings::{self, Refusal};
 use super::user_file::MAX_BYTES;
-use conclaude_checks::enforce::Compiled;
+use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::config::Enforcers;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::{self, SettingsEntry};
@@ -158,7 +158,7 @@ impl EnforcedSettings {
     }
 
     /// All that should be in the settings.
-    fn wanted(&self, compiled: &Compiled, enforcers: Enforcers) -> Vec<SettingsEntry> {
+    fn wanted(&self, compiled: &CompiledRules, enforcers: Enforcers) -> Vec<SettingsEntry> {
         let mut wanted = Vec::new();
         if enforcers.sandbox {
             let switches = sandbox::SWITCHES.iter().map(|(keys, on)| SettingsEntry::value(keys, *on));
@@ -182,7 +182,7 @@ impl EnforcedSettings {
     /// What writes the compiled rules. Refused for a file that Claude Code ignores.
     pub fn change(
         &self,
-        compiled: &Compiled,
+        compiled: &CompiledRules,
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
         let mut change = self.change_to(&self.wanted(compiled, enforcers), &[])?;
@@ -197,7 +197,7 @@ impl EnforcedSettings {
     /// patterns match.
     pub fn update(
         &self,
-        compiled: &Compiled,
+        compiled: &CompiledRules,
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
         let taken_out: Vec<SettingsEntry> = self.taken_out(compiled).into_iter().cloned().collect();
@@ -209,7 +209,7 @@ impl EnforcedSettings {
     /// What adds entries for files that were created. The rules were compiled with these, and those that are listed already.
     pub fn addition(
         &self,
-        compiled: &Compiled,
+        compiled: &CompiledRules,
         more: Vec<SettingsEntry>,
     ) -> Result<EnforceChange<'_>, InstallError> {
         // A file that was free may be a link now.
@@ -236,7 +236,7 @@ impl EnforcedSettings {
     }
 
     /// Entries that are ours by their look, where the record is lost: nobody knows any more what was there before.
-    pub fn resembling(&self, compiled: &Compiled) -> Vec<SettingsEntry> {
+    pub fn resembling(&self, compiled: &CompiledRules) -> Vec<SettingsEntry> {
         let now = self.now();
         let is_marked = self.has_our_commands() || compiled.entries.iter().any(|entry| entry.is_in(&now));
         if self.record.is_some() || !is_marked {
@@ -253,7 +253,7 @@ impl EnforcedSettings {
 
     /// The entries that somebody else has removed or changed, other than files that patterns match. Those that change with the files
     /// of the project may not be needed any more.
-    pub fn taken_out(&self, compiled: &Compiled) -> Vec<&SettingsEntry> {
+    pub fn taken_out(&self, compiled: &CompiledRules) -> Vec<&SettingsEntry> {
         let is_match = |entry: &SettingsEntry| {
             entry.is_at(&sandbox::DENY_WRITE)
                 && compiled.listed.iter().any(|file| entry.text() == Some(file.spelled.as_str()))

@@ -17,7 +17,7 @@ pub enum InstallError {
     NoLocalSettings(&'static Dialect),
     #[error("there is no home folder for a copy of it: set HOME or XDG_STATE_HOME")]
     NoBackupFolder,
-    #[error("{} is left as it is: {why}", .path.display())]
+    #[error("{} is left unchanged: {why}", .path.display())]
     Refused { path: PathBuf, why: String },
     #[error("this program is {}: name it conclaude before you install it", .0.display())]
     WrongProgramName(PathBuf),

@@ -44,9 +44,10 @@ fn never_applies(client: &Dialect, event: EventKind) -> Option<Remark> {
 /// What a client does not do of a command at an event that it has.
 fn of_command(client: &Dialect, entry: CommandEntry<'_>) -> Vec<Remark> {
     let CommandEntry { event, pattern, index, command } = entry;
-    let Some(possible) = client.possible(event).filter(|_| client.is_translated() && event.is_known()) else {
+    if !client.is_translated() || !event.is_known() {
         return Vec::new();
-    };
+    }
+    let Some(possible) = client.possible(event) else { return Vec::new() };
     let (section, index) = (event.row().section, index.to_string());
     let mut found = Vec::new();
     let mut add = |key: &str, what: String| {

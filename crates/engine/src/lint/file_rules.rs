@@ -130,7 +130,7 @@ impl FileRuleList<'_> {
         };
         let (_, by) =
             self.rules.iter().enumerate().find(|(at, by)| freed(rule).is_none() && says_it(*at, by))?;
-        let title = format!("{}: `{}` says nothing new", self.key, pattern(rule));
+        let title = format!("{}: `{}` is redundant", self.key, pattern(rule));
         let why = format!("`{}` in line {} covers all of it", pattern(by), by.line);
         Some(self.remark(index, title).because(why).help("remove it"))
     }

@@ -111,7 +111,7 @@ pub(super) fn tool(pattern: &str) -> Option<NameProblem> {
             || format!("remove it, unless a newer Claude Code has it; tools of MCP servers are `{MCP}SERVER__TOOL`"),
             |near| format!("did you mean `{near}`?"),
         );
-        wrong("no tool of Claude Code is called so".into(), help)
+        wrong("Claude Code has no tool of this name".into(), help)
     })
 }
 
@@ -152,9 +152,9 @@ fn thread(event: EventKind, glob: &str) -> Option<NameProblem> {
     let is_of_main = !event.row().in_agents;
     let is_main = matches(glob, MAIN);
     let (why, help) = if is_main && is_of_subagents && is_literal(glob) {
-        (format!("{event} is about subagents alone"), "remove `agent`")
+        (format!("{event} is only about subagents"), "remove `agent`")
     } else if !is_main && is_of_main {
-        (format!("{event} comes from the main thread alone"), "remove `agent`, or write `main`")
+        (format!("{event} comes only from the main thread"), "remove `agent`, or write `main`")
     } else {
         return None;
     };
@@ -178,7 +178,7 @@ pub(super) fn agent(pattern: &str, context: &LintContext, may_be_main: bool) -> 
             format!("known are {}, and those of Claude Code", quoted_list(&own))
         }
     };
-    let why = "no agent of the project, of yours or of Claude Code is called so";
+    let why = "neither the project, you nor Claude Code has an agent of this name";
     Some(NameProblem { name, why: why.into(), help })
 }
 

@@ -82,7 +82,7 @@ fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
                 format!("{name}: every pattern that matches runs its commands"),
             );
             let help = "write `match: first` for that, or `match: all` if it is meant so";
-            found.push(remark.because("conclaude 0.2 ran those of the first one alone").help(help));
+            found.push(remark.because("conclaude 0.2 ran only those of the first one").help(help));
         }
         if BLOCKED.contains(event) && section.commands().any(|command| command.on_failure.is_none()) {
             let remark = Remark::new([name, "commands"], format!("{name}: a command that fails only warns"));
@@ -132,7 +132,7 @@ pub fn taken_over(original: &str, text: &str) -> (String, Vec<String>) {
     for (event, _) in first {
         if let Some(changed) = with_match(&text, *event) {
             text = changed;
-            added.push(format!("added `match: first` to `{}`: conclaude 0.2 ran the commands of the first pattern that matches alone", event.row().section));
+            added.push(format!("added `match: first` to `{}`: conclaude 0.2 ran only the commands of the first pattern that matches", event.row().section));
         }
     }
     let (text, shell) = with_shell(&text);

@@ -95,7 +95,7 @@ fn allowed_by_default(rule: &PermissionRule<'_>, loaded: &LoadedConfig) -> Optio
     if rule.list != "allow" || !is_allowing {
         return None;
     }
-    let what = format!("{SECTION}: `{}` says nothing new", rule.written);
+    let what = format!("{SECTION}: `{}` is redundant", rule.written);
     let why = format!("`default: allow` in line {} allows it anyway", default.line);
     Some(rule.remark(what).because(why).help("remove it"))
 }
@@ -129,8 +129,8 @@ fn repeated(
         Some(source) if other.source != rule.source => format!("{}:{}", source.path.display(), other.line),
         _ => format!("line {}", other.line),
     };
-    let what = format!("{SECTION}: `{}` says nothing new", rule.written);
-    let why = format!("`{}` in {position} is about all that it is about", other.written);
+    let what = format!("{SECTION}: `{}` is redundant", rule.written);
+    let why = format!("`{}` in {position} covers everything that it covers", other.written);
     Some(rule.remark(what).because(why).help("remove it"))
 }
 

@@ -18,26 +18,26 @@ mod tests;
 
 /// What a pattern is compared with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Compared {
+enum ComparisonTarget {
     Files,
     Commands,
     /// Names of tools and agents, and other values of a payload.
     Names,
 }
 
-impl Compared {
+impl ComparisonTarget {
     fn why(self) -> &'static str {
         match self {
-            Compared::Files => "patterns of files are globs, as in .gitignore",
-            Compared::Commands => "patterns of commands are globs, compared with the whole command",
-            Compared::Names => "patterns of names are globs",
+            ComparisonTarget::Files => "patterns of files are globs, as in .gitignore",
+            ComparisonTarget::Commands => "patterns of commands are globs, compared with the whole command",
+            ComparisonTarget::Names => "patterns of names are globs",
         }
     }
 
     fn kind(self) -> Kind {
         match self {
-            Compared::Files => Kind::Path,
-            Compared::Commands | Compared::Names => Kind::Name,
+            ComparisonTarget::Files => Kind::Path,
+            ComparisonTarget::Commands | ComparisonTarget::Names => Kind::Name,
         }
     }
 }
@@ -52,16 +52,16 @@ struct PatternPosition<'a> {
 }
 
 impl PatternPosition<'_> {
-    fn remark(&self, pattern: &str, compared: Compared) -> Option<Remark> {
+    fn remark(&self, pattern: &str, compared: ComparisonTarget) -> Option<Remark> {
         let help = self.help(pattern, compared)?;
         let title = format!("{}: `{pattern}` is a regular expression", self.what);
         Some(Remark::new(self.keys.iter().copied(), title).because(compared.why()).help(help))
     }
 
     /// What to write instead of a regular expression; none for a glob.
-    fn help(&self, pattern: &str, compared: Compared) -> Option<String> {
+    fn help(&self, pattern: &str, compared: ComparisonTarget) -> Option<String> {
         let (mark, plain) = match pattern.strip_prefix('!') {
-            Some(rest) if compared == Compared::Files => ("!", rest),
+            Some(rest) if compared == ComparisonTarget::Files => ("!", rest),
             _ => ("", pattern),
         };
         if !is_regex(plain, compared) {
@@ -108,7 +108,7 @@ fn of_sections(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
             let (what, pattern) = (event.row().section, pattern.as_str());
             let position =
                 PatternPosition { keys: vec![what, "commands", pattern], what, ..Default::default() };
-            found.extend(position.remark(pattern, Compared::Names));
+            found.extend(position.remark(pattern, ComparisonTarget::Names));
         }
     }
     for CommandEntry { event, pattern, index, command } in commands(config) {
@@ -116,7 +116,7 @@ fn of_sections(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         let keys = |key| command_keys(what, pattern, &index, key).to_vec();
         if let Some(agent) = &command.agent {
             let position = PatternPosition { keys: keys("agent"), what, ..Default::default() };
-            found.extend(position.remark(agent.as_str(), Compared::Names));
+            found.extend(position.remark(agent.as_str(), ComparisonTarget::Names));
         }
         for (at, glob) in command.files.iter().flatten().enumerate() {
             let at = at.to_string();
@@ -125,7 +125,7 @@ fn of_sections(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
                 what,
                 ..Default::default()
             };
-            found.extend(position.remark(glob.as_str(), Compared::Files));
+            found.extend(position.remark(glob.as_str(), ComparisonTarget::Files));
         }
     }
 }
@@ -141,11 +141,11 @@ fn of_guards(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         for (index, rule) in list.iter().flatten().enumerate() {
             let index = index.to_string();
             let position = PatternPosition { keys: vec![SECTION, what, &index], what, ..Default::default() };
-            found.extend(position.remark(rule.value.0.pattern.as_str(), Compared::Files));
+            found.extend(position.remark(rule.value.0.pattern.as_str(), ComparisonTarget::Files));
             let agent = rule.value.0.agent.as_ref().map(NameGlob::as_str);
             let position =
                 PatternPosition { keys: vec![SECTION, what, &index, "agent"], what, ..Default::default() };
-            found.extend(agent.and_then(|agent| position.remark(agent, Compared::Names)));
+            found.extend(agent.and_then(|agent| position.remark(agent, ComparisonTarget::Names)));
         }
     }
     let what = "toolUsageValidation";
@@ -154,12 +154,12 @@ fn of_guards(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         let at = |key| PatternPosition { keys: vec![SECTION, what, &index, key], what, ..Default::default() };
         found.extend(of_tool(&rule.tool, rule.action != ToolAction::Allow, &at("tool")));
         let agent = rule.agent.as_ref().map(NameGlob::as_str);
-        found.extend(agent.and_then(|agent| at("agent").remark(agent, Compared::Names)));
+        found.extend(agent.and_then(|agent| at("agent").remark(agent, ComparisonTarget::Names)));
         let file = rule.pattern.as_ref().map(FileGlob::as_str);
-        found.extend(file.and_then(|file| at("pattern").remark(file, Compared::Files)));
+        found.extend(file.and_then(|file| at("pattern").remark(file, ComparisonTarget::Files)));
         if let Some(command) = &rule.command_pattern {
             let position = at("commandPattern");
-            let remark = position.remark(command.as_str(), Compared::Commands);
+            let remark = position.remark(command.as_str(), ComparisonTarget::Commands);
             let exact = || {
                 if is_exact(rule) { exact(command.as_str(), &position, ", or use `options`") } else { None }
             };
@@ -196,12 +196,12 @@ fn of_tool(tool: &ToolPatternText, refuses: bool, position: &PatternPosition<'_>
     let at = |around| PatternPosition { keys: position.keys.clone(), what: position.what, around };
     let before = format!("{name}(");
     let position = &at((&before, ")"));
-    at(("", input)).remark(name, Compared::Names).or_else(|| match &tool.pattern.input {
+    at(("", input)).remark(name, ComparisonTarget::Names).or_else(|| match &tool.pattern.input {
         ToolInputPattern::Command { glob, prefix } => {
             let exact = || if refuses && !prefix { exact(glob, position, "") } else { None };
-            position.remark(glob, Compared::Commands).or_else(exact)
+            position.remark(glob, ComparisonTarget::Commands).or_else(exact)
         }
-        ToolInputPattern::File { pattern, .. } => position.remark(pattern, Compared::Files),
+        ToolInputPattern::File { pattern, .. } => position.remark(pattern, ComparisonTarget::Files),
         _ => None,
     })
 }
@@ -229,7 +229,7 @@ fn dotted(pattern: &str) -> Option<&str> {
 }
 
 /// Whether a text has what only a regular expression has. `.*` alone is not that: `.env.*` and `.*` are globs.
-fn is_regex(pattern: &str, compared: Compared) -> bool {
+fn is_regex(pattern: &str, compared: ComparisonTarget) -> bool {
     let is_anchored = pattern.starts_with('^') || pattern.ends_with('$') && !pattern.ends_with("\\$");
     let has_escape = |characters: &[char]| {
         let mut rest = pattern.chars().peekable();
@@ -238,7 +238,7 @@ fn is_regex(pattern: &str, compared: Compared) -> bool {
                 && let Some(escaped) = rest.next()
                 && characters.contains(&escaped)
                 // `src\build` is a path of Windows.
-                && (compared == Compared::Commands || !rest.peek().is_some_and(|next| next.is_alphanumeric()))
+                && (compared == ComparisonTarget::Commands || !rest.peek().is_some_and(|next| next.is_alphanumeric()))
             {
                 return true;
             }
@@ -246,12 +246,12 @@ fn is_regex(pattern: &str, compared: Compared) -> bool {
         false
     };
     let has_dots = match compared {
-        Compared::Names => pattern.contains(".*"),
-        Compared::Files => {
+        ComparisonTarget::Names => pattern.contains(".*"),
+        ComparisonTarget::Files => {
             dotted(pattern).is_some()
                 || pattern.contains(".*") && (pattern.contains("\\.") || pattern.contains("\\/"))
         }
-        Compared::Commands => dotted(pattern).is_some() || has_command_dots(pattern),
+        ComparisonTarget::Commands => dotted(pattern).is_some() || has_command_dots(pattern),
     };
     is_anchored
         || has_dots
@@ -263,9 +263,9 @@ fn is_regex(pattern: &str, compared: Compared) -> bool {
 }
 
 /// `a|b`. Names may be written so, and a pipe of a shell has blanks around it.
-fn has_alternatives(pattern: &str, compared: Compared) -> bool {
+fn has_alternatives(pattern: &str, compared: ComparisonTarget) -> bool {
     let is_part = |c: char| !c.is_whitespace() && !matches!(c, '|' | '&' | '\\');
-    compared != Compared::Names
+    compared != ComparisonTarget::Names
         && !pattern.contains(['\'', '"', '[', '('])
         && pattern.match_indices('|').any(|(at, _)| {
             let (before, after) = (pattern.get(..at).unwrap_or_default(), pattern.get(at + 1..));

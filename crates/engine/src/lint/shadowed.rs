@@ -32,7 +32,7 @@ pub(super) fn no_fallback(config: &ConclaudeConfig) -> Option<Remark> {
         return None;
     }
     let name = EventKind::SubagentStop.row().section;
-    let remark = Remark::new([name, "commands", "*"], format!("{name}: `*` is no fallback here"));
+    let remark = Remark::new([name, "commands", "*"], format!("{name}: `*` is not a fallback here"));
     let why = "its commands run first, and for every agent, also where another pattern matches";
     let help = "write `match: first` for one pattern per agent, or `match: all` if it is meant so";
     Some(remark.because(why).help(help))

@@ -100,21 +100,21 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
         shown.push_str(&format!("{}\n\n", remarked(config).join("\n")));
     }
     insta::assert_snapshot!(shown, @r#"
-    `bash` postToolUse: `bash` matches nothing: no tool of Claude Code is called so; did you mean `Bash`?
-    `'{Write,Editt}'` postToolUse: `Editt` matches nothing: no tool of Claude Code is called so; did you mean `Edit`?
-    `Wirte` postToolUse: `Wirte` matches nothing: no tool of Claude Code is called so; did you mean `Write`?
+    `bash` postToolUse: `bash` matches nothing: Claude Code has no tool of this name; did you mean `Bash`?
+    `'{Write,Editt}'` postToolUse: `Editt` matches nothing: Claude Code has no tool of this name; did you mean `Edit`?
+    `Wirte` postToolUse: `Wirte` matches nothing: Claude Code has no tool of this name; did you mean `Write`?
     `Task` postToolUse: `Task` matches nothing: Claude Code has another name for this tool; write `Agent`
 
     `'bash*'` postToolUse: `bash*` matches nothing: case counts; did you mean `Bash`?
     `mcp_github_create` postToolUse: `mcp_github_create` matches nothing: tools of MCP servers have two underscores twice; write `mcp__SERVER__TOOL`
 
-    `codr` subagentStop: `codr` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
-    `reviewer` subagentStop: `reviewer` matches nothing: no agent of the project, of yours or of Claude Code is called so; known are `coder`, `tester`, and those of Claude Code
-    `main` subagentStop: `main` matches nothing: no agent of the project, of yours or of Claude Code is called so; known are `coder`, `tester`, and those of Claude Code
-    `main` subagentStop: `main` matches nothing: SubagentStop is about subagents alone; remove `agent`
+    `codr` subagentStop: `codr` matches nothing: neither the project, you nor Claude Code has an agent of this name; did you mean `coder`?
+    `reviewer` subagentStop: `reviewer` matches nothing: neither the project, you nor Claude Code has an agent of this name; known are `coder`, `tester`, and those of Claude Code
+    `main` subagentStop: `main` matches nothing: neither the project, you nor Claude Code has an agent of this name; known are `coder`, `tester`, and those of Claude Code
+    `main` subagentStop: `main` matches nothing: SubagentStop is only about subagents; remove `agent`
 
-    `coder` stop: `coder` matches nothing: Stop comes from the main thread alone; remove `agent`, or write `main`
-    `'test*'` userPromptSubmit: `test*` matches nothing: UserPromptSubmit comes from the main thread alone; remove `agent`, or write `main`
+    `coder` stop: `coder` matches nothing: Stop comes only from the main thread; remove `agent`, or write `main`
+    `'test*'` userPromptSubmit: `test*` matches nothing: UserPromptSubmit comes only from the main thread; remove `agent`, or write `main`
 
     `start` sessionStart: `start` matches nothing: SessionStart is never about that; did you mean `startup`?
     `startp` sessionStart: `startp` matches nothing: SessionStart is never about that; did you mean `startup`?
@@ -125,7 +125,7 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
 
     `'{coder,tester}'` subagentStop: `{coder,tester}` can never run: `match: first` stops at `tester`, which comes before it; move it before `tester`, or remove `match: first`
 
-    `Bahs` toolUsageValidation: `Bahs` matches nothing: no tool of Claude Code is called so; did you mean `Bash`?
+    `Bahs` toolUsageValidation: `Bahs` matches nothing: Claude Code has no tool of this name; did you mean `Bash`?
     `x` toolUsageValidation: this rule for `Write` never matches: only `Bash`, `Monitor` and `PowerShell` have a command to compare; write `tool: Bash`
     `'*.md'` toolUsageValidation: this rule for `WebFetch` never matches: `WebFetch` names no file to compare; remove `pattern`
     `prefix` toolUsageValidation: `matchMode` has no effect: there is no `commandPattern`; remove `matchMode`
@@ -136,22 +136,22 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 allows all that it matches as it is written, and comes first; move it before that one
     `'Bash(git log*)'` toolUsageValidation: this rule for `Bash(git log*)` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
 
-    `'foo.lock'` uneditableFiles: `foo.lock` says nothing new: `*.lock` in line 1 covers all of it; remove it
-    `'x'` unreadableFiles: `x` says nothing new: `**` in line 1 covers all of it; remove it
-    `'src/gen/'` preventAdditions: `src/gen/` says nothing new: `src/` in line 1 covers all of it; remove it
-    `'doc/a'` preventAdditions: `doc/a` says nothing new: `doc/**` in line 1 covers all of it; remove it
+    `'foo.lock'` uneditableFiles: `foo.lock` is redundant: `*.lock` in line 1 covers all of it; remove it
+    `'x'` unreadableFiles: `x` is redundant: `**` in line 1 covers all of it; remove it
+    `'src/gen/'` preventAdditions: `src/gen/` is redundant: `src/` in line 1 covers all of it; remove it
+    `'doc/a'` preventAdditions: `doc/a` is redundant: `doc/**` in line 1 covers all of it; remove it
 
     `Write` toolUsageValidation: this rule for `Write` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
 
     `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
 
     `'!*.md'` uneditableFiles: `!*.md` has no effect: no pattern before it protects anything; move it after the patterns that it is an exception to
-    `codre` uneditableFiles: `codre` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
+    `codre` uneditableFiles: `codre` matches nothing: neither the project, you nor Claude Code has an agent of this name; did you mean `coder`?
     `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 frees all of it again: the last match decides; remove one of the two, or move this one after it
 
-    `Raed` permissionRequest: `Raed` matches nothing: no tool of Claude Code is called so; did you mean `Read`?
-    `codr` permissionRequest: `codr` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
-    `Wirte` permissionRequest: `Wirte` matches nothing: no tool of Claude Code is called so; did you mean `Write`?
+    `Raed` permissionRequest: `Raed` matches nothing: Claude Code has no tool of this name; did you mean `Read`?
+    `codr` permissionRequest: `codr` matches nothing: neither the project, you nor Claude Code has an agent of this name; did you mean `coder`?
+    `Wirte` permissionRequest: `Wirte` matches nothing: Claude Code has no tool of this name; did you mean `Write`?
 
     `permision_prompt` notification: `permision_prompt` matches nothing: Notification is never about that; did you mean `permission_prompt`?
     `Project` instructionsLoaded: `Project` matches nothing: InstructionsLoaded is never about that; write one of `session_start`, `nested_traversal`, `path_glob_match`, `include`, `compact`

@@ -12,7 +12,7 @@ pub enum GitError {
     Reftable,
     #[error("{0} is neither a commit nor a branch")]
     Reference(String),
-    #[error("HEAD leads in a circle")]
+    #[error("HEAD refers to itself")]
     CircularHead,
     #[error("there are more than {0} files that no .gitignore hides")]
     TooManyFiles(usize),
@@ -22,6 +22,6 @@ pub enum GitError {
     /// `rm -rf .git`, or `git init` somewhere else.
     #[error("the git repository is gone: .git was deleted or moved after the agent was called")]
     Gone,
-    #[error("the worktree is no git repository any more")]
+    #[error("the worktree is no longer a git repository")]
     WorktreeGone,
 }

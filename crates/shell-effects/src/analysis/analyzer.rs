@@ -16,6 +16,9 @@ use crate::{Context, Doubt, MAX_DEPTH, Script};
 /// about a byte that is looked at.
 const MAX_WORK: usize = 1 << 20;
 
+/// The time is looked at after this much work.
+const WORK_BETWEEN_LOOKS: usize = 1 << 12;
+
 /// Each is looked at with every `git clean`.
 const MAX_UNTRACKED: usize = 64;
 
@@ -39,6 +42,8 @@ pub(crate) struct Analyzer<'a> {
     /// How many files with settings of git are read, one because of the other.
     pub(crate) git_includes: usize,
     work: usize,
+    /// How much of it was done when the time was looked at.
+    work_in_time: usize,
 }
 
 /// What holds for a part of the script, and is restored after it: see [`Analyzer::restoring`].
@@ -147,6 +152,7 @@ impl<'a> Analyzer<'a> {
             without_tmpdir: false,
             git_includes: 0,
             work: 0,
+            work_in_time: 0,
         }
     }
 
@@ -227,13 +233,20 @@ impl Analyzer<'_> {
 impl Analyzer<'_> {
     /// Counts work; false when it was too much, which ends the analysis.
     pub(crate) fn work(&mut self, amount: usize) -> bool {
-        let before = self.work;
-        self.work = self.work.saturating_add(amount);
-        let is_over = self.work >= MAX_WORK;
-        if is_over && before < MAX_WORK {
-            self.doubt(Doubt::TooDeep);
+        if self.work >= MAX_WORK {
+            return false;
         }
-        !is_over
+        self.work = self.work.saturating_add(amount);
+        if self.work >= MAX_WORK {
+            self.doubt(Doubt::TooDeep);
+        } else if self.work >= self.work_in_time + WORK_BETWEEN_LOOKS {
+            self.work_in_time = self.work;
+            if self.environment().is_out_of_time() {
+                self.doubt(Doubt::OutOfTime);
+                self.work = MAX_WORK;
+            }
+        }
+        self.work < MAX_WORK
     }
 
     pub(crate) fn doubt(&mut self, doubt: Doubt) {

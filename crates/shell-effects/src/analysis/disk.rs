@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::analysis::definitions::Definitions;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::{Alternatives, referred};
 
@@ -88,6 +89,8 @@ pub(crate) struct Disk {
     is_full: bool,
     /// Directories that certainly exist, sorted.
     made: Rc<Vec<String>>,
+    /// Subcommands of git that its settings define.
+    pub(crate) git_aliases: Definitions<String>,
 }
 
 impl Disk {
@@ -175,13 +178,14 @@ impl Disk {
 
     /// Either this disk or another one.
     pub(crate) fn join(&self, other: &Disk) -> Disk {
-        Disk { made: self.join_made(other), ..self.join_files(other) }
+        let git_aliases = self.git_aliases.join(&other.git_aliases);
+        Disk { made: self.join_made(other), git_aliases, ..self.join_files(other) }
     }
 
     fn join_files(&self, other: &Disk) -> Disk {
         let is_full = self.is_full || other.is_full;
         if Rc::ptr_eq(&self.files, &other.files) {
-            return Disk { files: Rc::clone(&self.files), is_full, made: Rc::default() };
+            return Disk { files: Rc::clone(&self.files), is_full, ..Disk::default() };
         }
         // Both are sorted, and most files are the same.
         let (mut mine, mut theirs) = (self.files.iter().peekable(), other.files.iter().peekable());
@@ -210,7 +214,7 @@ impl Disk {
         }
         let is_full = is_full || files.len() > MAX_FILES;
         files.truncate(MAX_FILES);
-        Disk { files: Rc::new(files), is_full, made: Rc::default() }
+        Disk { files: Rc::new(files), is_full, ..Disk::default() }
     }
 
     /// This disk, or an earlier one of it, for the files that had been written then.
@@ -226,6 +230,7 @@ impl Disk {
             }
         }
         disk.made = self.join_made(earlier);
+        disk.git_aliases = self.git_aliases.join(&earlier.git_aliases);
         disk
     }
 
@@ -289,5 +294,6 @@ impl Disk {
         self.files.iter().chain(other.files.iter()).all(is_covered)
             && self.is_full >= other.is_full
             && self.made.iter().all(|made| other.has_made(made))
+            && self.git_aliases.covers(&other.git_aliases)
     }
 }

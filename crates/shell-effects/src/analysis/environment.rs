@@ -76,6 +76,11 @@ pub trait Environment {
     fn common_directory(&self, _path: &str) -> Option<String> {
         None
     }
+
+    /// Whether the analysis has to stop now. It ends in [`crate::Doubt::OutOfTime`] then.
+    fn is_out_of_time(&self) -> bool {
+        false
+    }
 }
 
 /// An environment that answers no question.

@@ -70,6 +70,10 @@ impl Analyzer<'_> {
                 }
                 partial.is_started = true;
             }
+            ParameterValue::Default(field) => {
+                partial.value(&field);
+                partial.is_started = true;
+            }
         }
     }
 
@@ -102,36 +106,54 @@ impl Analyzer<'_> {
         for (at, piece) in pieces.enumerate() {
             match piece {
                 PieceRef::Text(text) => self.plain_text(at, &text, &mut partial),
-                PieceRef::Whole(Piece::Plain(text)) => self.plain_text(at, text, &mut partial),
-                PieceRef::Whole(Piece::Quoted(text)) => partial.quoted(text),
-                PieceRef::Whole(Piece::Parameter { name, quoted: true, operation }) => {
-                    let is_list = name == "@" || matches!(operation, Some(Operation::All));
-                    match self.parameter(name, operation.as_ref(), false) {
-                        ParameterValue::Fields(values) if is_list => {
-                            join_list(values, &mut partial, &mut fields);
-                        }
-                        found => self.append(&mut partial, found, name, Quoting::Quoted),
-                    }
-                }
-                PieceRef::Whole(Piece::Parameter { name, operation, .. }) => {
-                    match self.parameter(name, operation.as_ref(), false) {
-                        ParameterValue::Fields(values) => self.unquoted(values, &mut partial, &mut fields),
-                        found => self.append(&mut partial, found, name, Quoting::Bare),
-                    }
-                }
-                PieceRef::Whole(Piece::Substitution { list, text, quoted: false }) => {
-                    match self.substitution(list, text) {
-                        Some(printed) => self.printed_words(&printed, &mut partial, &mut fields),
-                        None => self.printed_files(list, text, &mut partial, &mut fields),
-                    }
-                }
-                PieceRef::Whole(piece) => self.other(piece, &mut partial),
+                PieceRef::Whole(piece) => self.piece(at, piece, &mut partial, &mut fields),
             }
         }
         if partial.is_started {
             fields.push(partial.finish(true));
         }
         fields
+    }
+
+    fn piece(&mut self, at: usize, piece: &Piece, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
+        match piece {
+            Piece::Plain(text) => self.plain_text(at, text, partial),
+            Piece::Quoted(text) => partial.quoted(text),
+            Piece::Parameter { name, quoted: true, operation } => {
+                let is_list = name == "@" || matches!(operation, Some(Operation::All));
+                match self.parameter(name, operation.as_ref(), false) {
+                    ParameterValue::Fields(values) if is_list => join_list(values, partial, fields),
+                    found => self.append(partial, found, name, Quoting::Quoted),
+                }
+            }
+            Piece::Parameter { name, operation, .. } => {
+                match (self.parameter(name, operation.as_ref(), false), operation) {
+                    (ParameterValue::Fields(values), _) => self.unquoted(values, partial, fields),
+                    (
+                        ParameterValue::Default(_),
+                        Some(Operation::Default(word) | Operation::Alternative(word)),
+                    ) => self.default_word(word, partial, fields),
+                    (found, _) => self.append(partial, found, name, Quoting::Bare),
+                }
+            }
+            Piece::Substitution { list, text, quoted: false } => match self.substitution(list, text) {
+                Some(printed) => self.printed_words(&printed, partial, fields),
+                None => self.printed_files(list, text, partial, fields),
+            },
+            piece => self.other(piece, partial),
+        }
+    }
+
+    /// The word of `${name-word}` without quotes around it: its parts without quotes are split.
+    fn default_word(&mut self, word: &Word, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
+        for (at, piece) in word.iter().enumerate() {
+            match piece {
+                Piece::Plain(text) if !text.starts_with('~') => {
+                    self.unquoted(vec![Field::literal(text.as_str())], partial, fields);
+                }
+                piece => self.piece(at, piece, partial, fields),
+            }
+        }
     }
 
     fn plain_text(&self, at: usize, text: &str, partial: &mut FieldBuilder) {

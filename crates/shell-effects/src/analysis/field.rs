@@ -182,11 +182,53 @@ impl FieldBuilder {
             Field::new(self.literal, FieldKind::Tree)
         } else if (globs || self.has_pattern) && is_glob(&self.pattern) {
             let written = if self.has_pattern { Some(self.literal) } else { None };
-            Field { written, ..Field::new(self.pattern, FieldKind::Glob) }
+            Field { written, ..Field::new(without_quoted_members(self.pattern), FieldKind::Glob) }
         } else {
             Field::literal(self.literal)
         }
     }
+}
+
+/// A pattern in which a class with quoted members, such as `[a\]]`, is any character.
+fn without_quoted_members(pattern: String) -> String {
+    if !pattern.contains('\\') {
+        return pattern;
+    }
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern.as_str();
+    while let Some(c) = rest.chars().next() {
+        let (taken, shown) = match c {
+            '[' => match class_length(rest) {
+                Some(length) if rest.get(..length).is_some_and(|class| class.contains('\\')) => (length, "?"),
+                Some(length) => (length, rest.get(..length).unwrap_or_default()),
+                None => (1, "["),
+            },
+            '\\' => {
+                let length = 1 + rest.chars().nth(1).map_or(0, char::len_utf8);
+                (length, rest.get(..length).unwrap_or_default())
+            }
+            c => (c.len_utf8(), rest.get(..c.len_utf8()).unwrap_or_default()),
+        };
+        out.push_str(shown);
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    out
+}
+
+/// How long the class at the start is, in bytes. A `]` is a member where it comes first or after a backslash.
+fn class_length(text: &str) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1).peekable();
+    chars.next_if(|(_, c)| matches!(c, '!' | '^'));
+    let mut is_first = true;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            ']' if !is_first => return Some(at + 1),
+            _ => {}
+        }
+        is_first = false;
+    }
+    None
 }
 
 fn is_glob(pattern: &str) -> bool {

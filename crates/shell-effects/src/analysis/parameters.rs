@@ -18,6 +18,8 @@ pub(crate) const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS4"];
 /// What a parameter stands for.
 pub(crate) enum ParameterValue {
     Fields(Vec<Field>),
+    /// The word of `${name:-word}`, whose quotes count.
+    Default(Field),
     /// What matches a pattern of the shell.
     Like(&'static str),
     Unknown,
@@ -107,6 +109,10 @@ impl Analyzer<'_> {
         if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
             self.assign_default(name, &found, &other);
         }
+        // What is assigned is a value of the variable, without quotes.
+        let taken = |other: Field| {
+            if assigns { ParameterValue::Fields(vec![other]) } else { ParameterValue::Default(other) }
+        };
         match found {
             // Nobody sets it.
             ParameterValue::Unknown
@@ -114,19 +120,18 @@ impl Analyzer<'_> {
                     && !matches!(operation, Some(Operation::Alternative(_)))
                     && self.is_unset_outside(name) =>
             {
-                ParameterValue::Fields(vec![other])
+                taken(other)
             }
             // It is one or the other.
             ParameterValue::Unknown | ParameterValue::Like(_) => {
                 match self.combinations.pick(&format!("{name}-"), 2) {
-                    Some(1) if other.kind != FieldKind::Unknown => ParameterValue::Fields(vec![other]),
+                    Some(1) if other.kind != FieldKind::Unknown => taken(other),
                     _ => ParameterValue::Unknown,
                 }
             }
-            ParameterValue::Fields(_) if takes_other => ParameterValue::Fields(vec![other]),
-            ParameterValue::Fields(fields) => {
-                ParameterValue::Fields(if is_empty { Vec::new() } else { fields })
-            }
+            ParameterValue::Fields(_) if takes_other => taken(other),
+            ParameterValue::Fields(_) if is_empty => ParameterValue::Fields(Vec::new()),
+            found => found,
         }
     }
 
@@ -195,6 +200,7 @@ impl Analyzer<'_> {
                     self.evaluate(&field.text);
                 }
             }
+            ParameterValue::Default(field) => self.evaluate(&field.text),
             ParameterValue::Like(_) => {}
             ParameterValue::Unknown if self.state.get(name).is_some() => {
                 self.doubt_script(&format!("${{{name}@P}}"))

@@ -23,7 +23,7 @@ const SETTING: &[&str] = &["getopts", "let", "printf", "read"];
 
 /// How `exec` redirects what follows it.
 #[derive(Default)]
-struct KeptRedirections {
+struct OpenRedirections {
     to_file: bool,
     input: Option<Stream>,
 }
@@ -66,7 +66,7 @@ impl Analyzer<'_> {
         assignments: &[Assignment],
         words: &[Word],
         redirects: &[Redirect],
-    ) -> KeptRedirections {
+    ) -> OpenRedirections {
         let start = self.script.commands.len();
         self.scope.start = start;
         self.without_tmpdir = false;
@@ -120,9 +120,9 @@ impl Analyzer<'_> {
             self.streams.opened.truncate(MAX_OPENED);
         }
         if is_exec {
-            KeptRedirections { to_file: redirected.to_file, input }
+            OpenRedirections { to_file: redirected.to_file, input }
         } else {
-            KeptRedirections::default()
+            OpenRedirections::default()
         }
     }
 
@@ -249,10 +249,11 @@ impl Analyzer<'_> {
         let count = fields.iter().take_while(may_be_empty).count();
         let rest = fields.get(count..).unwrap_or_default();
         if count > 0 && rest.first().is_some_and(Field::is_literal) {
-            let output = std::mem::take(&mut self.streams.output);
+            let mut output = std::mem::take(&mut self.streams.output);
             self.one_of([true, false], |analyzer, is_empty| {
                 if is_empty {
                     analyzer.wrap(command, |analyzer| analyzer.run_fields(rest));
+                    output.add(std::mem::take(&mut analyzer.streams.output));
                 }
             });
             self.streams.output = output;

@@ -90,7 +90,7 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             .all(|names| arguments.values(names).count() < 2)
         && !analyzer.may_be_given(&["TAR_OPTIONS", "GZIP"]);
     let strip = arguments.value(&["--strip-components"]).map_or(Ok(0), |strip| strip.text.parse::<usize>());
-    let unpacked = Unpacked { directory, archive, strip: if is_plain { strip.ok() } else { None } };
+    let unpacked = Extraction { directory, archive, strip: if is_plain { strip.ok() } else { None } };
     if !looked_into(analyzer, call, &unpacked) {
         extracted(analyzer, call, directory, archive);
     }
@@ -148,7 +148,7 @@ const PLAIN_TAR: &[&str] = &[
 ];
 
 /// An archive that is unpacked.
-struct Unpacked<'f> {
+struct Extraction<'f> {
     directory: Option<&'f Field>,
     archive: Option<&'f Field>,
     /// How many directories at the start of a name are left out. None if other options change the names.
@@ -156,8 +156,10 @@ struct Unpacked<'f> {
 }
 
 /// Writes the files that are in an archive, if these are known.
-fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Unpacked<'_>) -> bool {
-    let Unpacked { directory, archive: Some(archive), strip: Some(strip) } = *unpacked else { return false };
+fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
+    let Extraction { directory, archive: Some(archive), strip: Some(strip) } = *unpacked else {
+        return false;
+    };
     let Some(members) = analyzer.earlier_members(call.program.name(), archive, call.command) else {
         return false;
     };
@@ -217,7 +219,7 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
                 && arguments.values(&["-d"]).count() < 2
                 && !analyzer.may_be_given(&["UNZIP", "UNZIPOPT", "ZIPINFO", "ZIPINFOOPT"]);
         let unpacked =
-            Unpacked { directory, archive: Some(archive), strip: if is_plain { Some(0) } else { None } };
+            Extraction { directory, archive: Some(archive), strip: if is_plain { Some(0) } else { None } };
         if !looked_into(analyzer, call, &unpacked) {
             extracted(analyzer, call, directory, Some(archive));
         }

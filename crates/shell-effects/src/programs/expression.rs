@@ -96,8 +96,10 @@ impl<'f> Expression<'f> {
             expression.list(&any);
         }
         if expression.is_unclear {
-            all = Rc::clone(&any);
-            expression.actions.iter_mut().for_each(|(_, files)| *files = Rc::clone(&any));
+            // It may be any file, and is one of these if what is not known is nothing.
+            let or_any = |files: &Files| Rc::new(files.iter().chain(any.iter()).cloned().collect());
+            all = or_any(&all);
+            expression.actions.iter_mut().for_each(|(_, files)| *files = or_any(files));
         }
         if expression.actions.is_empty() {
             expression.actions.push((FindAction::Print(true), all));

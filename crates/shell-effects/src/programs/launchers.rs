@@ -20,7 +20,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut directories = directories_before(call);
     directories.extend(options.directories(subcommand.options));
     analyzer.in_directory(&directories, |analyzer| {
-        run_launched(analyzer, call, &Launched { launch, options: &options, rest, length });
+        run_launched(analyzer, call, &LaunchedCommand { launch, options: &options, rest, length });
     });
 }
 
@@ -77,7 +77,7 @@ fn directories_before(call: &Call<'_>) -> Vec<Field> {
 }
 
 /// A subcommand that runs a command.
-struct Launched<'f> {
+struct LaunchedCommand<'f> {
     launch: Launch,
     options: &'f Arguments,
     /// The words after the subcommand, and how many of them are its options.
@@ -85,8 +85,8 @@ struct Launched<'f> {
     length: usize,
 }
 
-fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launched<'_>) {
-    let Launched { launch, options, rest, length } = launched;
+fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &LaunchedCommand<'_>) {
+    let LaunchedCommand { launch, options, rest, length } = launched;
     let length = *length;
     if let Some(code) = options.value(launch.code) {
         return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {

@@ -120,6 +120,10 @@ pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
             '`' => return Some((out, at + 1)),
             '\\' => {
                 let (_, next) = chars.next()?;
+                // A line that goes on, also in single quotes in there.
+                if next == '\n' {
+                    continue;
+                }
                 if !(matches!(next, '`' | '\\' | '$') || (quoted && next == '"')) {
                     out.push('\\');
                 }

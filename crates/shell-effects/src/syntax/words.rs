@@ -11,6 +11,8 @@ pub(crate) enum WordEnd {
     Blank,
     /// At the closing quote.
     Quote,
+    /// At the closing quote, in an expansion that is quoted itself.
+    InnerQuote,
     /// At the `}` of an expansion; inside of double quotes or not.
     Brace { quoted: bool },
     /// At the `]` of a subscript.
@@ -21,7 +23,7 @@ pub(crate) enum WordEnd {
 
 impl WordEnd {
     fn is_quoted(self) -> bool {
-        matches!(self, WordEnd::Quote | WordEnd::Brace { quoted: true } | WordEnd::End)
+        matches!(self, WordEnd::Quote | WordEnd::InnerQuote | WordEnd::Brace { quoted: true } | WordEnd::End)
     }
 }
 
@@ -52,7 +54,7 @@ impl<'a> Parser<'a> {
                     open -= 1;
                     self.plain(&mut word, quoted);
                 }
-                b'"' if until == WordEnd::Quote => break,
+                b'"' if matches!(until, WordEnd::Quote | WordEnd::InnerQuote) => break,
                 b'}' if matches!(until, WordEnd::Brace { .. }) => break,
                 b']' if until == WordEnd::Bracket => break,
                 b'\\' => self.escape(&mut word, until),
@@ -60,6 +62,9 @@ impl<'a> Parser<'a> {
                     self.at += 1;
                     let text = self.up_to('\'', "a single quote is not closed")?;
                     push(&mut word, text, true);
+                }
+                b'"' if until == (WordEnd::Brace { quoted: true }) => {
+                    self.quoted_up_to(WordEnd::InnerQuote, &mut word)?;
                 }
                 b'"' if until != WordEnd::End => self.double_quoted(&mut word)?,
                 b'$' => self.dollar(&mut word, quoted)?,
@@ -110,7 +115,9 @@ impl<'a> Parser<'a> {
     fn escape(&mut self, word: &mut Word, until: WordEnd) {
         self.at += 1;
         let special = match until {
-            WordEnd::Blank | WordEnd::Bracket | WordEnd::Brace { quoted: false } => true,
+            WordEnd::Blank | WordEnd::InnerQuote | WordEnd::Bracket | WordEnd::Brace { quoted: false } => {
+                true
+            }
             WordEnd::Quote => matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\' | b'\n')),
             WordEnd::Brace { quoted: true } => {
                 matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}'))
@@ -142,8 +149,12 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn double_quoted(&mut self, word: &mut Word) -> Result<(), ParseError> {
+        self.quoted_up_to(WordEnd::Quote, word)
+    }
+
+    fn quoted_up_to(&mut self, end: WordEnd, word: &mut Word) -> Result<(), ParseError> {
         self.at += 1;
-        let inner = self.pieces(WordEnd::Quote)?;
+        let inner = self.pieces(end)?;
         if !self.eat("\"") {
             return self.error("a double quote is not closed");
         }

@@ -104,17 +104,21 @@ fn exports() -> impl Strategy<Value = Exports> {
 fn disk() -> impl Strategy<Value = Disk> {
     let written = prop::collection::vec((name(), text(), any::<bool>(), 0..3_usize), 0..4);
     let many = prop_oneof![4 => Just(0), 1 => 0..80_usize];
-    (written, many, prop::collection::vec(name(), 0..3)).prop_map(|(written, many, made)| {
-        let mut disk = Disk::default();
-        for number in 0..many {
-            disk.write(&format!("f{number}"), Stream::Unknown, false, Vec::new());
-        }
-        for (path, content, appends, by) in written {
-            disk.write(path, Stream::text(Field::literal(content)), appends, vec![by]);
-        }
-        made.into_iter().for_each(|path| disk.make_directory(path));
-        disk
-    })
+    let aliases = definitions(vec!["rm".to_owned(), "push".to_owned()]);
+    (written, many, prop::collection::vec(name(), 0..3), aliases).prop_map(
+        |(written, many, made, aliases)| {
+            let mut disk = Disk::default();
+            for number in 0..many {
+                disk.write(&format!("f{number}"), Stream::Unknown, false, Vec::new());
+            }
+            for (path, content, appends, by) in written {
+                disk.write(path, Stream::text(Field::literal(content)), appends, vec![by]);
+            }
+            made.into_iter().for_each(|path| disk.make_directory(path));
+            disk.git_aliases = aliases;
+            disk
+        },
+    )
 }
 
 fn states(bodies: Vec<FunctionBody>) -> impl Strategy<Value = State> {

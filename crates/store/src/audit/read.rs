@@ -14,13 +14,13 @@ use super::chain::{Anchor, Chain, ChainLink};
 use super::lines::Lines;
 use super::record::remove_output;
 use super::trail::Trail;
-use conclaude_core::json::Fields;
+use conclaude_core::json::ObjectFields;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrailEntry {
     pub line: String,
     pub record: Value,
-    /// Why it cannot be believed: it is not as it was written, does not follow the one before it, or is not ours.
+    /// Why it cannot be trusted: it is not as it was written, does not follow the one before it, or is not ours.
     pub doubt: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub struct Reader<'a> {
     last: Vec<u8>,
     /// How many records there are, whether the filter admits them or not.
     pub total: u64,
-    /// How many of them cannot be believed, and how many lines are no records.
+    /// How many of them cannot be trusted, and how many lines are no records.
     pub doubtful: u64,
     /// The decisions and the events that there are.
     pub decisions: BTreeSet<String>,
@@ -132,11 +132,11 @@ impl<'a> Reader<'a> {
     pub fn each_record(
         &mut self,
         filter: &Filter,
-        mut take: impl FnMut(&Fields<'_>, &str, Option<&str>) -> io::Result<()>,
+        mut take: impl FnMut(&ObjectFields<'_>, &str, Option<&str>) -> io::Result<()>,
     ) -> io::Result<u64> {
         let mut given = 0;
         self.each_line(|reader, line, doubt| {
-            let Ok(fields) = Fields::of(line) else { return Ok(ControlFlow::Continue(())) };
+            let Ok(fields) = ObjectFields::of(line) else { return Ok(ControlFlow::Continue(())) };
             reader.count(fields.text("decision").as_deref(), fields.text("event").as_deref());
             if filter.admits_by(&|name| fields.text(name)) {
                 given += 1;
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Ok(given)
     }
 
-    /// The lines since the last call, each with why it cannot be believed: of a long trail, not all that a record holds
+    /// The lines since the last call, each with why it cannot be trusted: of a long trail, not all that a record holds
     /// may be wanted.
     pub fn each_line(
         &mut self,

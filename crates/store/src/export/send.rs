@@ -130,7 +130,7 @@ fn judge(url: &str, answered: HttpAnswer) -> Result<String, SendError> {
         (401 | 403, _) => "; check the `headers`".into(),
         (404 | 405, _) => "; check the endpoint, to which the path is added".into(),
         (413, _) => "; let the collector accept larger requests".into(),
-        (400, _) => "; nothing of it counts as sent (--since leaves older records out)".into(),
+        (400, _) => "; none of it counts as sent (--since leaves older records out)".into(),
         _ => String::new(),
     };
     Err(SendError {

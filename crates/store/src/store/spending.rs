@@ -13,7 +13,9 @@ use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, hash, make_state_folder, user_state_folder};
+use crate::transcript::sessions;
 use conclaude_core::config::{BudgetScope, Limit, Measure, PriceTable};
+use conclaude_core::dialect::claude::layout;
 use conclaude_core::prices::{self, Tokens};
 use conclaude_core::spending::{Marks, Meter, counted};
 use conclaude_os::budget::Budget;
@@ -51,6 +53,8 @@ pub struct SessionSpending {
     pub told_of_prices: bool,
     /// When the day began whose tokens are counted apart.
     day: Option<i64>,
+    /// When transcripts of agents beside that of the main thread were last looked for, in milliseconds since 1970.
+    looked: Option<i64>,
 }
 
 /// What is known of a subagent without its transcript.
@@ -71,13 +75,13 @@ pub struct DaySpending {
     /// From local midnight to the next one, in milliseconds since 1970.
     pub start: i64,
     pub end: i64,
-    sessions: BTreeMap<String, Used>,
+    sessions: BTreeMap<String, UsedTokens>,
 }
 
 /// Tokens and what they cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Used {
+pub struct UsedTokens {
     pub tokens: u64,
     pub cost: f64,
     /// The models whose price is not known.
@@ -85,7 +89,7 @@ pub struct Used {
     pub unpriced: Vec<String>,
 }
 
-impl Used {
+impl UsedTokens {
     fn add(&mut self, model: &str, tokens: Tokens, own: &PriceTable) {
         self.tokens = self.tokens.saturating_add(counted(tokens));
         match prices::cost(model, tokens, own) {
@@ -95,7 +99,7 @@ impl Used {
         }
     }
 
-    fn add_all(&mut self, other: &Used) {
+    fn add_all(&mut self, other: &UsedTokens) {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.cost += other.cost;
         other.unpriced.iter().for_each(|model| self.add_unpriced(model));
@@ -117,19 +121,19 @@ impl Used {
 impl SessionSpending {
     /// What the whole session has used.
     #[must_use]
-    pub fn used(&self, own: &PriceTable) -> Used {
+    pub fn used(&self, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.values(), own, |model| model.all)
     }
 
     /// What it has used today.
     #[must_use]
-    pub fn used_today(&self, own: &PriceTable) -> Used {
+    pub fn used_today(&self, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.values(), own, |model| model.today)
     }
 
     /// What a subagent has used.
     #[must_use]
-    pub fn used_by(&self, agent: &str, own: &PriceTable) -> Used {
+    pub fn used_by(&self, agent: &str, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.get(agent), own, |model| model.all)
     }
 
@@ -138,8 +142,8 @@ impl SessionSpending {
         transcripts: impl IntoIterator<Item = &'a TranscriptCount>,
         own: &PriceTable,
         part: fn(&CountedModel) -> Tokens,
-    ) -> Used {
-        let mut used = Used::default();
+    ) -> UsedTokens {
+        let mut used = UsedTokens::default();
         for transcript in transcripts {
             transcript.models.iter().for_each(|(name, model)| used.add(name, part(model), own));
         }
@@ -168,6 +172,23 @@ impl SessionSpending {
             }
             read => read,
         }
+    }
+
+    /// The transcripts of the session's subagents, by the id of the agent.
+    pub fn agents_of(&mut self, main: &Path, now: Timestamp) -> Vec<(String, PathBuf)> {
+        let mut found = agents_in(&layout::subagents(main));
+        let beside = main.parent().map(agents_in).unwrap_or_default();
+        if beside.is_empty() {
+            return found;
+        }
+        let looked = self.looked.replace(now.as_millisecond());
+        let session = main.file_stem().unwrap_or_default();
+        found.extend(beside.into_iter().filter(|(id, path)| {
+            let is_known = self.transcripts.get(id).is_some_and(|known| known.path == *path);
+            // Only its lines say whose it is, and there may be many.
+            is_known || (is_newer(path, looked) && *sessions::of_file(path).0.id == *session)
+        }));
+        found
     }
 
     /// The same for all transcripts that were read before.
@@ -207,6 +228,23 @@ impl SessionSpending {
         let percent = self.raised.get(limit).copied().unwrap_or_default();
         amount * (1.0 + f64::from(percent) / 100.0)
     }
+}
+
+/// The transcripts of agents that are directly in a folder.
+fn agents_in(folder: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| {
+        let path = entry.path();
+        Some((layout::agent_id(&path)?.to_owned(), path))
+    });
+    named.collect()
+}
+
+/// Whether a file may have been written to since this time. Some file systems keep times to two seconds only.
+fn is_newer(path: &Path, than: Option<i64>) -> bool {
+    let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let changed = changed.and_then(|time| Timestamp::try_from(time).ok()).map(Timestamp::as_millisecond);
+    than.zip(changed).is_none_or(|(than, changed)| changed >= than - 2_000)
 }
 
 /// What amounts are compared with.
@@ -290,7 +328,7 @@ impl SessionSpending {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no session uses 2^53 tokens")]
-fn of_shared(limit: Limit, used: &Used) -> Option<f64> {
+fn of_shared(limit: Limit, used: &UsedTokens) -> Option<f64> {
     match limit.measure {
         Measure::Cost => used.known_cost(),
         _ => Some(used.tokens as f64),
@@ -300,7 +338,7 @@ fn of_shared(limit: Limit, used: &Used) -> Option<f64> {
 impl DaySpending {
     /// What the sessions used together, one of them as given.
     #[must_use]
-    pub fn used_with(&self, session: &str, own: &Used) -> Used {
+    pub fn used_with(&self, session: &str, own: &UsedTokens) -> UsedTokens {
         let mut used = own.clone();
         let key = short_hash(session);
         self.sessions.iter().filter(|(other, _)| **other != key).for_each(|(_, one)| used.add_all(one));
@@ -309,8 +347,8 @@ impl DaySpending {
 
     /// What all of them used.
     #[must_use]
-    pub fn used(&self) -> Used {
-        let mut used = Used::default();
+    pub fn used(&self) -> UsedTokens {
+        let mut used = UsedTokens::default();
         self.sessions.values().for_each(|one| used.add_all(one));
         used
     }
@@ -450,11 +488,11 @@ impl SpendingLock<'_> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn enter(&self, mut day: DaySpending, session: &str, used: Used) -> io::Result<DaySpending> {
+    pub fn enter(&self, mut day: DaySpending, session: &str, used: UsedTokens) -> io::Result<DaySpending> {
         let key = short_hash(session);
         let is_same = match day.sessions.get(&key) {
             Some(known) => *known == used,
-            None => used == Used::default(),
+            None => used == UsedTokens::default(),
         };
         if !is_same {
             day.sessions.insert(key, used);

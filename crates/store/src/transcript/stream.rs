@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::lines::MAX_LINE_BYTES;
 use conclaude_core::dialect::claude::transcript::{TranscriptEntry, TranscriptLine};
-use conclaude_core::json::{is_whole_object, objects_of_line};
+use conclaude_core::json::{is_whole_line, objects_of_line};
 use conclaude_core::text::count;
 use conclaude_os::files;
 
@@ -134,15 +134,15 @@ impl<R: Read> Stream<R> {
             }
         }
         let rest = self.pending.clone();
-        // A last line without an end is whole if its object is.
-        let text = std::str::from_utf8(self.buffer.get(rest.clone()).unwrap_or_default()).unwrap_or_default();
-        if is_whole_object(text) {
+        let text = self.buffer.get(rest.clone()).unwrap_or_default();
+        // A last line without an end is whole if its objects are.
+        if is_whole_line(text) {
             self.consume(rest.len());
             self.counts.lines += 1;
             // Its end may still be written, and is then counted.
             return self.read_line(rest, self.position.lines.map(|lines| lines + 1), &mut take).map(drop);
         }
-        self.is_unfinished = !text.trim_ascii().is_empty() || (text.is_empty() && !rest.is_empty());
+        self.is_unfinished = !text.trim_ascii().is_empty();
         Ok(())
     }
 

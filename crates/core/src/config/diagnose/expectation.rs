@@ -266,7 +266,9 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             Some(match (format, regex_of_glob(text)) {
                 _ if is_glob => format!("{error}; {GLOBS}"),
                 (Some(RegexText::FORMAT), Some(regex)) => {
-                    format!("it is no glob, and found anywhere in the prompt: write {regex:?}")
+                    format!(
+                        "this is a regular expression, not a glob, and it can match anywhere in the prompt: write {regex:?}"
+                    )
                 }
                 _ => error,
             })

@@ -42,7 +42,7 @@ pub struct HookReply {
     pub updated_input: Option<Map<String, Value>>,
     /// `continue: false`: Claude stops, for this reason, which may be empty.
     pub stop_reason: Option<String>,
-    pub passed_on: PassedOn,
+    pub passed_on: UnknownReplyFields,
     /// Why the answer, or a part of it, has no effect.
     pub problem: Option<String>,
     /// What else the user should know, in words that follow the command's name.
@@ -51,7 +51,7 @@ pub struct HookReply {
 
 /// What is not ours to understand, and is passed on as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PassedOn {
+pub struct UnknownReplyFields {
     /// Beside `hookSpecificOutput`.
     pub answer: Map<String, Value>,
     /// In `hookSpecificOutput`.
@@ -60,9 +60,9 @@ pub struct PassedOn {
     pub permission: Map<String, Value>,
 }
 
-impl PassedOn {
+impl UnknownReplyFields {
     /// Of two values for a key the last counts.
-    pub fn extend(&mut self, other: &PassedOn) {
+    pub fn extend(&mut self, other: &UnknownReplyFields) {
         let pairs = [
             (&mut self.answer, &other.answer),
             (&mut self.output, &other.output),
@@ -99,7 +99,7 @@ impl HookReply {
             message: None,
             updated_input: None,
             stop_reason: None,
-            passed_on: PassedOn::default(),
+            passed_on: UnknownReplyFields::default(),
             problem: None,
             remark: None,
         }

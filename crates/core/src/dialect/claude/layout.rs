@@ -43,6 +43,11 @@ pub fn transcript_of(subagents: &Path, id: &str) -> PathBuf {
     subagents.join(format!("{AGENT}{id}{TRANSCRIPT}"))
 }
 
+/// The transcript of an agent beside that of the main thread, as versions before 2.1 wrote it.
+pub fn transcript_beside(main: &Path, id: &str) -> PathBuf {
+    main.with_file_name(format!("{AGENT}{id}{TRANSCRIPT}"))
+}
+
 /// A subagent's transcript, from what a payload says. Nothing is derived from a path or an id of another form, since it could
 /// point anywhere.
 pub fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
@@ -122,6 +127,8 @@ mod tests {
         assert_eq!(transcript, Path::new("/p/s/subagents/agent-a1.jsonl"));
         assert_eq!(derived_transcript("/p/s.jsonl", "a1").as_deref(), transcript.to_str());
         assert_eq!(agent_id(&transcript), Some("a1"));
+        let beside = transcript_beside(main, "a1");
+        assert_eq!((beside.as_path(), agent_id(&beside)), (Path::new("/p/agent-a1.jsonl"), Some("a1")));
         assert_eq!(meta_of(&transcript), Path::new("/p/s/subagents/agent-a1.meta.json"));
         assert_eq!(agent_of_meta(&meta_of(&transcript)), Some("a1"));
         assert_eq!(session_folder(&transcript), Some(Path::new("/p/s")));

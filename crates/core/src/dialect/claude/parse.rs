@@ -18,12 +18,12 @@ impl CallFields {
     #[must_use]
     pub fn read(event: EventKind, input: &[u8]) -> CallFields {
         #[derive(Deserialize)]
-        struct Fields {
+        struct CallPayload {
             tool_name: Option<String>,
             file_path: Option<String>,
             session_id: Option<String>,
         }
-        let Ok(Fields { tool_name, file_path, session_id }) = serde_json::from_slice(input) else {
+        let Ok(CallPayload { tool_name, file_path, session_id }) = serde_json::from_slice(input) else {
             return CallFields::default();
         };
         let name_of = |path: String| path.rsplit('/').next().map(str::to_owned);

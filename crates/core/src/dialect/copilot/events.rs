@@ -9,7 +9,7 @@ pub(super) const EVENTS: &[ClientEvent] = &[
     ClientEvent::same("UserPromptSubmit", EventKind::UserPromptSubmit)
         .with_context()
         .blocked(effect::REJECTED)
-        .noted("the task of a subagent is no prompt: no rule applies"),
+        .noted("the task of a subagent is not a prompt: no rule applies"),
     ClientEvent::same("PreToolUse", EventKind::PreToolUse).with_context().blocked(effect::DENIED),
     ClientEvent::same("PostToolUse", EventKind::PostToolUse).with_context().blocked(effect::READ_INSTEAD),
     ClientEvent::same("PostToolUseFailure", EventKind::PostToolUseFailure),

@@ -9,7 +9,7 @@ pub(super) const EVENTS: &[ClientEvent] = &[
     ClientEvent::same("UserPromptSubmit", EventKind::UserPromptSubmit)
         .with_context()
         .blocked(effect::REJECTED)
-        .noted("an empty prompt is none: no rule applies"),
+        .noted("an empty prompt is ignored: no rule applies"),
     ClientEvent::same("UserPromptExpansion", EventKind::UserPromptExpansion),
     ClientEvent::same("PreToolUse", EventKind::PreToolUse)
         .blocked(effect::DENIED)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::EnforcedSettings;
 use crate::install::registration;
-use conclaude_checks::enforce::{self, Compiled, EnforceRequest, Machine, OwnPath, SettingsPaths};
+use conclaude_checks::enforce::{self, CompiledRules, EnforceRequest, Machine, OwnPath, SettingsPaths};
 use conclaude_checks::guard::{GuardRules, Sources, rule_sources};
 use conclaude_core::config::{ConclaudeConfig, Enforcers, Origins};
 use conclaude_core::dialect::claude::layout;
@@ -52,7 +52,7 @@ pub struct CompileInput {
 
 impl EnforcedConfig<'_> {
     /// Compiles the rules with the files that exist now. Settings that cannot be read have nothing of the user's.
-    pub fn compile(&self, budget: &Budget) -> Result<Compiled, EnforcementError> {
+    pub fn compile(&self, budget: &Budget) -> Result<CompiledRules, EnforcementError> {
         match EnforcedSettings::read(self.project) {
             Ok(settings) => self.compile_with(&settings, budget),
             Err(_) => {
@@ -67,14 +67,14 @@ impl EnforcedConfig<'_> {
         &self,
         settings: &EnforcedSettings,
         budget: &Budget,
-    ) -> Result<Compiled, EnforcementError> {
+    ) -> Result<CompiledRules, EnforcementError> {
         let listed = self.listed(settings);
         let existing = self.existing(&listed, budget)?;
         self.compile_for(&CompileInput { existing, listed, denied_by_user: settings.denied_by_user() })
     }
 
     /// The same as if the config asked for everything, and nothing were the user's own. What it asks for now may be less.
-    pub fn compile_fully(&self) -> Result<Compiled, EnforcementError> {
+    pub fn compile_fully(&self) -> Result<CompiledRules, EnforcementError> {
         let existing = self.existing(&[], &Budget::unlimited())?;
         let input = CompileInput { existing, ..CompileInput::default() };
         self.compile_as(&input, Enforcers { sandbox: true, permissions: true })
@@ -85,7 +85,7 @@ impl EnforcedConfig<'_> {
         &self,
         settings: &EnforcedSettings,
         files: Vec<TreeEntry>,
-    ) -> Result<Compiled, EnforcementError> {
+    ) -> Result<CompiledRules, EnforcementError> {
         let listed = self.listed(settings);
         let mut existing = files;
         existing.extend(listed.iter().filter_map(|path| TreeEntry::at(&self.root.folder, path)));
@@ -117,15 +117,19 @@ impl EnforcedConfig<'_> {
             .map_err(EnforcementError::Rule)
     }
 
-    pub fn compile_for(&self, input: &CompileInput) -> Result<Compiled, EnforcementError> {
+    pub fn compile_for(&self, input: &CompileInput) -> Result<CompiledRules, EnforcementError> {
         self.compile_as(input, self.config.enforcers())
     }
 
-    fn compile_as(&self, input: &CompileInput, enforcers: Enforcers) -> Result<Compiled, EnforcementError> {
+    fn compile_as(
+        &self,
+        input: &CompileInput,
+        enforcers: Enforcers,
+    ) -> Result<CompiledRules, EnforcementError> {
         let folder = &self.root.folder;
         let rules = self.rules()?;
         let (root, project) = (text(folder), text(self.project));
-        Ok(Compiled::of(&EnforceRequest {
+        Ok(CompiledRules::of(&EnforceRequest {
             rules: &rules,
             enforcers,
             paths: SettingsPaths { root: &root, project: &project },

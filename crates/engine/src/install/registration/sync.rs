@@ -90,7 +90,7 @@ fn of_file(file: &ScopeSettings) -> Option<Problem> {
     let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
     let what = if file.scope != Scope::User && file.registered().iter().any(asks) {
         format!(
-            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs"
+            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs"
         )
     } else if file.registered().iter().any(is_outdated) {
         format!(

@@ -230,7 +230,7 @@ fn what_asks_for_trust_in_the_settings_of_a_project_is_one_problem() {
     assert_eq!(
         lines(out_of_sync(&found, &config(""))),
         [
-            "p registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs → conclaude install --project"
+            "p registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs → conclaude install --project"
         ]
     );
 }

@@ -229,7 +229,7 @@ impl Registration {
     }
 }
 
-/// Why a settings file is left as it is.
+/// Why a settings file is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::Compared;
+use super::ComparisonTarget;
 
 /// A regular expression, without its anchors.
 pub(super) struct Expression<'a> {
@@ -25,15 +25,15 @@ impl<'a> Expression<'a> {
     }
 
     /// The glob; none where there is no similar one.
-    pub(super) fn glob(&self, compared: Compared) -> Option<String> {
+    pub(super) fn glob(&self, compared: ComparisonTarget) -> Option<String> {
         let glob = self.translated(compared)?;
         Some(match compared {
-            Compared::Files => self.file(glob),
-            Compared::Commands if glob.ends_with('*') => glob,
+            ComparisonTarget::Files => self.file(glob),
+            ComparisonTarget::Commands if glob.ends_with('*') => glob,
             // An option at the end is meant wherever it is the last, and commands have arguments after it.
-            Compared::Commands if self.is_at_end && !ends_with_option(&glob) => glob,
-            Compared::Commands => format!("{glob}*"),
-            Compared::Names => {
+            ComparisonTarget::Commands if self.is_at_end && !ends_with_option(&glob) => glob,
+            ComparisonTarget::Commands => format!("{glob}*"),
+            ComparisonTarget::Names => {
                 let start =
                     if self.is_at_end && !self.is_at_start && !glob.starts_with('*') { "*" } else { "" };
                 let end = if self.is_at_start && !self.is_at_end && !glob.ends_with('*') { "*" } else { "" };
@@ -57,8 +57,8 @@ impl<'a> Expression<'a> {
         format!("{start}{glob}{end}")
     }
 
-    fn translated(&self, compared: Compared) -> Option<String> {
-        let has_folders = compared == Compared::Files && self.body.contains('/');
+    fn translated(&self, compared: ComparisonTarget) -> Option<String> {
+        let has_folders = compared == ComparisonTarget::Files && self.body.contains('/');
         let mut glob = String::new();
         let mut rest = self.body.chars().peekable();
         let mut depth = 0_usize;

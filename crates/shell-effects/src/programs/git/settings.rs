@@ -209,15 +209,13 @@ impl Analyzer<'_> {
 
     /// Runs an alias that this script defined; whether there is one.
     pub(super) fn known_git_alias(&mut self, name: &str, rest: &[Field]) -> bool {
-        let Some(alias) = self.state.aliases.get(&format!("git {}", name.to_ascii_lowercase())).cloned()
-        else {
-            return false;
-        };
+        let name = name.to_ascii_lowercase();
+        let Some(alias) = self.state.disk.git_aliases.get(&name).cloned() else { return false };
         // An alias does not stand for itself.
         self.restoring(
-            |analyzer| &mut analyzer.state.aliases,
+            |analyzer| &mut analyzer.state.disk.git_aliases,
             |analyzer| {
-                analyzer.state.aliases.remove(&format!("git {}", name.to_ascii_lowercase()));
+                analyzer.state.disk.git_aliases.remove(&name);
                 for text in alias.bodies.as_slice() {
                     analyzer.git_alias(text, rest);
                 }
@@ -258,7 +256,7 @@ impl Analyzer<'_> {
         self.as_part(|analyzer| match section {
             "alias" if value.is_literal() => {
                 analyzer.subshell(|analyzer| analyzer.git_alias(&value.text, &[]));
-                analyzer.state.aliases.define(&format!("git {name}"), value.text.clone());
+                analyzer.state.disk.git_aliases.define(name, value.text.clone());
             }
             "core" if name == "hookspath" => analyzer.written_hooks(value),
             "submodule" if name == "update" => {

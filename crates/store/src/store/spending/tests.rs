@@ -135,7 +135,7 @@ fn sessions_of_a_day_are_summed_and_each_is_entered_once() {
     let folder = SpendingFolder::of(root.path()).unwrap();
     let lock = folder.lock(&Budget::unlimited()).unwrap();
     let now = Timestamp::now();
-    let used = |tokens| Used { tokens, cost: 0.5, unpriced: Vec::new() };
+    let used = |tokens| UsedTokens { tokens, cost: 0.5, unpriced: Vec::new() };
     let day = folder.day(now);
     let day = lock.enter(day, "one", used(5)).unwrap();
     let day = lock.enter(day, "two", used(7)).unwrap();
@@ -143,7 +143,7 @@ fn sessions_of_a_day_are_summed_and_each_is_entered_once() {
     assert_eq!(day, folder.day(now));
     assert_eq!((day.used().tokens, day.used_with("two", &used(100)).tokens), (13, 106));
     let later = now + jiff::SignedDuration::from_hours(49);
-    assert_eq!(folder.day(later).used(), Used::default());
+    assert_eq!(folder.day(later).used(), UsedTokens::default());
 }
 
 #[test]

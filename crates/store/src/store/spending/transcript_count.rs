@@ -18,6 +18,9 @@ use conclaude_os::files;
 /// The lines of one answer follow each other closely. Each repeats its usage, and the largest counts.
 const MAX_RECENT: usize = 8;
 
+/// The same where agents that work at the same time write into one transcript.
+const MAX_RECENT_OF_AGENTS: usize = 64;
+
 /// So many bytes before the position are compared, to know whether it is still the same file.
 const TAIL_BYTES: usize = 64;
 
@@ -34,6 +37,8 @@ pub struct TranscriptCount {
     newest: Option<i64>,
     pub models: BTreeMap<String, CountedModel>,
     recent: Vec<RecentAnswer>,
+    /// Agents write into it as well.
+    has_agents: bool,
     /// Answers whose usage could not be read.
     pub unread: u64,
 }
@@ -156,14 +161,16 @@ impl TranscriptCount {
             }
         };
         self.newest = self.newest.max(time);
+        self.has_agents |= entry.progress.is_some();
         let is_today = day.as_ref().zip(time).is_some_and(|(day, time)| day.contains(&time));
         self.count(&usage, is_today);
     }
 
     /// Whether an answer of an agent that is repeated as progress is in the agent's own transcript.
     fn has_own_file(&self, usage: &AnswerUsage<'_>, entry: &TranscriptEntry<'_>) -> bool {
-        let Some(agent) = usage.agent.filter(|_| entry.progress.is_some()) else { return false };
+        let (Some(agent), Some(_)) = (usage.agent, &entry.progress) else { return false };
         layout::transcript_of(&layout::subagents(&self.path), agent).exists()
+            || layout::transcript_beside(&self.path, agent).exists()
     }
 
     fn count(&mut self, usage: &AnswerUsage<'_>, today: bool) {
@@ -187,7 +194,8 @@ impl TranscriptCount {
         }
         if let Some(id) = id {
             self.recent.push(RecentAnswer { id, today, parts });
-            let surplus = self.recent.len().saturating_sub(MAX_RECENT);
+            let max = if self.has_agents { MAX_RECENT_OF_AGENTS } else { MAX_RECENT };
+            let surplus = self.recent.len().saturating_sub(max);
             self.recent.drain(..surplus);
         }
     }

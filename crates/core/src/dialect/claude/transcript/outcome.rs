@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{MessageBlock, MessageContent, TranscriptEntry};
 use crate::dialect::claude::prompt;
-use crate::json::Fields;
+use crate::json::ObjectFields;
 
 /// What became of a tool call, by the line with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
 impl<'a> TranscriptEntry<'a> {
     /// A field of `permissionDecision`, which newer versions write beside a result.
     fn permission(&self, name: &str) -> Option<Cow<'a, str>> {
-        Fields::of(self.permission_decision?).ok()?.text(name)
+        ObjectFields::of(self.permission_decision?).ok()?.text(name)
     }
 
     /// What became of the call that this is the result of.

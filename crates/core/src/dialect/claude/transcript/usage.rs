@@ -1,7 +1,7 @@
 //! The tokens of an answer, and of the advisors that were asked for it.
 
 use super::TranscriptEntry;
-use crate::json::{Fields, JsonError};
+use crate::json::{JsonError, ObjectFields};
 use crate::prices::Tokens;
 
 /// The tokens of one answer. All lines of the answer repeat them, and the last line has the final numbers.
@@ -43,7 +43,7 @@ impl TranscriptEntry<'_> {
         if model == SYNTHETIC {
             return Ok(None);
         }
-        let usage = Fields::of(usage)?;
+        let usage = ObjectFields::of(usage)?;
         let advisors = usage.objects("iterations").iter().filter_map(advisor).collect::<Result<_, _>>()?;
         let (answer, agent) = (message.id.text(), line.agent_id.text());
         Ok(Some(AnswerUsage { answer, agent, model, tokens: tokens(&usage)?, advisors }))
@@ -51,7 +51,7 @@ impl TranscriptEntry<'_> {
 }
 
 /// Iterations of other kinds are counted in the numbers of the answer itself.
-fn advisor(iteration: &Fields<'_>) -> Option<Result<AdvisorUsage, JsonError>> {
+fn advisor(iteration: &ObjectFields<'_>) -> Option<Result<AdvisorUsage, JsonError>> {
     if iteration.text("type").as_deref() != Some(ADVISOR) {
         return None;
     }
@@ -59,7 +59,7 @@ fn advisor(iteration: &Fields<'_>) -> Option<Result<AdvisorUsage, JsonError>> {
     Some(tokens(iteration).map(|tokens| AdvisorUsage { model, tokens }))
 }
 
-fn tokens(usage: &Fields<'_>) -> Result<Tokens, JsonError> {
+fn tokens(usage: &ObjectFields<'_>) -> Result<Tokens, JsonError> {
     let kept = usage.object("cache_creation");
     let kept = |name| kept.as_ref().map_or(Ok(0), |kept| number(kept, name));
     let cache_write_1h = kept("ephemeral_1h_input_tokens")?;
@@ -74,7 +74,7 @@ fn tokens(usage: &Fields<'_>) -> Result<Tokens, JsonError> {
 }
 
 /// What is absent or `null` is none.
-fn number(fields: &Fields<'_>, name: &str) -> Result<u64, JsonError> {
+fn number(fields: &ObjectFields<'_>, name: &str) -> Result<u64, JsonError> {
     match fields.get(name) {
         None | Some("null") => Ok(0),
         Some(value) => value.parse().map_err(|_| JsonError),
