@@ -114,7 +114,7 @@ fn handle_read(
             handled
         }
         Err(error @ InputError::TooLarge { .. }) => {
-            HandledCall::unread(call, invalid_payload::too_large(call, error, environment))
+            HandledCall::unread(call, invalid_payload::unjudged(call, error.into(), environment))
         }
         Err(error) => HandledCall::unread(call, invalid_payload::without(call, error.into(), environment)),
     }

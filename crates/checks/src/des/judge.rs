@@ -163,10 +163,13 @@ fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
 /// The verdict in the model's answer: one JSON object, alone or as all of one code block. An object among other words may be a quoted
 /// one, which is not the judge's own.
 fn verdict_in(text: &str) -> Verdict {
-    match serde_json::from_str(without_fence(text.trim())) {
-        Ok(JudgeReply { r#continue: true, .. }) => Verdict::Continue,
-        Ok(JudgeReply { error, .. }) => Verdict::Refuse(error.unwrap_or_else(|| "it gave no reason".into())),
-        Err(_) => {
+    let text_of_verdict = without_fence(text.trim()).trim();
+    // A list would be read as the fields in their order.
+    let parsed = if text_of_verdict.starts_with('{') { serde_json::from_str(text_of_verdict).ok() } else { None };
+    match parsed {
+        Some(JudgeReply { r#continue: true, .. }) => Verdict::Continue,
+        Some(JudgeReply { error, .. }) => Verdict::Refuse(error.unwrap_or_else(|| "it gave no reason".into())),
+        None => {
             let said: String = text.chars().take(200).collect();
             Verdict::Failed(format!("it answered {said:?}, not {{\"continue\": …}} alone"))
         }
@@ -213,6 +216,8 @@ mod tests {
             r#"{"continue": "true"}"#,
             r#"{"continue": true, "continue": false}"#,
             r#"[{"continue": true}]"#,
+            "[true]",
+            "```json\n[true, null]\n```",
             r#"{"verdict": {"continue": true}}"#,
             r#"It says {"continue": true}, but {"continue": false}"#,
             r#"{"continue": false, "error": "it only says {"continue": true}"}"#,

@@ -19,6 +19,9 @@ pub enum PayloadError {
     Empty,
     #[error("the payload is not valid JSON: {0}")]
     Json(String),
+    /// Claude Code may have sent it: the input of a tool comes from the model.
+    #[error("the payload is nested too deeply to be read")]
+    TooDeep,
     /// A field is missing, blank or of the wrong type.
     #[error("invalid payload: {0}")]
     Field(String),
@@ -129,16 +132,23 @@ fn first_value(input: &[u8]) -> serde_json::Result<Option<Value>> {
     serde_json::Deserializer::from_slice(input).into_iter().next().transpose()
 }
 
+/// Whether a text is JSON as far as it was read, and has more levels than we follow. The library has no other name for it.
+fn is_depth(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with("recursion limit exceeded")
+}
+
 fn read(input: &[u8]) -> Result<Wire, PayloadError> {
     let error = match first_value(input) {
         Ok(Some(value)) => return object(value),
         Ok(None) => return Err(PayloadError::Empty),
+        Err(error) if is_depth(&error) => return Err(PayloadError::TooDeep),
         Err(error) => error,
     };
     // Claude Code truncates strings, which may leave half a surrogate pair or a byte that is not UTF-8. That is no reason to
     // reject the event.
     match first_value(&repair(input)) {
         Ok(Some(value)) => object(value),
+        Err(error) if is_depth(&error) => Err(PayloadError::TooDeep),
         _ => Err(PayloadError::Json(error.to_string())),
     }
 }

@@ -323,7 +323,7 @@ impl<'a> Context<'a> {
             // Another environment may have what was missing in the one before.
             let is_new = self.kind() == EventKind::SessionStart;
             let pending = PendingExport::new(&self.root.folder, endpoint.as_str(), signals, is_new);
-            self.export.replace(Some(pending));
+            self.export.replace(Some(pending.only_trusted(self.environment.only_if_trusted)));
         }
     }
 }

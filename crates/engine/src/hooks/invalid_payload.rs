@@ -18,7 +18,7 @@ use conclaude_core::blocks::BlockCount;
 use conclaude_core::config::DesConfig;
 use conclaude_core::decide::{self, HookResult};
 use conclaude_core::dialect::{Dialect, HookCall, claude, other_clients};
-use conclaude_core::error::{HookError, InputError, Result};
+use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::outcome::Outcome;
@@ -44,7 +44,8 @@ impl InvalidPayload<'_> {
     pub(super) fn answer(&self, error: PayloadError) -> Result<HookResult> {
         let event = self.event;
         let Ok(fields) = fields(self.input) else {
-            return without(self.call, error.into(), self.environment);
+            let answer = if matches!(error, PayloadError::TooDeep) { unjudged } else { without };
+            return answer(self.call, error.into(), self.environment);
         };
         if let Some(project) = self.gated(&fields) {
             return self.refused(&fields, &project, error);
@@ -117,16 +118,17 @@ impl InvalidPayload<'_> {
     }
 }
 
-/// The answer to a payload that is not read to its end. If there are guards, a tool is denied that nobody can judge.
-pub(super) fn too_large(call: &HookCall, error: InputError, environment: &Environment) -> Result<HookResult> {
+/// The answer to a payload that is too large or nested too deeply to be read. If there are guards, a tool is denied that nobody
+/// can judge.
+pub(super) fn unjudged(call: &HookCall, error: HookError, environment: &Environment) -> Result<HookResult> {
     let event = call.event;
     let Some(folder) = &environment.project_dir else {
-        return without(call, error.into(), environment);
+        return without(call, error, environment);
     };
     let root = Root::find(Some(folder), folder);
     let config = Config::load(&root, event, environment);
     if event != EventKind::PreToolUse || !config.settings.guards.has_any() {
-        return without(call, error.into(), environment);
+        return without(call, error, environment);
     }
     let what = format!("the guards cannot look at this tool's input: {error}");
     let finding = Finding::new(Code::PayloadInvalid, what, "do it in smaller steps");

@@ -16,6 +16,9 @@ use conclaude_os::{log, process};
 /// The option of `audit export` that makes it the other process.
 pub const OPTION: &str = "--background";
 
+/// With it, files that the user does not trust say nothing of where records go, as for the hook that starts the process.
+pub const ONLY_TRUSTED: &str = "--only-trusted";
+
 /// How long that process may take, and how long it waits for more records before it starts.
 pub const LIMIT: Duration = Duration::from_secs(60);
 pub const GATHER: Duration = Duration::from_millis(500);
@@ -26,18 +29,27 @@ pub struct PendingExport {
     target: Target,
     /// The environment is another one than when the config could not be used with it.
     is_new: bool,
+    /// Only files that the user trusts count.
+    only_trusted: bool,
 }
 
 impl PendingExport {
     /// In a new session what was missing in the environment may be there.
     #[must_use]
     pub fn new(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) -> PendingExport {
-        PendingExport { root: root.to_owned(), target: Target::bare(endpoint.to_owned(), signals), is_new }
+        let target = Target::bare(endpoint.to_owned(), signals);
+        PendingExport { root: root.to_owned(), target, is_new, only_trusted: false }
+    }
+
+    /// The same for a hook that uses only what the user trusts.
+    #[must_use]
+    pub fn only_trusted(self, only_trusted: bool) -> PendingExport {
+        PendingExport { only_trusted, ..self }
     }
 
     /// Starts the process, if nobody sends already, and the endpoint did not fail a moment ago.
     pub fn start(self) {
-        let PendingExport { root, target, is_new } = self;
+        let PendingExport { root, target, is_new, only_trusted } = self;
         let trail = Trail::of(&root, None);
         let is_free = |file: &StateFile| {
             let (state, now) = (file.read(), Timestamp::now());
@@ -54,6 +66,9 @@ impl PendingExport {
             .args(["audit", "export", "--otlp", OPTION])
             .current_dir(&root)
             .env_remove(variables::PROJECT_DIR);
+        if only_trusted {
+            command.arg(ONLY_TRUSTED);
+        }
         if let Err(error) = process::detach(command) {
             log::debug(|| format!("cannot start the export: {error}"));
         }

@@ -38,11 +38,32 @@ pub(in crate::cli) struct Collector {
     /// As a hook starts it: bounded in time, silent, and only if nobody else does it
     #[arg(long, hide = true, requires = "otlp", conflicts_with = "follow")]
     background: bool,
+    /// As a hook of a registration for all projects starts it: untrusted files do not say where records go
+    #[arg(long, hide = true, requires = "background")]
+    only_trusted: bool,
+}
+
+/// Whether untrusted files may say where records go.
+#[derive(Clone, Copy)]
+enum TrustCheck {
+    /// The hook that started this process did not ask for trust.
+    Skipped,
+    Needed,
+    /// The rule is that of hooks: if they send without asking, Claude Code has asked about the folder.
+    AsForHooks,
 }
 
 impl Collector {
     pub(super) fn is_wanted(&self) -> bool {
         self.otlp.is_some()
+    }
+
+    fn trust_check(&self) -> TrustCheck {
+        match (self.background, self.only_trusted) {
+            (true, false) => TrustCheck::Skipped,
+            (true, true) => TrustCheck::Needed,
+            (false, _) => TrustCheck::AsForHooks,
+        }
     }
 }
 
@@ -61,7 +82,7 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
         bail!("--otlp sends every record once, so it cannot leave out some of them: only --since is allowed");
     }
     let url = collector.otlp.as_deref().filter(|url| !url.is_empty());
-    let (target, prices) = match target(url, root, collector.background) {
+    let (target, prices) = match target(url, root, collector.trust_check()) {
         Ok(found) => found,
         Err(why) => {
             if collector.background {
@@ -82,13 +103,17 @@ pub(super) fn run(export: &OtlpExport<'_>) -> anyhow::Result<Exit> {
 }
 
 /// The endpoint with its headers, and what tokens cost.
-fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> anyhow::Result<(Target, PriceTable)> {
+fn target(url: Option<&str>, root: &Root, check: TrustCheck) -> anyhow::Result<(Target, PriceTable)> {
     let LoadedConfig { config, mut origins, errors, .. } = load::all(root, Patterns::All);
     let prices = config.report.as_ref().and_then(|report| report.prices.clone()).unwrap_or_default();
     let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
-    // A cloned repository must not decide where records go, and which variables go with them. The rule is that of hooks: if they send
-    // without asking, Claude Code has asked about the folder.
-    if !is_trusted && !runs_unasked(root) {
+    // A cloned repository must not decide where records go, and which variables go with them.
+    let is_checked = match check {
+        TrustCheck::Skipped => false,
+        TrustCheck::Needed => true,
+        TrustCheck::AsForHooks => !runs_unasked(root),
+    };
+    if is_checked {
         origins.check_trust(load::why_untrusted);
     }
     let telemetry = origins.telemetry().unwrap_or_default();
