@@ -214,7 +214,8 @@ fn a_request_that_no_rule_answers_is_recorded_as_a_question() {
         1 [TIME] PermissionRequest Bash `make` asked
             no rule answers it, so the client asks the user
     ");
-    let answer = bash("permissionRequest: {commands: {Bash: [{run: 'true', files: ['*.rs']}]}}", "make").run();
+    let answer =
+        bash("permissionRequest: {commands: {Bash: [{run: 'true', files: ['*.rs']}]}}", "make").run();
     assert!(!answer.has(".conclaude/audit"), "{:?}", answer.audit());
 }
 

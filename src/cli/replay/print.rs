@@ -317,7 +317,9 @@ pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
         ));
     }
     if replayed.replayer.has_budget() {
-        found.push("not replayed: `budget`, since `conclaude report` shows what sessions have used".to_owned());
+        found.push(
+            "not replayed: `budget`, since `conclaude report` shows what sessions have used".to_owned(),
+        );
     }
     found
 }

@@ -165,10 +165,13 @@ fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
 fn verdict_in(text: &str) -> Verdict {
     let text_of_verdict = without_fence(text.trim()).trim();
     // A list would be read as the fields in their order.
-    let parsed = if text_of_verdict.starts_with('{') { serde_json::from_str(text_of_verdict).ok() } else { None };
+    let parsed =
+        if text_of_verdict.starts_with('{') { serde_json::from_str(text_of_verdict).ok() } else { None };
     match parsed {
         Some(JudgeReply { r#continue: true, .. }) => Verdict::Continue,
-        Some(JudgeReply { error, .. }) => Verdict::Refuse(error.unwrap_or_else(|| "it gave no reason".into())),
+        Some(JudgeReply { error, .. }) => {
+            Verdict::Refuse(error.unwrap_or_else(|| "it gave no reason".into()))
+        }
         None => {
             let said: String = text.chars().take(200).collect();
             Verdict::Failed(format!("it answered {said:?}, not {{\"continue\": …}} alone"))
