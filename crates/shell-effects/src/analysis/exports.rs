@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::assignments::PROMPTS;
 use crate::analysis::code::{as_code, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldBuilder};
-use crate::analysis::parameters::PROMPTS;
 use crate::analysis::variables::Value;
 use crate::syntax::tree::Assignment;
 use crate::{Access, Quoting};

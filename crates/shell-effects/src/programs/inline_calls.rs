@@ -1,10 +1,16 @@
 //! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk, and functions that
 //! delete or move what a text names. The code is not parsed: a name of such a function that is followed by a text counts.
 
-use crate::Quoting;
+mod notations;
+mod texts;
+
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
-use crate::analysis::field::{Field, FieldBuilder};
+use crate::analysis::field::Field;
+use crate::programs::inline_calls::notations::{in_backticks, piped, recipes};
+use crate::programs::inline_calls::texts::{Arguments, literal};
+
+pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 
 /// Further calls of one code are not looked at.
 const MAX_CALLS: usize = 64;
@@ -121,26 +127,6 @@ impl Runner {
         (self.interpreters.is_empty() || self.interpreters.iter().any(|start| interpreter.starts_with(start)))
             && (self.among.is_empty() || self.among.iter().any(|word| code.contains(word)))
     }
-}
-
-/// Longer makefiles are read as they are.
-const MAX_MAKEFILE: usize = 4096;
-
-/// A makefile, and again with the values of its own variables.
-pub(crate) fn with_make_variables(text: String) -> String {
-    if text.len() > MAX_MAKEFILE || !text.contains('$') {
-        return text;
-    }
-    let mut expanded = text.clone();
-    for line in text.lines().filter(|line| !line.starts_with('\t')) {
-        let Some((name, value)) = line.split_once('=') else { continue };
-        let name = name.trim_end_matches([':', '?', '+', ' ']).trim();
-        if !name.is_empty() && name.chars().all(is_part) && expanded.len() <= 4 * MAX_MAKEFILE {
-            let value = value.trim();
-            expanded = expanded.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
-        }
-    }
-    if expanded == text { text } else { format!("{text}\n{expanded}") }
 }
 
 /// Runs what code in another language hands to a shell, or starts itself.
@@ -299,243 +285,6 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
         RunnerArguments::Words | RunnerArguments::NameAndWords | RunnerArguments::Operands(_) => false,
     };
     Some(if is_text { InlineCall::Text(first.clone()) } else { InlineCall::Words(words) })
-}
-
-/// The arguments of a call as far as they are texts. Named ones and those that are something else at the end are left out.
-#[derive(Default)]
-struct Arguments {
-    words: Vec<Field>,
-    /// Whether the first one is a list of words.
-    is_list: bool,
-}
-
-impl Arguments {
-    fn read(mut rest: &str) -> Arguments {
-        let mut arguments = Arguments::default();
-        let mut word: Option<FieldBuilder> = None;
-        let (mut depth, mut is_named) = (0_usize, false);
-        while let Some(c) = rest.chars().next() {
-            if let Some((text, after)) = literal(rest) {
-                word.get_or_insert_default().value(&text);
-                rest = after;
-                continue;
-            }
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
-            match c {
-                '[' | '(' | '{' if word.is_none() && !is_named => {
-                    arguments.is_list |= arguments.words.is_empty();
-                    depth += 1;
-                }
-                // Of a call or an index inside of it, nothing is known.
-                '[' | '(' | '{' => {
-                    word.get_or_insert_default().unknown("$x", Quoting::Quoted);
-                    rest = after_bracket(rest);
-                }
-                ',' | ']' | ')' | '}' | ';' | '\n' => {
-                    let word = word.take().map(|word| word.finish(false));
-                    if !is_named {
-                        arguments.words.extend(word);
-                    }
-                    is_named = false;
-                    let closes = matches!(c, ']' | ')' | '}');
-                    let ends = c == ';' || c == '\n' && depth == 0 && !arguments.words.is_empty();
-                    if ends || closes && depth == 0 {
-                        break;
-                    }
-                    depth -= usize::from(closes);
-                }
-                '=' | ':' => {
-                    is_named = true;
-                    word = None;
-                }
-                c if c.is_whitespace() => {}
-                _ => {
-                    rest = rest.trim_start_matches(|c: char| is_part(c) || c == '.');
-                    word.get_or_insert_default().unknown("$x", Quoting::Quoted);
-                }
-            }
-        }
-        if !is_named {
-            arguments.words.extend(word.map(|word| word.finish(false)));
-        }
-        // What follows the texts is a callback, or options.
-        while arguments.words.len() > 1 && arguments.words.last().is_some_and(is_wholly_unknown) {
-            arguments.words.pop();
-        }
-        arguments
-    }
-}
-
-/// The rest after the bracket that closes one.
-fn after_bracket(mut rest: &str) -> &str {
-    let mut depth = 1_usize;
-    while let Some(c) = rest.chars().next() {
-        if let Some((_, after)) = literal(rest) {
-            rest = after;
-            continue;
-        }
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        match c {
-            '[' | '(' | '{' => depth += 1,
-            ']' | ')' | '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    rest
-}
-
-/// A text in quotes, and the rest after it: also with a prefix (`r"…"`), in three quotes, and with parts that are not known.
-fn literal(code: &str) -> Option<(Field, &str)> {
-    let letters = code.bytes().take(2).take_while(|byte| b"rRbBuUfF".contains(byte)).count();
-    let (prefix, rest) = code.split_at_checked(letters)?;
-    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
-    let three = quote.to_string().repeat(3);
-    let end = if rest.starts_with(&three) { three } else { quote.to_string() };
-    let is_raw = prefix.contains(['r', 'R']);
-    let is_format = prefix.contains(['f', 'F']);
-    let mut text = FieldBuilder::default();
-    text.quoted("");
-    let mut rest = rest.get(end.len()..)?;
-    loop {
-        if let Some(after) = rest.strip_prefix(&end) {
-            return Some((text.finish(false), after));
-        }
-        let c = rest.chars().next()?;
-        rest = rest.get(c.len_utf8()..)?;
-        let opens = match c {
-            '{' if is_format => Some(rest),
-            '$' if quote == '`' => rest.strip_prefix('{'),
-            '#' if quote == '"' => rest.strip_prefix('{'),
-            _ => None,
-        };
-        if let Some(inner) = opens {
-            text.unknown("$x", Quoting::Bare);
-            rest = after_bracket(inner);
-        } else if c == '\\' && !is_raw {
-            rest = escape(rest, &mut text);
-        } else {
-            text.quoted(c.encode_utf8(&mut [0; 4]));
-        }
-    }
-}
-
-/// Adds what an escape stands for; the rest after it.
-fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
-    let Some(c) = rest.chars().next() else { return rest };
-    let after = rest.get(c.len_utf8()..).unwrap_or_default();
-    let (digits, radix, start) = match c {
-        'x' => (2, 16, after),
-        'u' => (4, 16, after.trim_start_matches('{')),
-        '0'..='7' => (3, 8, rest),
-        _ => (0, 0, after),
-    };
-    if digits == 0 {
-        match c {
-            'n' => text.quoted("\n"),
-            't' => text.quoted("\t"),
-            'r' => text.quoted("\r"),
-            '\n' => {}
-            c => text.quoted(c.encode_utf8(&mut [0; 4])),
-        }
-        return after;
-    }
-    let count = start.chars().take(digits).take_while(|c| c.is_digit(radix)).count();
-    let (number, rest) = start.split_at_checked(count).unwrap_or((start, ""));
-    if let Some(c) = u32::from_str_radix(number, radix).ok().and_then(char::from_u32) {
-        text.quoted(c.encode_utf8(&mut [0; 4]));
-    }
-    if c == 'u' { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
-}
-
-/// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
-fn recipes(code: &str) -> Vec<InlineCall> {
-    let code = code.replace("\\\n", " ");
-    let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
-        Some(recipe) => Some(recipe),
-        None => line.split_once(':')?.1.split_once(';').map(|(_, recipe)| recipe),
-    });
-    let texts = lines.map(|line| without_variables(line.trim_start_matches(['@', '-', '+', ' ', '\t'])));
-    texts.map(|text| InlineCall::Text(Field::literal(text))).collect()
-}
-
-/// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
-fn without_variables(recipe: &str) -> String {
-    let mut text = String::new();
-    let mut rest = recipe.chars().peekable();
-    while let Some(c) = rest.next() {
-        match (c, rest.peek()) {
-            ('$', Some('$')) => {
-                rest.next();
-                text.push('$');
-            }
-            ('$', Some('(' | '{')) => text.push(c),
-            ('$', _) => {
-                rest.next();
-            }
-            _ => text.push(c),
-        }
-    }
-    text
-}
-
-/// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
-fn in_backticks(code: &str) -> Vec<InlineCall> {
-    let mut found: Vec<InlineCall> = code
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| InlineCall::Text(Field::literal(text)))
-        .collect();
-    for start in code.match_indices("qx").chain(code.match_indices("%x")).map(|(at, name)| at + name.len()) {
-        let rest = code.get(start..).unwrap_or_default().trim_start();
-        let close = match rest.chars().next() {
-            Some('(') => ')',
-            Some('{') => '}',
-            Some('[') => ']',
-            Some(other @ ('|' | '/' | '!' | '~')) => other,
-            _ => continue,
-        };
-        let text = rest.get(1..).and_then(|inner| inner.split_once(close)).map(|(text, _)| text);
-        found.extend(text.map(|text| InlineCall::Text(Field::literal(text))));
-    }
-    found
-}
-
-/// What awk pipes to and from: `print | "…"`, `"…" | getline`.
-fn piped(code: &str) -> Vec<InlineCall> {
-    let mut found = Vec::new();
-    let mut rest = code;
-    let mut last: Option<Field> = None;
-    let mut is_after_pipe = false;
-    while let Some(c) = rest.chars().next() {
-        if c == '"'
-            && let Some((text, after)) = literal(rest)
-        {
-            if is_after_pipe {
-                found.push(InlineCall::Text(text.clone()));
-            }
-            (last, is_after_pipe, rest) = (Some(text), false, after);
-            continue;
-        }
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        match c {
-            '|' if rest.starts_with('|') => rest = rest.get(1..).unwrap_or_default(),
-            '|' => {
-                rest = rest.trim_start_matches('&');
-                if rest.trim_start().starts_with("getline") {
-                    found.extend(last.take().map(InlineCall::Text));
-                }
-                is_after_pipe = true;
-            }
-            c if c.is_whitespace() => {}
-            _ => (last, is_after_pipe) = (None, false),
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{Language, WrittenCode};
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
+use crate::analysis::script_files::WrittenCode;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
