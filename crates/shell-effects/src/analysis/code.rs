@@ -7,7 +7,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::program::Stdin;
-use crate::programs::{code_access, inline_calls};
+use crate::programs::{code_access, editors, inline_calls};
 use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
 
@@ -26,9 +26,20 @@ impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
         let text = if interpreter == "make" { inline_calls::with_make_variables(text) } else { text };
-        inline_calls::run_calls(self, interpreter, &text);
+        self.inline_code_with(interpreter, text, Vec::new());
+    }
+
+    /// The same for code that is given further values by its arguments.
+    pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
+        let mut given = self.given_values(interpreter, &text);
+        given.extend(more);
+        inline_calls::run_calls(self, interpreter, &text, &given);
+        editors::run_commands(self, interpreter, &text);
         self.unpacked_by_code(&text);
-        let text = self.with_given_values(interpreter, text);
+        for value in given {
+            text.push('\n');
+            text.push_str(&value.shown());
+        }
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }
 
@@ -52,28 +63,26 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Code with the values that it is given: those of exported variables that it names, and its input.
-    fn with_given_values(&self, interpreter: &str, mut text: String) -> String {
-        let mut given = String::new();
+    /// The values that code is given: those of exported variables that it names, and its input.
+    fn given_values(&self, interpreter: &str, text: &str) -> Vec<Field> {
+        let mut given = Vec::new();
         for variable in self.state.exports.variables().iter() {
             if let Some((name, value)) = variable.split_once('=')
                 && text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
             {
-                given.push('\n');
-                given.push_str(value);
+                given.push(Field::literal(value));
             }
         }
         let is_interpreter = self.program(interpreter).is_some_and(|program| program.stdin == Stdin::Code);
-        let reads_names = is_interpreter || text.contains("getline") || text.contains("system(");
+        let reads_names = is_interpreter
+            || ["getline", "system(", ">"].iter().any(|name| interpreter == "awk" && text.contains(name));
         if reads_names
             && let Stream::Text(printed) = &self.scope.input
-            && !printed.text.text.contains(text.as_str())
+            && !printed.text.text.contains(text)
         {
-            given.push('\n');
-            given.push_str(&printed.text.text);
+            given.push(printed.text.clone());
         }
-        text.push_str(&given);
-        text
+        given
     }
 
     fn doubt_code(&mut self, interpreter: &str, language: CodeLanguage, text: String) {
@@ -119,6 +128,22 @@ impl Analyzer<'_> {
     pub(crate) fn doubt_script(&mut self, interpreter: &str) {
         let command = self.script.commands.len().saturating_sub(1);
         self.doubt(Doubt::UnknownScript { interpreter: interpreter.to_owned(), command });
+    }
+
+    /// Runs something whose commands count, but neither their effects nor what is not known of them.
+    pub(crate) fn only_commands(&mut self, run: impl FnOnce(&mut Self)) {
+        let (effects, doubts) = (self.script.effects.len(), self.script.doubts.len());
+        let side_effects = self.script.side_effects.len();
+        run(self);
+        self.script.effects.truncate(effects);
+        self.script.side_effects.truncate(side_effects);
+        // What ends the analysis stays.
+        let mut at = 0;
+        self.script.doubts.retain(|doubt| {
+            at += 1;
+            at <= doubts
+                || matches!(doubt, Doubt::TooLong | Doubt::TooDeep | Doubt::OutOfTime | Doubt::TooMany(_))
+        });
     }
 
     /// Whether a command of this script decides what the unknown parts of a word are.
@@ -188,6 +213,12 @@ impl Analyzer<'_> {
         match stream {
             Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
             Stream::Nothing | Stream::File => {}
+            // A program or a script under another name.
+            Stream::Copy(path) => {
+                let words: Vec<Field> =
+                    std::iter::once(Field::literal(&*path)).chain(arguments.iter().cloned()).collect();
+                self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+            }
             Stream::Text(printed) => {
                 if printed.and_more {
                     self.nothing_known(interpreter, language);

@@ -31,6 +31,12 @@ impl Analyzer<'_> {
         language: Language,
     ) {
         self.reads(file, call.command);
+        if file.is_literal()
+            && let Some(command) = self.command_mut(call.command)
+        {
+            let words: Vec<String> = std::iter::once(file).chain(arguments).map(Field::shown).collect();
+            command.script = Some(words.join(" "));
+        }
         let code = WrittenCode { command: call.command, interpreter: call.name, language, arguments };
         self.run_file(file, &code);
     }
@@ -55,18 +61,23 @@ impl Analyzer<'_> {
 
     /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
     pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
-        let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
-        if has_path && !name.contains('/') {
-            self.written_program(name, command);
+        if name.contains('/') || self.state.disk.is_untouched() {
+            return;
         }
+        let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
+        let is_searched = |path: &str| {
+            has_path || path.rsplit('/').nth(1).is_some_and(|directory| matches!(directory, "bin" | "sbin"))
+        };
+        self.written_programs(name, command, is_searched);
     }
 
     /// A program of this name that this command wrote, in any directory.
     pub(crate) fn written_program(&mut self, name: &str, command: usize) {
-        if self.state.disk.is_untouched() {
-            return;
-        }
-        for path in self.state.disk.named(name) {
+        self.written_programs(name, command, |_| true);
+    }
+
+    fn written_programs(&mut self, name: &str, command: usize, is_searched: impl Fn(&str) -> bool) {
+        for path in self.state.disk.named(name).into_iter().filter(|path| is_searched(path)) {
             self.as_part(|analyzer| {
                 analyzer.written_code(&Field::literal(path), command, name, Language::NewShell);
             });

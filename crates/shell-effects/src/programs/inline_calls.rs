@@ -1,15 +1,18 @@
 //! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk, and functions that
 //! delete or move what a text names. The code is not parsed: a name of such a function that is followed by a text counts.
 
+mod candidates;
 mod notations;
 mod texts;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
+use crate::programs::code_reading;
 use crate::programs::inline_calls::notations::{in_backticks, piped, recipes};
 use crate::programs::inline_calls::texts::{Arguments, literal};
 
+pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 
 /// Further calls of one code are not looked at.
@@ -37,6 +40,8 @@ enum RunnerArguments {
     Words,
     /// A program, and then the words of a command with its name.
     NameAndWords,
+    /// The same after a mode.
+    ModeNameAndWords,
     /// The operands of this command.
     Operands(&'static [&'static str]),
 }
@@ -49,13 +54,15 @@ const RUNNERS: &[Runner] = &[
     Runner { names: &["system"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Text },
     Runner { names: &["execute"], owners: &[], interpreters: &["lua"], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_exec", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["breakpoint"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["spawn"], owners: &[], interpreters: &["py"], among: &["pty"], takes: RunnerArguments::TextOrWords },
     Runner { names: &["exec"], owners: &[], interpreters: &["perl", "php", "ruby"], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["exec"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Text },
     Runner { names: &["spawnSync", "execFileSync"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Words },
     Runner { names: &["spawn", "execFile"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Words },
-    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execve", "posix_spawn"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execle", "execlpe", "execve", "posix_spawn", "posix_spawnp"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::ModeNameAndWords },
     Runner { names: &["script"], owners: &[], interpreters: &["osascript"], among: &["do shell script"], takes: RunnerArguments::Text },
     Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], interpreters: &[], among: &[], takes: DELETED },
     Runner { names: &["unlink", "rmdir"], owners: &[], interpreters: &["perl", "php"], among: &[], takes: DELETED },
@@ -122,6 +129,13 @@ const SHELL_NAMES: &[&str] =
     &["/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "cmd.exe", "powershell"];
 const GIVING: &[&str] = &["dup2", "pty.spawn", "spawn(", "exec(", "subprocess", "popen", ".pipe("];
 
+impl RunnerArguments {
+    /// Whether it is a command, and not files.
+    fn runs(self) -> bool {
+        !matches!(self, RunnerArguments::Operands(_))
+    }
+}
+
 impl Runner {
     fn is_for(&self, interpreter: &str, code: &str) -> bool {
         (self.interpreters.is_empty() || self.interpreters.iter().any(|start| interpreter.starts_with(start)))
@@ -129,8 +143,8 @@ impl Runner {
     }
 }
 
-/// Runs what code in another language hands to a shell, or starts itself.
-pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str) {
+/// Runs what code in another language hands to a shell, or starts itself; it may use the values that it is given.
+pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
     if !analyzer.work(code.len()) {
         return;
     }
@@ -139,7 +153,7 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if evaluates_hidden(code) {
         analyzer.doubt_script(interpreter);
     }
-    let mut found = calls(interpreter, code);
+    let (mut found, hides_call) = calls(interpreter, code);
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
@@ -152,14 +166,22 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if interpreter == "awk" {
         found.extend(piped(code));
     }
+    found.extend(candidates::pipes(interpreter, code));
     for call in found.into_iter().take(MAX_CALLS) {
-        analyzer.as_part(|analyzer| {
-            analyzer.subshell(|analyzer| match &call {
-                InlineCall::Text(text) => analyzer.code(text, "sh"),
-                InlineCall::Words(words) => analyzer.deeper(|analyzer| analyzer.run_fields(words)),
-            });
-        });
+        run_call(analyzer, &call);
     }
+    if hides_call {
+        candidates::run(analyzer, interpreter, code, given);
+    }
+}
+
+fn run_call(analyzer: &mut Analyzer<'_>, call: &InlineCall) {
+    analyzer.as_part(|analyzer| {
+        analyzer.subshell(|analyzer| match call {
+            InlineCall::Text(text) => analyzer.code(text, "sh"),
+            InlineCall::Words(words) => analyzer.deeper(|analyzer| analyzer.run_fields(words)),
+        });
+    });
 }
 
 /// What a call runs.
@@ -167,6 +189,10 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
 enum InlineCall {
     Text(Field),
     Words(Vec<Field>),
+}
+
+fn is_perl(interpreter: &str) -> bool {
+    interpreter.starts_with("perl")
 }
 
 fn is_part(c: char) -> bool {
@@ -227,8 +253,9 @@ fn path_before(before: &str) -> Option<Field> {
     if rest.is_empty() { Some(text) } else { None }
 }
 
-fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
-    let mut found = Vec::new();
+/// The calls that a code shows, and whether it has others: a function that is named and not called, or called with something else.
+fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
+    let (mut found, mut hides_call) = (Vec::new(), false);
     let runners: Vec<&Runner> = RUNNERS.iter().filter(|runner| runner.is_for(interpreter, code)).collect();
     let mut at = 0;
     while let Some(start) = code.get(at..).and_then(|rest| rest.find(is_part)).map(|start| at + start) {
@@ -253,9 +280,31 @@ fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
         if name == "exec" && is_method {
             continue;
         }
-        found.extend(call(runner.takes, code.get(at..).unwrap_or_default()));
+        let rest = code.get(at..).unwrap_or_default();
+        let bare = if is_perl(interpreter) { bareword(rest) } else { None };
+        match call(runner.takes, rest).or(bare) {
+            Some(call) => found.push(call),
+            None => hides_call |= runner.takes.runs() && may_run(interpreter, rest),
+        }
     }
-    found
+    (found, hides_call)
+}
+
+/// Perl takes a word without quotes for a text: `system ls`.
+fn bareword(rest: &str) -> Option<InlineCall> {
+    let rest = rest.strip_prefix([' ', '('])?.trim_start();
+    let word = rest.get(..rest.find(|c| !is_part(c) && c != '-').unwrap_or(rest.len()))?;
+    let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(word, "q" | "qq" | "qw");
+    if is_word { Some(InlineCall::Text(Field::literal(word))) } else { None }
+}
+
+/// Whether something may be run by what follows the name of a function: not by `system()`, nor where the name is a part of a text,
+/// a key, or a definition.
+fn may_run(interpreter: &str, rest: &str) -> bool {
+    let is_language = interpreter == "awk" || code_reading::kind_of(interpreter).is_some();
+    let rest = rest.trim_start();
+    let is_empty_call = rest.strip_prefix('(').is_some_and(|inner| inner.trim_start().starts_with(')'));
+    is_language && !is_empty_call
 }
 
 /// A call, from what follows the name of its function.
@@ -268,8 +317,14 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     };
     let arguments = Arguments::read(rest);
     let mut words = arguments.words;
-    if takes == RunnerArguments::NameAndWords && !words.is_empty() {
+    if takes == RunnerArguments::ModeNameAndWords && !words.is_empty() {
         words.remove(0);
+    }
+    if matches!(takes, RunnerArguments::ModeNameAndWords | RunnerArguments::NameAndWords) && !words.is_empty()
+    {
+        // The program may call itself something else.
+        let own_name = usize::from(words.len() > 1 && !words.first().is_some_and(is_wholly_unknown));
+        words.remove(own_name);
     }
     let first = words.first().filter(|first| !is_wholly_unknown(first))?;
     if let RunnerArguments::Operands(command) = takes {
@@ -282,7 +337,7 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     let is_text = match takes {
         RunnerArguments::Text => true,
         RunnerArguments::TextOrWords => !arguments.is_list && words.len() == 1,
-        RunnerArguments::Words | RunnerArguments::NameAndWords | RunnerArguments::Operands(_) => false,
+        _ => false,
     };
     Some(if is_text { InlineCall::Text(first.clone()) } else { InlineCall::Words(words) })
 }
@@ -292,7 +347,7 @@ mod tests {
     use super::*;
 
     fn shown(interpreter: &str, code: &str) -> Vec<String> {
-        let mut found = calls(interpreter, code);
+        let mut found = calls(interpreter, code).0;
         if interpreter == "awk" {
             found.extend(piped(code));
         }
