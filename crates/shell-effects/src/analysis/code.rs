@@ -36,9 +36,10 @@ impl Analyzer<'_> {
         inline_calls::run_calls(self, interpreter, &text, &given);
         editors::run_commands(self, interpreter, &text);
         self.unpacked_by_code(&text);
-        for value in given {
+        let joined = inline_calls::joined_texts(&text);
+        for value in given.iter().map(Field::shown).chain(joined) {
             text.push('\n');
-            text.push_str(&value.shown());
+            text.push_str(&value);
         }
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }

@@ -13,9 +13,9 @@ use crate::programs::start_up;
 
 /// Vi and its variants, by the names of Debian too.
 #[rustfmt::skip]
-const VI: [&str; 22] = [
-    "vi", "vim", "nvim", "editor", "elvis", "evim", "gview", "gvim", "gvimdiff", "nvi", "rgview", "rgvim", "rview", "rvim", "vile", "view",
-    "vim.basic", "vim.gtk3", "vim.nox", "vim.tiny", "vimdiff", "vimx",
+const VI: [&str; 19] = [
+    "vi", "vim", "nvim", "editor", "elvis", "evim", "nvi", "rgview", "rgvim", "rview", "rvim", "vile", "view", "vim.basic", "vim.gtk3", "vim.nox",
+    "vim.tiny", "vimdiff", "vimx",
 ];
 
 #[rustfmt::skip]
@@ -82,6 +82,9 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let silent =
         if is_vi && words.iter().any(is_silent) { Some(arguments::parse(SILENT_VI, words)) } else { None };
     let arguments = silent.as_ref().unwrap_or(&call.arguments);
+    if let Some(silent) = &silent {
+        analyzer.files_of_flags(SILENT_VI, silent, call.command);
+    }
     for code in arguments.values(&["-c", "--cmd", "--eval", "--execute", "-e"]) {
         analyzer.inline_code(call.name, code.shown());
     }

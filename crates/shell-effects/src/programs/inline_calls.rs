@@ -14,6 +14,7 @@ use crate::programs::inline_calls::texts::{Arguments, literal};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
+pub(crate) use crate::programs::inline_calls::texts::joined_texts;
 
 /// Further calls of one code are not looked at.
 const MAX_CALLS: usize = 64;

@@ -32,8 +32,8 @@ pub(crate) const TEXT: &[Program] = &[
         "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "diff3", "glow",
         "lnav", "look", "md5", "md5sum", "mdcat", "more", "most", "nm", "open", "pbcopy", "pg",
         "ptx", "readelf", "rev", "sha1sum", "sha224sum", "sha256", "sha256sum", "sha384sum", "sha512sum", "sum",
-        "tailf", "tsort", "uuencode", "view", "vimdiff", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
-        "zmore", "zstdcat",
+        "tailf", "tsort", "uuencode", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
+        "zmore",
     ], ""),
     reads(&["base32", "base64", "basenc"], "-w= --wrap= -i=r -o=w --input=r --output=w"),
     reads(&["bat", "batcat"], BAT),
@@ -69,6 +69,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["tac"], "-s= --separator=").output(Output::Lines),
     reads(&["uudecode"], "-o=w --output-file=w"),
     special(&["wc"], "--files0-from=l --total=", words).output(Output::Like(count)),
+    reads(&["zstdcat"], "-o=w -D=r --filelist=l --output-dir-flat=w"),
     reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
     special(&["awk", "mawk", "nawk"], AWK, awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
@@ -79,7 +80,7 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
     special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
     special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
-    special(&["yq"], "-f= --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
+    special(&["yq"], "-f=r --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
 ];
 
 /// Whether an operand of `awk` sets a variable.

@@ -72,11 +72,17 @@ pub(super) fn pipes(interpreter: &str, code: &str) -> Vec<InlineCall> {
     if !is_perl(interpreter) && !interpreter.starts_with("ruby") || !code.contains('|') {
         return Vec::new();
     }
+    let texts = texts(interpreter, code);
+    let is_mode = |call: &InlineCall| matches!(call, InlineCall::Text(text) if matches!(text.text.as_str(), "-|" | "|-"));
+    // `open(F, "-|", CODE)`.
+    if texts.iter().any(is_mode) {
+        return texts.into_iter().filter(|call| !is_mode(call)).collect();
+    }
     let piped = |call: InlineCall| match call {
-        InlineCall::Text(text) => piped_text(&text),
+        InlineCall::Text(text) => piped_name(&text).map(InlineCall::Text),
         InlineCall::Words(_) => None,
     };
-    texts(interpreter, code).into_iter().filter_map(piped).collect()
+    texts.into_iter().filter_map(piped).collect()
 }
 
 /// The command in the name of a file that Perl runs: `CODE |`, `| CODE`.
@@ -84,10 +90,6 @@ pub(crate) fn piped_name(name: &Field) -> Option<Field> {
     let text = name.text.trim();
     let code = text.strip_suffix('|').or_else(|| text.strip_prefix('|'))?.trim();
     if code.is_empty() || code == "-" { None } else { Some(name.with(code)) }
-}
-
-fn piped_text(text: &Field) -> Option<InlineCall> {
-    piped_name(text).map(InlineCall::Text)
 }
 
 /// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count:

@@ -153,3 +153,30 @@ fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
     }
     if c == 'u' { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
 }
+
+/// Texts that code joins to one: `"a" "b"`, `"a" + "b"`, `"a" . "b"`.
+pub(crate) fn joined_texts(code: &str) -> Vec<String> {
+    let (mut found, mut joined, mut count) = (Vec::new(), String::new(), 0_usize);
+    let mut rest = code;
+    while let Some(c) = rest.chars().next() {
+        if let Some((text, after)) = literal(rest) {
+            joined.push_str(&text.text);
+            count += 1;
+            rest = after;
+            continue;
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        if c.is_whitespace() || matches!(c, '+' | '.') {
+            continue;
+        }
+        if count > 1 {
+            found.push(std::mem::take(&mut joined));
+        }
+        joined.clear();
+        count = 0;
+    }
+    if count > 1 {
+        found.push(joined);
+    }
+    found
+}
