@@ -222,6 +222,7 @@ impl Analyzer<'_> {
         self.takes_input(command);
         if !first.is_literal() {
             self.matched_program(first, fields);
+            self.dashed_git(first, fields);
             self.printed_command(fields);
             self.unknown_program(fields);
             self.after_empty_words(fields, command);
@@ -238,6 +239,18 @@ impl Analyzer<'_> {
                     None => analyzer.run_program(first, fields, command),
                 });
             }
+        }
+    }
+
+    /// A program of git with the name of its subcommand: `/usr/lib/git-core/git-push`.
+    fn dashed_git(&mut self, first: &Field, fields: &[Field]) {
+        let name = table::name_of(&first.text);
+        let Some(subcommand) = name.strip_prefix("git-") else { return };
+        if table::by_name("git").is_some_and(|git| git.subcommand(subcommand).is_some()) {
+            let rest = fields.get(1..).unwrap_or_default();
+            let words = [Field::literal("git"), Field::literal(subcommand)];
+            let words: Vec<Field> = words.into_iter().chain(rest.iter().cloned()).collect();
+            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
         }
     }
 
@@ -325,6 +338,7 @@ impl Analyzer<'_> {
             // What it prints is printed by the commands in it.
             _ if is_function => self.streams.output = Stream::Nothing,
             _ => {
+                self.dashed_git(first, fields);
                 self.unknown_program(fields);
                 self.program_file(first, fields.get(1..).unwrap_or_default(), command);
             }

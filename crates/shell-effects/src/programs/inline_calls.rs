@@ -9,7 +9,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
 use crate::programs::code_reading;
-use crate::programs::inline_calls::notations::{in_backticks, piped, recipes};
+use crate::programs::inline_calls::notations::{in_backticks, piped, recipes, tcl};
 use crate::programs::inline_calls::texts::{Arguments, literal};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
@@ -56,6 +56,13 @@ const RUNNERS: &[Runner] = &[
     Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Text },
     Runner { names: &["execute"], owners: &[], interpreters: &["lua"], among: &[], takes: RunnerArguments::Text },
     Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_exec", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["ProcessBuilder"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["exec"], owners: &["getRuntime()."], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["Command"], owners: &["exec."], interpreters: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["new"], owners: &["Command::"], interpreters: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["open2", "open3", "run3"], owners: &[], interpreters: &["perl", "ruby"], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["spawnv_passfds"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["execPath"], owners: &[], interpreters: &["node"], among: &["child_process"], takes: RunnerArguments::Text },
     Runner { names: &["breakpoint"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["spawn"], owners: &[], interpreters: &["py"], among: &["pty"], takes: RunnerArguments::TextOrWords },
     Runner { names: &["exec"], owners: &[], interpreters: &["perl", "php", "ruby"], among: &[], takes: RunnerArguments::TextOrWords },
@@ -154,12 +161,18 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if evaluates_hidden(code) {
         analyzer.doubt_script(interpreter);
     }
-    let (mut found, hides_call) = calls(interpreter, code);
+    let (mut found, mut hides_call) = calls(interpreter, code);
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
     if ["perl", "php", "ruby"].iter().any(|start| interpreter.starts_with(start)) {
-        found.extend(in_backticks(code));
+        let commands = in_backticks(code);
+        hides_call |=
+            commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
+        found.extend(commands);
+    }
+    if ["expect", "tclsh", "wish"].iter().any(|start| interpreter.starts_with(start)) {
+        found.extend(tcl(code));
     }
     if interpreter == "make" {
         found.extend(recipes(code));
@@ -190,6 +203,16 @@ fn run_call(analyzer: &mut Analyzer<'_>, call: &InlineCall) {
 enum InlineCall {
     Text(Field),
     Words(Vec<Field>),
+}
+
+impl InlineCall {
+    /// Whether a part of it is not known.
+    fn has_gap(&self) -> bool {
+        match self {
+            InlineCall::Text(text) => !text.is_literal(),
+            InlineCall::Words(words) => !words.iter().all(Field::is_literal),
+        }
+    }
 }
 
 fn is_perl(interpreter: &str) -> bool {
@@ -277,14 +300,20 @@ fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
         let Some(runner) = runners.iter().find(is_meant) else { continue };
         // `.exec(…)` is mostly a method of something else.
         let is_method = before.ends_with('.')
-            && !["child_process.", "cp.", "\").", "').", "`)."].iter().any(|owner| before.ends_with(owner));
+            && !["child_process.", "cp.", "getRuntime().", "\").", "').", "`)."]
+                .iter()
+                .any(|owner| before.ends_with(owner));
         if name == "exec" && is_method {
             continue;
         }
         let rest = code.get(at..).unwrap_or_default();
         let bare = if is_perl(interpreter) { bareword(rest) } else { None };
         match call(runner.takes, rest).or(bare) {
-            Some(call) => found.push(call),
+            Some(call) => {
+                // What is joined to its text may be another text.
+                hides_call |= runner.takes.runs() && call.has_gap();
+                found.push(call);
+            }
             None => hides_call |= runner.takes.runs() && may_run(interpreter, rest),
         }
     }

@@ -40,6 +40,8 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["envdir", "faketime", "gosu", "setuidgid", "su-exec"], "", 1),
     wraps(&["gp-collect-app"], "-o=w -O=w -d=d", 0),
     special(&["gpg-agent"], "--options=r --log-file=w --homedir= --pinentry-program= --default-cache-ttl= --max-cache-ttl=", agent).ends_at_operand(),
+    wraps(&["msgexec"], "-i=r -D= --input=r --directory=", 0),
+    wraps(&["msgfilter"], "-i=r -o=w -D= -w= --input=r --output-file=w --directory= --width=", 0),
     wraps(&["heaptrack"], "-o=w --output=w -p= --pid=", 0),
     wraps(&["i386", "linux32", "linux64", "x86_64", "uname26", "ppc", "ppc32", "ppc64", "arm", "armv7l", "armv8l", "i486", "i586", "i686", "s390", "s390x", "sparc", "sparc64"], "", 0),
     wraps(&["memusage"], "-n= -p=w -d=w -b= -x= -y= --progname= --png=w --data=w --buffer= --title=", 0),
