@@ -72,7 +72,12 @@ pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let is_ours = |command: &&SimpleCommand| {
         let Some((program, arguments)) = command.words.split_first() else { return false };
-        is_changing(arguments) && (is_our_name(program) || is_our_file(program, call, effects))
+        let may_be = |(at, word): (usize, &String)| {
+            let is_unknown = command.unknown.iter().any(|unknown| unknown.word == at + 1);
+            if is_unknown { "$".to_owned() } else { word.clone() }
+        };
+        let arguments: Vec<String> = arguments.iter().enumerate().map(may_be).collect();
+        is_changing(&arguments) && (is_our_name(program) || is_our_file(program, call, effects))
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(

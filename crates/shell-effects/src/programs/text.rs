@@ -75,7 +75,7 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
     special(&["sed"], "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=", sed::sed),
-    special(&["chem", "eqn", "geqn", "gpic", "grap", "groff", "gtbl", "neqn", "nroff", "pic", "soelim", "tbl", "troff"], "-f= -F= -I= -m= -M= -n= -o= -r= -T= -d= -L= -P= -w= -W= -K= -D=", typeset),
+    special(&["chem", "eqn", "grap", "groff", "neqn", "nroff", "pic", "soelim", "tbl", "troff"], "-f= -F= -I= -m= -M= -n= -o= -r= -T= -d= -L= -P= -w= -W= -K= -D=", typeset),
     special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
     special(&["apply_patch", "applypatch"], "", apply_patch),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
