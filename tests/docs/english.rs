@@ -2,7 +2,7 @@
 
 use regex_lite::Regex;
 
-use crate::pages::{pages, prose, root};
+use crate::pages::{Page, pages, prose, root};
 
 /// The longest sentence in words, and the widest cell in characters.
 struct Limits {
@@ -57,10 +57,32 @@ fn sentences(paragraph: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// What is read in the repository, beside the site.
+fn documents() -> Vec<Page> {
+    let names = [
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "crates/checks/tests/differential/README.md",
+        "plugin/README.md",
+        "plugin/commands/step.md",
+        "plugin/skills/rules/SKILL.md",
+        "tests/other_clients/README.md",
+        "tests/real_client/README.md",
+        "tests/stress/README.md",
+    ];
+    let document = |name: &str| Page {
+        name: name.to_owned(),
+        text: std::fs::read_to_string(root().join(name)).unwrap(),
+    };
+    names.into_iter().map(document).collect()
+}
+
 #[test]
 fn sentences_and_cells_are_short() {
     let mut long = Vec::new();
-    for page in pages() {
+    for page in pages().into_iter().chain(documents()) {
         let limits = limits(&page.name);
         for (line, paragraph) in paragraphs(&page.text) {
             for sentence in sentences(&read(&paragraph)) {
