@@ -22,7 +22,7 @@ fn missing(what: &str) -> String {
     let lines: Vec<&str> = channels::of_program().collect();
     let lines = lines.join(", or ");
     format!(
-        r#"{{"systemMessage":"{what}, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: {lines}"}}"#
+        r#"{{"systemMessage":"{what} not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: {lines}"}}"#
     )
 }
 
@@ -90,8 +90,8 @@ impl Caller {
 
     fn registers(self) -> &'static str {
         match self {
-            Caller::Plugin => "the plugin of conclaude is enabled",
-            _ => "conclaude is registered here",
+            Caller::Plugin => "the plugin of conclaude is enabled, but the program is",
+            _ => "conclaude is registered here, but",
         }
     }
 }

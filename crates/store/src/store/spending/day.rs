@@ -59,3 +59,19 @@ fn local_zone() -> TimeZone {
     let zone = file.and_then(|bytes| TimeZone::tzif("", &bytes).ok());
     zone.unwrap_or_else(TimeZone::system)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_zone_of_the_machine_is_that_of_the_system() {
+        let zones = [local_zone(), TimeZone::system()];
+        let offsets = zones.map(|zone| {
+            let in_winter = Timestamp::from_second(1_800_000_000).unwrap();
+            let in_summer = Timestamp::from_second(1_815_000_000).unwrap();
+            [in_winter, in_summer].map(|time| zone.to_offset(time))
+        });
+        assert_eq!(offsets[0], offsets[1]);
+    }
+}
