@@ -17,7 +17,6 @@ use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
-use conclaude_core::dialect::claude;
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
@@ -175,11 +174,6 @@ impl<'a> Context<'a> {
             log::warn(|| warning.clone());
         }
         Ok(plan)
-    }
-
-    /// Whether it is an event of Claude Code: others may have sandboxes of their own.
-    pub(super) fn is_of_claude(&self) -> bool {
-        self.event.client.name == claude::DIALECT.name
     }
 
     /// Whether the event is only looked at.
