@@ -119,8 +119,8 @@ fn due(context: &Context<'_>, outbox: &Outbox) -> Option<(Vec<OutboxEntry>, bool
             None => Some((outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude), true)),
         },
         HookPayload::Stop(stop) => {
-            // What belongs to an agent that still runs is shown when that one stops. What is said to Claude here would make it
-            // go on, so that stays pending.
+            // What belongs to an agent that still runs is shown when that one stops. Context for Claude would make it go on here, so
+            // that stays pending.
             let running = stop.running().unwrap_or_default();
             let is_over = |entry: &OutboxEntry| !running.iter().any(|id| entry.belongs_to(id));
             Some((outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false))

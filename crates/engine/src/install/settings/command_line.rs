@@ -236,7 +236,7 @@ fn is_guard(guard: &str, program: &str) -> bool {
     missing.is_some_and(is_missing)
 }
 
-/// Whether a text is what we do where the program is missing. What is said of it differs between versions.
+/// Whether a text is our fallback for a missing program. Its message differs between versions.
 fn is_missing(text: &str) -> bool {
     let said = text.strip_prefix("{ echo '").and_then(|text| text.strip_suffix(&format!("'; {SILENT}; }}")));
     text == SILENT || said.is_some_and(|said| !said.contains('\''))
