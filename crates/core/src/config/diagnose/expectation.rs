@@ -258,7 +258,7 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err().map(|error| error.to_string()),
         Node::Text(text) if has_format(schema, Amount::FORMAT) => amount_help(text),
         Node::Text(text) if has_format(schema, Percent::FORMAT) => percent_help(text),
-        Node::Text(text) if broken_pattern(text, schema).is_some() => pattern_help(text, schema),
+        Node::Text(text) if broken_pattern(text, schema).is_some() => broken_pattern_help(text, schema),
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
         Node::Text(text) if !choices.is_empty() => match choice_help(text, &choices) {
@@ -279,7 +279,7 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
 }
 
 /// What is wrong with a pattern, and what its language is.
-fn pattern_help(text: &str, schema: &Value) -> Option<String> {
+fn broken_pattern_help(text: &str, schema: &Value) -> Option<String> {
     let format = schema.get("format").and_then(Value::as_str);
     let is_glob = match format {
         Some(NameGlob::FORMAT) => alternatives_of(text).is_none(),
