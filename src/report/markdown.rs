@@ -99,8 +99,11 @@ fn name_of(lane: Option<&Lane>) -> String {
 fn summary(out: &mut String, report: &Report) {
     let agents = report.lanes.iter().filter(|lane| lane.id.is_some()).count();
     let total = &report.usage.total;
-    let cost =
-        if total.cost.is_some() { format!(", {}", dollars(total.cost, total.unpriced, 2)) } else { String::new() };
+    let cost = if total.cost.is_some() {
+        format!(", {}", dollars(total.cost, total.unpriced, 2))
+    } else {
+        String::new()
+    };
     let chain = match &report.chain.problem {
         None => format!("✓ audit trail in order ({})", count(report.chain.records, "record")),
         Some(problem) => format!("✗ **audit trail broken**: {}", code_within(problem, usize::MAX)),

@@ -126,7 +126,8 @@ fn every_how_to_says_when_what_how_to_test_it_and_what_can_go_wrong() {
     let mut missing = Vec::new();
     for page in pages().into_iter().filter(|page| page.name.starts_with("docs/how-to/")) {
         let config = "```yaml title=\".conclaude.yaml\"";
-        let expected = ["Use this ", "## The config", config, "## What you see", "## Test it", "## What can go wrong"];
+        let expected =
+            ["Use this ", "## The config", config, "## What you see", "## Test it", "## What can go wrong"];
         let lines: Vec<&str> = page.text.lines().collect();
         let lacks = expected.into_iter().filter(|part| !lines.iter().any(|line| line.starts_with(part)));
         missing.extend(lacks.map(|part| format!("{}: {part}", page.name)));

@@ -114,7 +114,8 @@ impl<'a> Context<'a> {
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
         let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
-        let baseline = if kind == EventKind::SubagentStop { call.and_then(|call| call.tree(&session)) } else { None };
+        let baseline =
+            if kind == EventKind::SubagentStop { call.and_then(|call| call.tree(&session)) } else { None };
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
