@@ -215,8 +215,18 @@ impl Analyzer<'_> {
 
     /// A file gets what was written to another one.
     pub(crate) fn copy_content(&mut self, from: &Field, to: &Field) {
-        let Some(written) = self.written(from) else { return };
-        self.wrote(to, written.content(), false, written.by);
+        match self.written(from) {
+            Some(written) => self.wrote(to, written.content(), false, written.by),
+            // In a loop, copies of copies never end.
+            None if from.is_literal()
+                && to.is_literal()
+                && self.scope.loops == 0
+                && self.state.disk.has_room() =>
+            {
+                self.wrote(to, Stream::Copy(from.text.as_str().into()), false, Vec::new());
+            }
+            None => {}
+        }
     }
 
     /// What was written to a file before.
