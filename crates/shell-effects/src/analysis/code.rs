@@ -11,7 +11,7 @@ use crate::analysis::stream::{PrintedText, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::programs::program::Stdin;
-use crate::programs::{code_access, inline_calls};
+use crate::programs::{code_access, code_exclusions, inline_calls};
 use crate::syntax::parser::{Parser, is_name};
 use crate::syntax::tree::{Piece, Word};
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
@@ -106,7 +106,9 @@ impl Analyzer<'_> {
         };
         let text = match language {
             CodeLanguage::Shell => text,
-            CodeLanguage::Other => code_access::without_programs(&text),
+            CodeLanguage::Other => {
+                code_access::without_programs(&code_exclusions::without_exclusions(interpreter, &text))
+            }
         };
         let bases = self.state.bases().to_vec();
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, access, bases });

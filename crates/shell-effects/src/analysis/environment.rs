@@ -1,6 +1,7 @@
 //! What a command does not say itself: values of variables that it does not set, and directories.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::analysis::analyzer::{Analyzer, Scope};
 use crate::analysis::field::{Field, FieldKind};
@@ -391,6 +392,13 @@ impl Analyzer<'_> {
         } else {
             None
         }
+    }
+
+    /// Whether the current directory is surely neither the one of the call, nor below or above it.
+    pub(crate) fn is_outside_start(&self) -> bool {
+        let Some(start) = self.environment().directory("") else { return false };
+        let is_part = |whole: &str, part: &str| Path::new(whole).starts_with(part);
+        self.current_directory().is_some_and(|at| !is_part(&at.text, &start) && !is_part(&start, &at.text))
     }
 
     /// The top level of the work tree around the current directory; the directory itself where there is none.

@@ -8,10 +8,11 @@ mod subcommands;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
+use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Output, Program, SubcommandAction, special};
 use crate::programs::system::HASH;
-use crate::{Access, Base};
+use crate::{Access, Base, Target};
 use pathspecs::PathspecRules;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
@@ -100,6 +101,12 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
     });
+    let printed: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    if words.iter().all(Field::is_literal)
+        && let Some(hashes) = revision(&printed)
+    {
+        analyzer.set_output(Stream::Files(vec![Target::Glob(hashes)]));
+    }
 }
 
 /// The directories, other than the one of the whole command, in which git changes what is checked out.

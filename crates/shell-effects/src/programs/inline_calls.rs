@@ -49,6 +49,8 @@ const RUNNERS: &[Runner] = &[
     Runner { names: &["exec"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Text },
     Runner { names: &["spawnSync", "execFileSync"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Words },
     Runner { names: &["spawn", "execFile"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Words },
+    Runner { names: &["system2"], owners: &[], interpreters: &["Rscript", "R"], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["Command", "spawn"], owners: &["Deno.", "Bun."], interpreters: &[], among: &[], takes: RunnerArguments::Words },
     Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execve", "posix_spawn"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
     Runner { names: &["script"], owners: &[], interpreters: &["osascript"], among: &["do shell script"], takes: RunnerArguments::Text },
     Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], interpreters: &[], among: &[], takes: DELETED },

@@ -85,7 +85,7 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let command = words.get(at + 1..).unwrap_or_default();
     let has_mark = command.iter().any(|word| word.text.contains("{}"));
     let found = match found {
-        Stream::Files(files) if !endings.is_empty() => files.iter().map(stream::found).collect(),
+        Stream::Files(files) => files.iter().map(stream::found).collect(),
         _ => vec![Field::unknown("what was found")],
     };
     for by in found {
