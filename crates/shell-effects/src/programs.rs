@@ -5,7 +5,6 @@ pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod batches;
 pub(crate) mod code_access;
-mod code_exclusions;
 pub(crate) mod code_exclusions;
 mod code_reading;
 pub(crate) mod databases;
