@@ -11,7 +11,8 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
         Some(kind @ (CodeKind::Python | CodeKind::JavaScript)) => kind,
         _ => return code.to_owned(),
     };
-    let lines: Vec<&str> = code.split('\n').collect();
+    let ends = |c: char| c == '\n' || kind == CodeKind::JavaScript && matches!(c, ';' | '{' | '}');
+    let lines: Vec<&str> = code.split_inclusive(ends).collect();
     let has_else = words(code).any(|word| matches!(word, "else" | "elif"));
     let constants = constants(kind, &lines);
     let is_excluding = |name: &str| {
@@ -33,7 +34,7 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
             is_constant || Skip::of(kind, line, next, has_else).skips(before, after)
         }));
     }
-    kept.join("\n")
+    kept.concat()
 }
 
 /// Words after which what follows is not run.
@@ -59,9 +60,10 @@ impl Skip {
         }
         let line = line.trim();
         let body = match kind {
-            CodeKind::Python => match line.rsplit_once(':') {
+            CodeKind::Python => match line.rsplit_once(':').map(|(condition, body)| (condition, body.trim()))
+            {
                 Some((_, "")) => next.trim(),
-                Some((_, body)) => body.trim(),
+                Some((_, body)) => body,
                 None => "",
             },
             _ => match line.rsplit_once(')') {
@@ -293,6 +295,11 @@ mod tests {
             ("node", "if (name === '.env' || name === 'a') continue;"),
             ("node", "if (['a', '.env'].includes(name)) return;"),
             ("node", "const files = all.filter(f => f !== '.env' && !f.includes('.env'));"),
+            (
+                "node",
+                "for (const f of fs.readdirSync('.')) { if (f === '.git' || f === '.env') continue; console.log(f) }",
+            ),
+            ("node", "if (f === '.env') { continue; }"),
             ("node", "const SKIP = new Set(['.env']);\nif (SKIP.has(name)) continue;"),
         ] {
             let kept = without_exclusions(interpreter, code);

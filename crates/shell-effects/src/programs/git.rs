@@ -6,13 +6,15 @@ mod reads;
 mod settings;
 mod subcommands;
 
+use std::rc::Rc;
+
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
-use crate::analysis::stream::Stream;
+use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Output, Program, SubcommandAction, special};
 use crate::programs::system::HASH;
-use crate::{Access, Base, Target};
+use crate::{Access, Base};
 use pathspecs::PathspecRules;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
@@ -105,7 +107,9 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if words.iter().all(Field::is_literal)
         && let Some(hashes) = revision(&printed)
     {
-        analyzer.set_output(Stream::Files(vec![Target::Glob(hashes)]));
+        let text = Field::like(hashes, "a hash that git prints");
+        let printed = PrintedText { text, and_more: true, is_exact: false };
+        analyzer.set_output(Stream::Text(Rc::new(printed)));
     }
 }
 

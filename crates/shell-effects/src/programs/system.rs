@@ -40,7 +40,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "mke2fs", "mkfs", "mkfs.bfs", "mkfs.btrfs", "mkfs.cramfs", "mkfs.erofs", "mkfs.exfat", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4",
         "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
         "mkfs.vfat", "mkfs.xfs", "mkswap",
-    ], "", Access::Write, 0),
+    ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
     special(&["basename"], "-s= --suffix=", names::basename),
     special(&["dirname"], "", names::dirname),
     special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list),
