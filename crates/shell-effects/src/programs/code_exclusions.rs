@@ -5,6 +5,12 @@
 
 use crate::programs::code_reading::{self, CodeKind};
 
+/// Longer lines may do anything with a name.
+const MAX_LINE: usize = 2048;
+
+/// Further constants count as files.
+const MAX_CONSTANTS: usize = 64;
+
 /// Code without the names that it only leaves out.
 pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     let kind = match code_reading::kind_of(interpreter) {
@@ -30,8 +36,9 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     for (at, line) in lines.iter().enumerate() {
         let next = lines.get(at + 1).copied().unwrap_or_default();
         let is_constant = defined(kind, line).is_some_and(|name| excluding.contains(&name));
+        let skip = Skip::of(kind, line, next, has_else);
         kept.push(without_names(line, |before, after| {
-            is_constant || Skip::of(kind, line, next, has_else).skips(before, after)
+            is_constant || skip != Skip::Nothing && skip.skips(before, after)
         }));
     }
     kept.concat()
@@ -55,7 +62,7 @@ impl Skip {
         // What may be a part of a longer text or of a comment.
         let is_plain =
             !line.contains("\"\"\"") && !line.contains("'''") && !line.contains(['\\', '#', '`', '?']);
-        if !is_plain || line.contains("//") || line.contains("/*") {
+        if line.len() > MAX_LINE || !is_plain || line.contains("//") || line.contains("/*") {
             return Skip::Nothing;
         }
         let line = line.trim();
@@ -208,11 +215,14 @@ fn is_object(c: char) -> bool {
 
 /// The constants that are lists of texts.
 fn constants<'c>(kind: CodeKind, lines: &[&'c str]) -> Vec<&'c str> {
-    lines.iter().filter_map(|line| defined(kind, line)).collect()
+    lines.iter().filter_map(|line| defined(kind, line)).take(MAX_CONSTANTS).collect()
 }
 
 /// The name that a line gives to a list of texts.
 fn defined(kind: CodeKind, line: &str) -> Option<&str> {
+    if line.len() > MAX_LINE {
+        return None;
+    }
     let line = line.trim().trim_end_matches(';');
     let line = match kind {
         CodeKind::JavaScript => line.strip_prefix("const ")?,
