@@ -75,8 +75,6 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
     special(&["sed"], "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=", sed::sed),
-    special(&["chem", "eqn", "grap", "groff", "neqn", "nroff", "pic", "soelim", "tbl", "troff"], "-f= -F= -I= -m= -M= -n= -o= -r= -T= -d= -L= -P= -w= -W= -K= -D=", typeset),
-    special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
     special(&["apply_patch", "applypatch"], "", apply_patch),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
@@ -281,63 +279,6 @@ fn query(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
         }
         analyzer.reads(file, call.command);
-    }
-}
-
-/// `groff FILES`, whose text names other files and, with `-U`, runs commands: `.so FILE`, `.sy CODE`.
-fn typeset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let mut texts = vec![analyzer.input().clone()];
-    for file in &call.arguments.operands {
-        analyzer.reads(file, call.command);
-        texts.push(analyzer.content(file));
-    }
-    for text in texts {
-        let Stream::Text(printed) = text else { continue };
-        for line in printed.text.text.lines() {
-            let (request, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-            let file = Field::literal(rest.trim().trim_matches('"'));
-            match request.trim_start_matches(['.', '\'']) {
-                "copy" | "mso" | "so" => analyzer.reads(&file, call.command),
-                "pso" | "sy" => analyzer.as_part(|analyzer| {
-                    analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
-                }),
-                // What it runs is between two characters of its choice.
-                "sh" => {
-                    let inner = rest.trim().get(1..rest.trim().len().saturating_sub(1)).unwrap_or_default();
-                    let code = Field::literal(inner);
-                    analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-                }
-                "open" | "opena" => {
-                    let file = rest.split_whitespace().nth(1).unwrap_or_default();
-                    analyzer.touch(Access::Write, &Field::literal(file), call.command);
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-/// `rename FROM TO FILES`, or `rename CODE FILES` in Perl.
-fn rename(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    if call.arguments.has(&["-n", "--no-act", "--nono"]) {
-        return;
-    }
-    let operands = call.arguments.operands.as_slice();
-    match operands {
-        [code, files @ ..] if code.text.contains(['/', ';', '(', '{']) => {
-            analyzer.inline_code("perl", code.shown());
-            files.iter().for_each(|file| analyzer.touch_tree(Access::Delete, file, call.command));
-        }
-        [from, to, files @ ..] => {
-            for file in files {
-                analyzer.touch_tree(Access::Delete, file, call.command);
-                if file.is_literal() {
-                    let renamed = file.text.replacen(&from.text, &to.text, 1);
-                    analyzer.touch(Access::Write, &Field::literal(renamed), call.command);
-                }
-            }
-        }
-        _ => {}
     }
 }
 

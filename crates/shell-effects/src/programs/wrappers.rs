@@ -6,6 +6,7 @@ use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
+use crate::programs::bubblewrap::bubblewrap;
 use crate::programs::interpreters::without_dash;
 use crate::programs::program::{
     Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
@@ -140,39 +141,6 @@ fn agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapper(analyzer, call, 0);
 }
 
-/// The options of `bwrap` with one value, and with two.
-#[rustfmt::skip]
-const BUBBLEWRAP: [&[&str]; 2] = [
-    &["--args", "--argv0", "--userns", "--userns2", "--pidns", "--uid", "--gid", "--hostname", "--chdir", "--unsetenv", "--lock-file", "--sync-fd",
-        "--remount-ro", "--exec-label", "--file-label", "--proc", "--dev", "--tmpfs", "--mqueue", "--dir", "--seccomp", "--add-seccomp-fd",
-        "--block-fd", "--userns-block-fd", "--info-fd", "--json-status-fd", "--cap-add", "--cap-drop", "--perms", "--size"],
-    &["--bind", "--bind-try", "--dev-bind", "--dev-bind-try", "--ro-bind", "--ro-bind-try", "--bind-fd", "--ro-bind-fd", "--setenv", "--file",
-        "--bind-data", "--ro-bind-data", "--symlink", "--chmod", "--overlay-src"],
-];
-
-/// `bwrap OPTIONS COMMAND`. It may show files at other places.
-fn bubblewrap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let mut words = call.fields.get(1..).unwrap_or_default();
-    while let Some(first) = words.first().filter(|first| first.text.starts_with("--")) {
-        let is_in =
-            |index: usize| BUBBLEWRAP.get(index).is_some_and(|names| names.contains(&first.text.as_str()));
-        let count = if is_in(0) { 1 } else { 2 * usize::from(is_in(1)) };
-        let values = words.get(1..=count).unwrap_or_default();
-        if first.text.contains("bind")
-            && let [from, to] = values
-            && from.text != to.text
-        {
-            analyzer.touch(Access::Mount, from, call.command);
-        }
-        let ends = first.text == "--";
-        words = words.get(1 + count..).unwrap_or_default();
-        if ends {
-            break;
-        }
-    }
-    wrapped(analyzer, call, &[], words);
-}
-
 /// The directory of `systemd-run -p WorkingDirectory=…`.
 fn working(property: &Field) -> Option<Field> {
     property.text.strip_prefix("WorkingDirectory=").map(|directory| property.with(directory))
@@ -191,7 +159,7 @@ fn login(call: &Call<'_>) -> Option<Field> {
 }
 
 /// Runs a command with the variables that are set for it.
-fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], command: &[Field]) {
+pub(crate) fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], command: &[Field]) {
     // Without a command it may be a shell.
     if command.is_empty() && assigned.is_empty() {
         let asks_for_shell = call.arguments.has(&["-s", "-i", "--shell", "--login"]);
