@@ -100,7 +100,9 @@ impl Analyzer<'_> {
     }
 
     /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
-    pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
+    pub(crate) fn program_on_path(&mut self, fields: &[Field], command: usize) {
+        let Some((name, arguments)) = fields.split_first() else { return };
+        let name = name.text.as_str();
         if name.contains('/') || self.state.disk.is_untouched() {
             return;
         }
@@ -112,18 +114,20 @@ impl Analyzer<'_> {
                     .nth(1)
                     .is_some_and(|directory| matches!(directory, ".bin" | "bin" | "sbin"))
         };
-        self.written_programs(name, command, is_searched);
+        let code = WrittenCode { command, interpreter: name, language: Language::NewShell, arguments };
+        self.written_programs(&code, is_searched);
     }
 
     /// A program of this name that this command wrote, in any directory.
-    pub(crate) fn written_program(&mut self, name: &str, command: usize) {
-        self.written_programs(name, command, |_| true);
+    pub(crate) fn written_program(&mut self, name: &str, arguments: &[Field], command: usize) {
+        let code = WrittenCode { command, interpreter: name, language: Language::NewShell, arguments };
+        self.written_programs(&code, |_| true);
     }
 
-    fn written_programs(&mut self, name: &str, command: usize, is_searched: impl Fn(&str) -> bool) {
-        for path in self.state.disk.named(name).into_iter().filter(|path| is_searched(path)) {
+    fn written_programs(&mut self, code: &WrittenCode<'_>, is_searched: impl Fn(&str) -> bool) {
+        for path in self.state.disk.named(code.interpreter).into_iter().filter(|path| is_searched(path)) {
             self.as_part(|analyzer| {
-                analyzer.written_code(&Field::literal(path), command, name, Language::NewShell);
+                analyzer.run_file(&Field::literal(path), code);
             });
         }
     }

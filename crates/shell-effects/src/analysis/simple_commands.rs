@@ -255,7 +255,7 @@ impl Analyzer<'_> {
         if sets && !prints && fields.iter().skip(1).any(names_unknown) {
             self.state.options.has_sourced = true;
         }
-        self.program_on_path(&first.text, command);
+        self.program_on_path(fields, command);
         if matches!(called, Some("bun" | "node" | "npm" | "npx" | "pnpm" | "yarn")) {
             self.package_scripts(fields);
         }
