@@ -8,9 +8,9 @@ use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 
-const CURL: Flags = "-o= -d= -F= -T=r -K= -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
+const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
-    --form-string= --upload-file=r --config= --cookie-jar=w --dump-header=w --cookie= --header= \
+    --form-string= --upload-file=r --config=f --cookie-jar=w --dump-header=w --cookie= --header= \
     --request= --user= --user-agent= --referer= --proxy= --max-time= --write-out= --cert=r --key=r \
     --cacert=r --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
     --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
@@ -18,20 +18,20 @@ const CURL: Flags = "-o= -d= -F= -T=r -K= -c=w -D=w -b= -H= -X= -u= -A= -e= -x= 
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
     --create-file-mode= --variable=";
 const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
-    --log-file=w --filter= --rsync-path= --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
+    --log-file=w --filter= --rsync-path=c --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
     --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
     --backup-dir=";
-const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e= -D= -R= -A= -I= -X= -l= --output-document= \
+const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= --execute=c --use-askpass=x \
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
     --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
-    --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=r \
+    --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=f \
     --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level=";
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
     special(&["curl"], CURL, curl),
     special(&["rsync"], RSYNC, synchronise),
-    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=r -J= -S= -D= -X= -b=r -B= -R= -s=", synchronise),
+    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", synchronise),
     special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
     special(&["wget"], WGET, wget),
 ];
@@ -71,6 +71,9 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.reads(cookies, call.command);
     }
     curl_configs(analyzer, call);
+    for format in arguments.values(&["-w", "--write-out"]).filter(|format| format.text.contains("%output")) {
+        analyzer.acts_by(&format.text, call.command);
+    }
     let directory = arguments.value(&["--output-dir"]).cloned();
     for file in arguments.values(&["-o", "--output"]).filter(|file| file.text != "-") {
         let file = match &directory {
@@ -155,7 +158,7 @@ fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     if let Some(file) = arguments.value(&["-O", "--output-document"]) {
         if file.text != "-" {
-            fetched(analyzer, call, file);
+            analyzer.by_option("-O", |analyzer| fetched(analyzer, call, file));
         }
         return;
     }
