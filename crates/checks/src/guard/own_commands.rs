@@ -248,6 +248,8 @@ mod tests {
             "conclaude audit reset --yes",
             "conclaude $X",
             "conclaude.exe uninstall --purge",
+            "conclaude@latest trust --yes",
+            "conclaude==0.3.0 uninstall",
             // A session's mark cannot be forged.
             "conclaude SessionStart",
             "conclaude --if-trusted UserPromptSubmit",

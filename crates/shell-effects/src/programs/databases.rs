@@ -228,7 +228,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
                 }
                 // What is short for several may be any of them.
                 if writes {
-                    analyzer.touch(Access::Write, &file, call.command);
+                    analyzer.by_option(&name, |analyzer| analyzer.touch(Access::Write, &file, call.command));
                 }
             }
         }

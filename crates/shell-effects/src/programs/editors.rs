@@ -33,7 +33,7 @@ const ASKED: Formatting = Formatting::If(&[
 /// Options of formatters.
 const FORMATTER: Flags = "--config= --config-path= --config-file= -c? --edition= -l? --line-length= --parser= --style= --stdin-filepath= \
     --ignore-path= --emit= --parser-path= --plugin=c --rulesdir=c --resolve-plugins-relative-to=c --cache-location=c --init-hook=c --target-version= --profile= --select= --ignore= --rules= \
-    --output-file=w -o? -ln= --filename= --settings-path= --settings-file=";
+    --output-file=w -o=c -ln= --filename= --settings-path= --settings-file=";
 
 const fn formats(names: &'static [&'static str], formatting: Formatting) -> Program {
     Program::new(names).options(FORMATTER).action(Action::Format(formatting))
