@@ -19,6 +19,7 @@ pub(crate) mod expansion;
 pub(crate) mod exports;
 pub(crate) mod extent;
 pub(crate) mod field;
+mod installed;
 pub(crate) mod parameters;
 pub(crate) mod redirections;
 pub(crate) mod script_files;

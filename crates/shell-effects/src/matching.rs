@@ -255,6 +255,13 @@ impl PlainCommand<'_> {
 const BOOLEANS: &[&str] = &[
     "--all",
     "--all-namespaces",
+    "--delete",
+    "-av",
+    "-avz",
+    "-avzh",
+    "-avh",
+    "-avP",
+    "-rv",
     "--force",
     "--now",
     "--recursive",

@@ -5,6 +5,7 @@ pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod batches;
 pub(crate) mod code_access;
+pub(crate) mod code_exclusions;
 pub(crate) mod code_reading;
 pub(crate) mod databases;
 pub(crate) mod editors;

@@ -198,6 +198,7 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
             stream::split(&printed.text, |c| c == '\n')
         }
+        Stream::Text(printed) if printed.text.written.is_some() => vec![printed.text.clone()],
         Stream::Files(files) => files.iter().map(stream::found).collect(),
         _ => Vec::new(),
     };

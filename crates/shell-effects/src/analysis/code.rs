@@ -7,7 +7,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::program::Stdin;
-use crate::programs::{code_access, editors, inline_calls};
+use crate::programs::{code_access, code_exclusions, editors, inline_calls};
 use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
 
@@ -96,7 +96,9 @@ impl Analyzer<'_> {
         };
         let text = match language {
             CodeLanguage::Shell => text,
-            CodeLanguage::Other => code_access::without_programs(&text),
+            CodeLanguage::Other => {
+                code_access::without_programs(&code_exclusions::without_exclusions(interpreter, &text))
+            }
         };
         let bases = self.state.bases().to_vec();
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, access, bases });

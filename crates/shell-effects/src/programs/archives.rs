@@ -239,6 +239,9 @@ pub(crate) fn extracted(
 ) {
     match directory.filter(|directory| directory.text != ".") {
         Some(directory) => analyzer.touch_tree(Access::Write, directory, call.command),
+        None if analyzer.is_outside_start() => {
+            analyzer.touch_tree(Access::Write, &Field::literal("."), call.command);
+        }
         None => {
             let of = archive.map_or_else(|| "the archive".to_owned(), Field::shown);
             analyzer.touch(Access::Write, &Field::unknown(format!("the files in {of}")), call.command);

@@ -42,7 +42,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "mke2fs", "mkfs", "mkfs.bfs", "mkfs.btrfs", "mkfs.cramfs", "mkfs.erofs", "mkfs.exfat", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4",
         "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
         "mkfs.vfat", "mkfs.xfs", "mkswap",
-    ], "", Access::Write, 0),
+    ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
     special(&["basename"], "-s= --suffix=", names::basename),
     special(&["dirname"], "", names::dirname),
     special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list),
@@ -133,9 +133,28 @@ impl Analyzer<'_> {
     }
 }
 
-/// A file with a name of its own, below the directory for temporary ones.
+/// A file with a name of its own, below the directory for temporary ones or where a template says.
 fn temporary(arguments: &[&str]) -> Option<String> {
-    if matches!(arguments, [] | ["-d"]) { Some("/tmp/tmp.mktemp".to_owned()) } else { None }
+    const USUAL: &str = "/tmp/tmp.mktemp";
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let mut is_below = false;
+    let mut template = None;
+    for argument in arguments {
+        match argument.trim_matches(['"', '\'']) {
+            "-d" | "--directory" | "-q" | "--quiet" => {}
+            "-t" | "-dt" | "-td" | "--tmpdir" => is_below = true,
+            word if template.is_none() && !word.starts_with('-') => template = Some(word),
+            _ => return None,
+        }
+    }
+    let Some(template) = template else { return if is_below { None } else { Some(USUAL.to_owned()) } };
+    let is_name = template.chars().all(is_plain) && !template.contains("..");
+    let is_temporary = if is_below { !template.contains('/') } else { template.starts_with("/tmp/") };
+    match (is_name && is_temporary, is_below) {
+        (true, true) => Some(USUAL.to_owned()),
+        (true, false) => Some(template.to_owned()),
+        _ => None,
+    }
 }
 
 fn number(arguments: &[&str]) -> Option<String> {
@@ -237,6 +256,13 @@ mod tests {
             ("mktemp", Some("/tmp/tmp.mktemp")),
             ("mktemp -d", Some("/tmp/tmp.mktemp")),
             ("mktemp -p .", None),
+            ("mktemp -d -t build.XXXXXX", Some("/tmp/tmp.mktemp")),
+            ("mktemp -dt 'build.XXXXXX'", Some("/tmp/tmp.mktemp")),
+            ("mktemp -d /tmp/build.XXXXXX", Some("/tmp/build.XXXXXX")),
+            ("mktemp -t ../x.XXXXXX", None),
+            ("mktemp -d /tmp/../x.XXXXXX", None),
+            ("mktemp -d ./x.XXXXXX", None),
+            ("mktemp -d \"$x\"", None),
             ("cat x", None),
             ("", None),
         ] {
