@@ -400,6 +400,11 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
         "./link trust --yes",
         "cp /usr/bin/conclaude ./zz && ./zz uninstall",
         "ln -s /usr/bin/conclaude zz; ./zz audit reset --yes",
+        "cp /usr/bin/conclaude zz && PATH=. zz uninstall",
+        "xargs -a list conclaude",
+        "python3 -c \"import os; os.execlp('conclaude', 'x', 'uninstall')\"",
+        "python3 -c \"import json; json.dump({}, open('.conclaude' + '.yaml', 'w'))\"",
+        "python3 -c \"import os; c='conclaude uninstall'; os.system(c)\"",
     ] {
         let answer = test.payload("tool_input", json!({"command": command})).run();
         assert!(answer.tool("deny").contains("conclaude's own"), "{command}");

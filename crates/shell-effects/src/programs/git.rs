@@ -77,7 +77,7 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if analyzer.known_git_alias(&subcommand.text, rest) {
             return;
         }
-        analyzer.written_program(&format!("git-{}", subcommand.text), call.command);
+        analyzer.written_program(&format!("git-{}", subcommand.text), rest, call.command);
     }
     let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
         Some((options, SubcommandAction::Git(run))) => (options, run, false),

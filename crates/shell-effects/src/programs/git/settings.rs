@@ -179,7 +179,7 @@ impl Analyzer<'_> {
         let Some((name, command)) = address.text.split_once("::") else { return };
         if name != "ext" {
             let last = self.last_command();
-            return self.written_program(&format!("git-remote-{name}"), last);
+            return self.written_program(&format!("git-remote-{name}"), &[], last);
         }
         let command = command.replace("% ", &BLANK.to_string());
         let words = command.split_whitespace().map(|word| address.with(word.replace(BLANK, " ")));
@@ -271,7 +271,7 @@ impl Analyzer<'_> {
             Some(code) => self.subshell(|analyzer| analyzer.code(&value.with(code), "sh")),
             None => {
                 let last = self.last_command();
-                self.written_program(&format!("git-credential-{}", value.text), last);
+                self.written_program(&format!("git-credential-{}", value.text), &[], last);
             }
         }
     }
