@@ -116,6 +116,8 @@ pub struct SimpleCommand {
     pub inside: bool,
     /// The language of code that it runs and that is not known: what another command prints, or what a variable holds.
     pub unknown_code: Option<CodeLanguage>,
+    /// The script that it runs, with its arguments: `x.sh a` of `bash x.sh a`.
+    pub script: Option<String>,
     /// Whether it is an `ln -s`.
     pub makes_symbolic_link: bool,
     /// Which files of a work tree it changes, if it changes one as a whole.

@@ -61,6 +61,7 @@ impl<'a> CommandForms<'a> {
         let plain = command.plain(home);
         let mut environment = plain.with_environment();
         environment.extend(plain.with_options());
+        environment.extend(plain.of_script());
         CommandForms { environment, plain, whole, budget }
     }
 

@@ -212,6 +212,9 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.state.set(name, Value::Array(elements));
         return;
     }
+    if analyzer.state.options.has_integers {
+        lines.iter().for_each(|line| analyzer.evaluate_number(&line.text));
+    }
     for name in &names {
         // `-d ''` is for names that end with NUL.
         let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());

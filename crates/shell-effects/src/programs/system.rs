@@ -3,10 +3,10 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::Call;
 use crate::programs::names;
-use crate::programs::program::{Output, Program, each, nothing, reads, special};
+use crate::programs::program::{Output, Program, each, nothing, reads, special, wraps};
 
 pub(crate) const NUMBER: &str = "[0-9]*";
 pub(crate) const NAME: &str = "[A-Za-z0-9]*";
@@ -24,7 +24,8 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["pgrep", "pkill"], "-F=r -u= -U= -g= -G= -P= -s= -t= --pidfile=r"),
     nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["curlftpfs", "mount", "umount"], ""),
-    nothing(&["arch", "whoami"], "").output(Output::Like(name)),
+    wraps(&["arch"], "-arch= -d= -e=", 0).output(Output::Like(name)),
+    nothing(&["whoami"], "").output(Output::Like(name)),
     nothing(&[
         "cal", "clear", "df", "dir", "expr", "factor", "free", "getconf",
         "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
@@ -32,7 +33,8 @@ pub(crate) const SYSTEM: &[Program] = &[
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "uptime", "vdir", "whatis",
         "whereis", "yes",
     ], ""),
-    reads(&["man"], "-C=r -L= -m= -M= -S= -s= -e= -P= -r= -E= -p= -k? -K? -R= --pager= --config-file=r --locale= --manpath= --sections= --encoding="),
+    special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
+    special(&["man"], "-C=r -L= -m= -M= -S= -s= -e= -P= -r= -E= -p= -k? -K? -R= --pager= --config-file=r --locale= --manpath= --sections= --encoding= -H? --html?", manual),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
@@ -52,6 +54,29 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["uname"], "").output(Output::Like(system_name)),
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
+
+/// `run-parts DIRECTORY` runs each program in it.
+fn run_parts(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.arguments.has(&["--list", "--test"]) {
+        return;
+    }
+    for directory in &call.arguments.operands {
+        analyzer.reads(directory, call.command);
+        let all = Field::new(format!("{}/*", directory.text.trim_end_matches('/')), FieldKind::Glob);
+        analyzer.written_programs_in(directory, call.command);
+        for program in analyzer.matched_files(&all).into_iter().filter(Field::is_literal) {
+            analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&[program]));
+        }
+    }
+}
+
+/// `man -P PAGER`, `man -l FILE`.
+fn manual(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-P", "--pager", "-H", "--html"]) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    }
+    call.arguments.operands.iter().for_each(|page| analyzer.reads(page, call.command));
+}
 
 /// `mktemp TEMPLATE`, in a directory that an option or a variable names.
 fn make_temporary(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
