@@ -117,12 +117,19 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             let given = arguments
                 .values(&["-v", "--assign"])
                 .chain(files.iter().skip(1).filter(|file| is_variable(file)));
-            let values =
-                given.filter_map(|given| given.text.split_once('=').map(|(_, value)| given.with(value)));
+            let mut text = program.shown();
+            let values = given.filter_map(|given| {
+                let (name, value) = given.text.split_once('=')?;
+                if pipes(&program.text, name) {
+                    text.push('\n');
+                    text.push_str(&call_of_awk(value));
+                }
+                Some(given.with(value))
+            });
             let knows_arguments = program.text.contains("ARGV");
             let operands = files.iter().skip(1).filter(|_| knows_arguments);
             let values = values.chain(operands.cloned()).collect();
-            analyzer.inline_code_with("awk", program.shown(), values);
+            analyzer.inline_code_with("awk", text, values);
         }
         files = files.get(1..).unwrap_or_default();
     }
@@ -139,6 +146,25 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.reads(file, call.command);
     }
+}
+
+/// Whether a program of awk pipes to the command in a variable, or from it: `x | getline`, `print | x`.
+fn pipes(program: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    program.match_indices(name).any(|(at, _)| {
+        let before = program.get(..at).unwrap_or_default();
+        let after = program.get(at + name.len()..).unwrap_or_default();
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        let (before, after) = (before.trim_end(), after.trim_start());
+        is_whole
+            && (before.ends_with('|') && !before.ends_with("||")
+                || after.starts_with('|') && !after.starts_with("||"))
+    })
+}
+
+/// A call of a shell with this text.
+fn call_of_awk(text: &str) -> String {
+    format!("system(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Whether a program of awk may write to the files that it is given: it knows their names, and redirects something.
