@@ -56,7 +56,7 @@ fn without_environment(code: &str) -> String {
             .trim_end_matches("...")
             .ends_with(|c: char| c.is_whitespace() || "{([,=:!&|?;".contains(c))
             || kept.is_empty();
-        let is_end = !after.starts_with(|c: char| c.is_alphanumeric() || "_-/'\"`".contains(c));
+        let is_end = !after.starts_with(|c: char| c.is_alphanumeric() || "._-/'\"`".contains(c));
         kept.push_str(if is_start && is_end { "process" } else { NAME });
         rest = after;
     }
