@@ -117,18 +117,18 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             let given = arguments
                 .values(&["-v", "--assign"])
                 .chain(files.iter().skip(1).filter(|file| is_variable(file)));
+            let assigned = given.filter_map(|given| Some((given, given.text.split_once('=')?)));
             let mut text = program.shown();
-            let values = given.filter_map(|given| {
-                let (name, value) = given.text.split_once('=')?;
-                if pipes(&program.text, name) {
-                    text.push('\n');
-                    text.push_str(&call_of_awk(value));
+            let mut values = Vec::new();
+            for (given, (name, value)) in assigned {
+                if runs_variable(&program.text, name) {
+                    text = format!("{text}\n{}", awk_call(value));
                 }
-                Some(given.with(value))
-            });
-            let knows_arguments = program.text.contains("ARGV");
-            let operands = files.iter().skip(1).filter(|_| knows_arguments);
-            let values = values.chain(operands.cloned()).collect();
+                values.push(given.with(value));
+            }
+            if program.text.contains("ARGV") {
+                values.extend(files.iter().skip(1).cloned());
+            }
             analyzer.inline_code_with("awk", text, values);
         }
         files = files.get(1..).unwrap_or_default();
@@ -148,8 +148,8 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Whether a program of awk pipes to the command in a variable, or from it: `x | getline`, `print | x`.
-fn pipes(program: &str, name: &str) -> bool {
+/// Whether a program of awk gives a variable to a shell: `system(x)`, `x | getline`, `print | x`.
+fn runs_variable(program: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     program.match_indices(name).any(|(at, _)| {
         let before = program.get(..at).unwrap_or_default();
@@ -157,13 +157,14 @@ fn pipes(program: &str, name: &str) -> bool {
         let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
         let (before, after) = (before.trim_end(), after.trim_start());
         is_whole
-            && (before.ends_with('|') && !before.ends_with("||")
+            && (before.ends_with("system(")
+                || before.ends_with('|') && !before.ends_with("||")
                 || after.starts_with('|') && !after.starts_with("||"))
     })
 }
 
 /// A call of a shell with this text.
-fn call_of_awk(text: &str) -> String {
+fn awk_call(text: &str) -> String {
     format!("system(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
