@@ -242,7 +242,7 @@ mod tests {
             ("date +$X", None),
             ("seq 1 5", Some("[0-9]*")),
             ("seq -f ../%g 1 5", None),
-            ("git rev-parse --short=8 HEAD", Some("[0-9A-Fa-f]*")),
+            ("git rev-parse --short=8 HEAD", Some("[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*")),
             ("git rev-parse --show-toplevel", None),
             ("whoami", Some("[A-Za-z0-9]*")),
             ("hostname -f", None),
