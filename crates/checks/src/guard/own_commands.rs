@@ -74,7 +74,8 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
         let Some((program, arguments)) = command.words.split_first() else { return false };
         // What `xargs` adds may be any of its subcommands.
         let is_open = command.unknown.iter().any(|part| part.word == 1 && part.part.start == 0);
-        (may_change(command, arguments) || is_open) && (is_our_name(program) || is_our_file(program, call, effects))
+        (may_change(command, arguments) || is_open)
+            && (is_our_name(program) || is_our_file(program, call, effects))
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
