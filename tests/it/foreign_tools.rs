@@ -133,11 +133,16 @@ fn files_that_are_sent_to_the_user_are_read() {
 #[test]
 fn files_in_the_keys_of_a_map_and_in_from_and_to_are_asked_about() {
     let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: [secret.txt]}\n");
+    let root = test.root();
     let mut test = test.payload("tool_name", "mcp__fs__move_file");
     for input in [
         json!({"from": "secret.txt", "to": "b"}),
         json!({"from": "a", "to": "secret.txt"}),
         json!({"files": {"secret.txt": "new content"}}),
+        json!({"a": {"b": {"c": {"d": {"e": {"f": {"path": "secret.txt"}}}}}}}),
+        json!({"files": [[["secret.txt"]]]}),
+        json!({"edits": [{"./secret.txt": [{"old": "a"}]}]}),
+        json!({"uri": format!("FILE://localhost{}/secret%2Etxt", root.display())}),
     ] {
         let answer = test.payload("tool_input", input).run();
         assert!(answer.tool("ask").contains("secret.txt"));

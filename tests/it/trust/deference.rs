@@ -120,6 +120,11 @@ fn a_registration_of_the_project_that_works_is_left_to_answer() {
         format!(
             r#"{{"hooks": [{OURS}]}}, {{"matcher": "Edit", "hooks": [{{"type": "prompt", "prompt": "x"}}]}}"#
         ),
+        format!(
+            r#"{{"hooks": [{OURS}]}}, {{"hooks": [{{"type": "http", "url": "https://a.example/x", "headers": {{"a": "b"}}}}]}}"#
+        ),
+        r#"{"hooks": [{"type": "command", "command": "\n[BIN] PreToolUse\n", "onFailure": "block"}]}"#
+            .to_owned(),
     ] {
         read_beside(&registered(&entry)).run().silent();
     }
@@ -135,6 +140,8 @@ fn a_registration_of_the_project_that_works_is_left_to_answer() {
 #[test]
 fn a_registration_of_the_project_that_only_looks_right_does_not_switch_the_users_guards_off() {
     let hook = |more: &str| registered(&format!(r#"{{"hooks": [{}]}}"#, OURS.replace('}', more)));
+    let command =
+        |line: &str| registered(&format!(r#"{{"hooks": [{{"type": "command", "command": "{line}"}}]}}"#));
     let beside = |other: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}, {other}"#));
     let matcher = |text: &str| registered(&format!(r#"{{"matcher": {text}, "hooks": [{OURS}]}}"#));
     let file = |more: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', more, 1);
@@ -147,12 +154,33 @@ fn a_registration_of_the_project_that_only_looks_right_does_not_switch_the_users
         hook(r#", "args": ["x"]}"#),
         hook(r#", "statusMessage": 5}"#),
         hook(r#", "async": "yes"}"#),
+        hook(r#", "asyncRewake": true}"#),
+        hook(r#", "onFailure": "stop"}"#),
+        hook(r#", "onFailure": 5}"#),
         registered(r#"{"hooks": [{"command": "[BIN] PreToolUse"}]}"#),
         registered(r#"{"hooks": 5}"#),
         beside(r#"{"hooks": 5}"#),
         beside("7"),
         beside(r#"{"hooks": [{"type": "weird"}]}"#),
         beside(r#"{"hooks": [{"type": "prompt"}]}"#),
+        beside(r#"{"hooks": [{"type": "command", "command": "a", "args": [5]}]}"#),
+        beside(r#"{"hooks": [{"type": "prompt", "prompt": "x", "model": 5}]}"#),
+        beside(r#"{"hooks": [{"type": "prompt", "prompt": "x", "continueOnBlock": 5}]}"#),
+        beside(r#"{"hooks": [{"type": "http", "url": "not a url"}]}"#),
+        beside(r#"{"hooks": [{"type": "http", "url": "http://a/", "headers": 5}]}"#),
+        beside(r#"{"hooks": [{"type": "http", "url": "http://a/", "headers": {"a": 5}}]}"#),
+        beside(r#"{"hooks": [{"type": "mcp_tool", "tool": "x"}]}"#),
+        command(r"\u00a0[BIN] PreToolUse"),
+        command(r"[BIN]\u00a0 PreToolUse"),
+        command(r"[BIN] PreToolUse\u00a0"),
+        command(r"[BIN] PreToolUse\r"),
+        command(r"[BIN] PreToolUse\u000b"),
+        command(r"[BIN] PreToolUse\u0085"),
+        command(r"[BIN] Hooks\nPreToolUse"),
+        file(r#"{"permissions": {"defaultMode": "weird"}, "#),
+        file(r#"{"permissions": {"disableBypassPermissionsMode": 5}, "#),
+        file(r#"{"permissions": {"additionalDirectories": [5]}, "#),
+        file(r#"{"sandbox": {"network": {"httpProxyPort": "x"}}, "#),
         matcher("5"),
         matcher("null"),
         matcher(r#""bash""#),

@@ -72,7 +72,10 @@ pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let is_ours = |command: &&SimpleCommand| {
         let Some((program, arguments)) = command.words.split_first() else { return false };
-        may_change(command, arguments) && (is_our_name(program) || is_our_file(program, call, effects))
+        // What `xargs` adds may be any of its subcommands.
+        let is_open = command.unknown.iter().any(|part| part.word == 1 && part.part.start == 0);
+        (may_change(command, arguments) || is_open)
+            && (is_our_name(program) || is_our_file(program, call, effects))
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
@@ -131,7 +134,9 @@ const MAX_ARGUMENTS: usize = 8;
 
 pub(super) fn is_our_name(program: &str) -> bool {
     // PowerShell separates folders by backslashes.
-    NAMES.contains(&program_name(program.rsplit('\\').next().unwrap_or(program)))
+    let name = program_name(program.rsplit('\\').next().unwrap_or(program));
+    // A package may be named with its version: `npx conclaude@latest`.
+    NAMES.contains(&name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name))
 }
 
 /// Whether the arguments are those of a command that changes what we watch over.
@@ -256,6 +261,8 @@ mod tests {
             "conclaude audit reset --yes",
             "conclaude $X",
             "conclaude.exe uninstall --purge",
+            "conclaude@latest trust --yes",
+            "conclaude==0.3.0 uninstall",
             // A session's mark cannot be forged.
             "conclaude SessionStart",
             "conclaude --if-trusted UserPromptSubmit",

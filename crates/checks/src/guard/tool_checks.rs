@@ -70,7 +70,7 @@ fn named_files(call: &ToolCall<'_>) -> Vec<Touch> {
     if !call.tool.starts_with(mcp::PREFIX) {
         return Vec::new();
     }
-    mcp::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, path)).collect()
+    mcp::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, &path)).collect()
 }
 
 /// Pipelines, and the whole text.

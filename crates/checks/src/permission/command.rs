@@ -4,7 +4,7 @@ use super::Subject;
 use crate::guard::{CommandForms, CommandPattern, Ground, Match, pipeline};
 use conclaude_core::messages::short;
 use conclaude_os::budget::Budget;
-use shell_effects::{Access, CodeLanguage, Doubt, Script, SimpleCommand};
+use shell_effects::{CodeLanguage, Doubt, Script, SimpleCommand};
 
 /// Why a command cannot be read at all.
 pub(super) fn unreadable(script: &Script) -> Option<String> {
@@ -54,8 +54,8 @@ pub(super) enum Refusal {
     Substitution(String),
     #[error("no rule allows `{0}`")]
     NoRule(String),
-    #[error("`{command}` {} files by `{option}`, which the rule does not name", .access.does())]
-    UnnamedOption { command: String, access: Access, option: String },
+    #[error("`{command}` {does} by `{option}`, which the rule does not name")]
+    UnnamedOption { command: String, does: String, option: String },
     #[error("no rule matches")]
     NoMatch,
 }
@@ -99,9 +99,9 @@ pub(super) fn allowed(
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
         let found = found.ok_or_else(|| Refusal::NoRule(short(&text)))?;
         let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
-        if let Some((access, option)) = unnamed {
-            let (command, option) = (short(&text), option.to_owned());
-            return Err(Refusal::UnnamedOption { command, access, option });
+        if let Some((does, option)) = unnamed {
+            let (command, option) = (short(&text), short(option));
+            return Err(Refusal::UnnamedOption { command, does, option });
         }
         by = Ok(found);
     }
@@ -115,17 +115,22 @@ fn ends_with(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
     before.last().is_some_and(|word| !word.starts_with('-') || word == "--")
 }
 
-/// The option by which a command changes a file, unless the pattern names it.
+/// The option by which a command changes a file or runs something, unless the pattern names it.
 fn unnamed_option<'s>(
     pattern: &CommandPattern,
     script: &'s Script,
     command: usize,
-) -> Option<(Access, &'s str)> {
+) -> Option<(String, &'s str)> {
     let effects = script.effects.iter().filter(|effect| effect.command == command);
     let mut options = effects
         .filter(|effect| effect.access.changes_files())
         .filter_map(|effect| Some((effect.access, effect.option.as_deref()?)));
-    options.find(|(_, option)| !pattern.names(option))
+    if let Some((access, option)) = options.find(|(_, option)| !pattern.names(option)) {
+        return Some((format!("{} files", access.does()), option));
+    }
+    let mut acting = script.commands.get(command)?.acts_by.iter();
+    let option = acting.find(|option| !pattern.names(option))?;
+    Some(("may run or write something".to_owned(), option))
 }
 
 /// The simple command or the pipeline that a pattern denies, in any form.

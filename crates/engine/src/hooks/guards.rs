@@ -258,7 +258,7 @@ fn effects_of(
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.iter().map(|file| ground.touch(Access::Read, file)));
     let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
-    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, file)));
+    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, &file)));
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
     effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
     effects
@@ -279,7 +279,7 @@ fn of_other(tool: &PreToolUsePayload) -> Effects {
         return Effects::default();
     }
     let files = mcp::named_files(&tool.tool_input).into_iter();
-    let named = files.map(|path| Uncertainty::Named { access, path: path.to_owned() });
+    let named = files.map(|path| Uncertainty::Named { access, path: path.into_owned() });
     Effects { unclear: named.collect(), ..Effects::default() }
 }
 

@@ -39,6 +39,7 @@ impl Analyzer<'_> {
             unknown_code: None,
             script: None,
             makes_symbolic_link: false,
+            acts_by: Vec::new(),
             extent: Extent::default(),
             entry,
         });
@@ -60,6 +61,13 @@ impl Analyzer<'_> {
         touch(self);
         for effect in self.script.effects.iter_mut().skip(start) {
             effect.option = Some(option.to_owned());
+        }
+    }
+
+    /// By this option a command runs or writes something of which nothing else is known.
+    pub(crate) fn acts_by(&mut self, option: &str, command: usize) {
+        if let Some(command) = self.command_mut(command) {
+            command.acts_by.push(option.to_owned());
         }
     }
 

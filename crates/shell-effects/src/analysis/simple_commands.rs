@@ -348,9 +348,20 @@ impl Analyzer<'_> {
 
     pub(crate) fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
         for (name, value) in &arguments.flags {
+            if arguments::acts_alone(flags, name) {
+                self.acts_by(name, command);
+            }
             let Some(value) = value else { continue };
             match arguments::file_access(flags, name) {
                 Some(b'r') => self.reads(value, command),
+                Some(b'x') => self.as_part(|analyzer| {
+                    analyzer.subshell(|analyzer| analyzer.code(value, "sh"));
+                }),
+                Some(b'c') => self.acts_by(name, command),
+                Some(b'f') => {
+                    self.reads(value, command);
+                    self.acts_by(name, command);
+                }
                 Some(b'w') => {
                     self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command));
                     self.wrote(value, Stream::Unknown, false, vec![command]);

@@ -5,6 +5,8 @@ use crate::programs::program::Program;
 
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
+/// For who allows the program without the option: `-x=x` is a command that it runs, `-x=c` code, or another thing by which it runs
+/// or writes something, `-x=f` a file of such, and `-x!` does so without a value.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]
@@ -97,18 +99,23 @@ fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
     for flag in flags.split_ascii_whitespace() {
         match flag.strip_prefix(name).map(|rest| rest.bytes().next()) {
             None => {}
-            Some(None | Some(b'=' | b'?')) => return name,
+            Some(None | Some(b'=' | b'?' | b'!')) => return name,
             Some(_) if longer.is_some() => return name,
-            Some(_) => longer = flag.split(['=', '?']).next(),
+            Some(_) => longer = flag.split(['=', '?', '!']).next(),
         }
     }
     longer.unwrap_or(name)
 }
 
+/// Whether a flag runs or writes something without a value.
+pub(crate) fn acts_alone(flags: &str, name: &str) -> bool {
+    flags.split_ascii_whitespace().any(|flag| flag.strip_suffix('!') == Some(name))
+}
+
 /// Which access the value of a flag stands for: `r`, `w` or none.
 pub(crate) fn file_access(flags: &str, name: &str) -> Option<u8> {
     let mut found =
-        flags.split_ascii_whitespace().filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
+        flags.split_ascii_whitespace().filter_map(|flag| flag.strip_prefix(name)?.strip_prefix(['=', '?']));
     found.find_map(|access| access.bytes().next())
 }
 
@@ -158,6 +165,14 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
         found.flags.push((field.text.clone(), next.cloned()));
         return next.is_some();
+    }
+    // `go test -exec=COMMAND`.
+    if let Some((name, value)) = field.text.split_once('=')
+        && name.len() > 2
+        && takes(flags, name) == Takes::Next
+    {
+        found.flags.push((name.to_owned(), Some(field.with(value))));
+        return false;
     }
     let chars = field.text.char_indices().skip(1);
     for (at, c) in chars {

@@ -16,8 +16,9 @@ const MYSQL: Stdin = Stdin::Sql { has_hash_comments: true };
 pub(crate) const DATABASES: &[Program] = &[
     tool(&["redis-cli"], "-h= -p= -s= -a= -u= -r= -i= -n= -d= -D= -t= --user= --pass= --sni= --cacert= --cert= --key=").stdin(Stdin::Queries),
     special(&["beeline", "bq", "clickhouse", "clickhouse-client", "clickhouse-local", "cockroach", "cqlsh", "duckdb", "hive", "impala-shell",
-        "isql", "litecli", "mssql-cli", "pgcli", "presto", "psql", "snow", "snowsql", "spark-sql", "sqlcmd", "sqlplus", "trino", "turso", "usql",
+        "isql", "litecli", "mssql-cli", "pgcli", "presto", "snow", "snowsql", "spark-sql", "sqlcmd", "sqlplus", "trino", "turso", "usql",
         "wrangler"], "", statements).stdin(SQL),
+    special(&["psql"], "-o=c -L=c --output=c --log-file=c -c= --command= -f=r --file=r -d= -h= -p= -U= -v= -F= -R= -P= -T=", statements).stdin(SQL),
     special(&["mariadb", "mycli", "mysql"], "", statements).stdin(MYSQL),
     Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
     special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL),
@@ -102,6 +103,7 @@ fn statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
         }
         if NAMING_FILES.iter().any(|name| lower.contains(name)) {
+            analyzer.acts_by(&text, call.command);
             analyzer.inline_code(call.name, text);
         }
     }
@@ -277,7 +279,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
                 }
                 // What is short for several may be any of them.
                 if writes {
-                    analyzer.touch(Access::Write, &file, call.command);
+                    analyzer.by_option(&name, |analyzer| analyzer.touch(Access::Write, &file, call.command));
                 }
             }
         }

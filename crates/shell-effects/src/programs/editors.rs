@@ -40,8 +40,8 @@ const ASKED: Formatting = Formatting::If(&[
 
 /// Options of formatters.
 const FORMATTER: Flags = "--config= --config-path= --config-file= -c? --edition= -l? --line-length= --parser= --style= --stdin-filepath= \
-    --ignore-path= --emit= --parser-path= --plugin= --target-version= --profile= --select= --ignore= --rules= \
-    --output-file=w -o? -ln= --filename= --settings-path= --settings-file=";
+    --ignore-path= --emit= --parser-path= --plugin=c --rulesdir=c --resolve-plugins-relative-to=c --cache-location=c --init-hook=c --target-version= --profile= --select= --ignore= --rules= \
+    --output-file=w -o=c -ln= --filename= --settings-path= --settings-file=";
 
 const fn formats(names: &'static [&'static str], formatting: Formatting) -> Program {
     Program::new(names).options(FORMATTER).action(Action::Format(formatting))
@@ -214,6 +214,12 @@ pub(crate) fn format(analyzer: &mut Analyzer<'_>, call: &Call<'_>, formatting: F
         Formatting::If(asking) => call.arguments.has(asking),
         Formatting::Unless(looking) => !call.arguments.has(looking),
     };
+    if let Formatting::If(asking) = formatting {
+        let mut asked = call.arguments.flags.iter().filter(|(flag, _)| asking.contains(&flag.as_str()));
+        if let Some((option, _)) = asked.next() {
+            analyzer.acts_by(option, call.command);
+        }
+    }
     for file in files {
         if writes {
             // What `find` prints are the files themselves.

@@ -19,6 +19,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (options, length) = arguments::parse_up_to(subcommand.options, rest, true);
     let mut directories = directories_before(call);
     directories.extend(options.directories(subcommand.options));
+    analyzer.files_of_flags(subcommand.options, &options, call.command);
     analyzer.in_directory(&directories, |analyzer| {
         run_launched(analyzer, call, &LaunchedCommand { launch, options: &options, rest, length });
     });

@@ -9,9 +9,9 @@ use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 use crate::programs::start_up;
 
-const CURL: Flags = "-o= -d= -F= -T=r -K= -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
+const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
-    --form-string= --upload-file=r --config= --cookie-jar=w --dump-header=w --cookie= --header= \
+    --form-string= --upload-file=r --config=f --cookie-jar=w --dump-header=w --cookie= --header= \
     --request= --user= --user-agent= --referer= --proxy= --max-time= --write-out= --cert=r --key=r \
     --cacert=r --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
     --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
@@ -19,21 +19,21 @@ const CURL: Flags = "-o= -d= -F= -T=r -K= -c=w -D=w -b= -H= -X= -u= -A= -e= -x= 
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
     --create-file-mode= --variable= --proto-default=";
 const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
-    --log-file=w --filter= --rsync-path= --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
+    --log-file=w --filter= --rsync-path=c --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
     --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
     --backup-dir=";
-const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e= -D= -R= -A= -I= -X= -l= --output-document= \
+const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= --execute=c --use-askpass=x \
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
     --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
-    --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=r \
-    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level= --execute= --rejected-log=w \
-    --use-askpass= --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r";
+    --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=f \
+    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level= --rejected-log=w \
+    --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r";
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
     special(&["curl"], CURL, curl),
     special(&["rsync"], RSYNC, synchronise),
-    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=r -J= -S= -D= -X= -b=r -B= -R= -s=", synchronise),
+    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", synchronise),
     special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
     special(&["wget"], WGET, wget),
 ];
@@ -77,7 +77,8 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         for (at, name) in format.text.match_indices("%output{") {
             let file =
                 format.text.get(at + name.len()..).unwrap_or_default().split('}').next().unwrap_or_default();
-            analyzer.touch(Access::Write, &format.with(file.trim_start_matches(">>")), call.command);
+            let file = format.with(file.trim_start_matches(">>"));
+            analyzer.by_option("-w", |analyzer| analyzer.touch(Access::Write, &file, call.command));
         }
     }
     let takes_files =
@@ -179,13 +180,9 @@ fn curl_config(analyzer: &mut Analyzer<'_>, text: &str) {
 fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     wget_settings(analyzer, call);
-    for program in arguments.values(&["--use-askpass"]) {
-        let words = [program.clone()];
-        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-    }
     if let Some(file) = arguments.value(&["-O", "--output-document"]) {
         if file.text != "-" {
-            fetched(analyzer, call, file);
+            analyzer.by_option("-O", |analyzer| fetched(analyzer, call, file));
         }
         return;
     }

@@ -206,6 +206,7 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
         inside: false,
         unknown_code: None,
         makes_symbolic_link: false,
+        acts_by: Vec::new(),
         extent: Extent::default(),
         entry,
     })

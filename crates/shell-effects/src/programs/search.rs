@@ -16,7 +16,7 @@ const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclud
 const RG: Flags = "-e= -f=r -g= -t= -T= -m= -A= -B= -C= -r= -d= -j= -M= -E= -G= --regexp= --file=r --glob= --iglob= \
     --type= --type-not= --max-count= --max-depth= --replace= --sort= --sortr= --threads= --encoding= \
     --ignore-file=r --after-context= --before-context= --context= --color= --colors= --max-columns= \
-    --pre= --pre-glob= --hostname-bin= --engine= --type-add= --context-separator=";
+    --pager=x --pre= --pre-glob= --hostname-bin= --engine= --type-add= --context-separator=";
 const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-count= --after-context= --before-context= \
     --context= --include= --exclude= --exclude-from=r --exclude-dir= --label= --color? --colour? \
     --binary-files= --devices= --directories=";

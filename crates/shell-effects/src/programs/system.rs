@@ -14,8 +14,8 @@ pub(crate) const HASH: &str = "[0-9A-Fa-f]*";
 
 #[rustfmt::skip]
 pub(crate) const SYSTEM: &[Program] = &[
-    nothing(&["file"], "-f=r -m=r -F= -e= -P= --files-from=r --magic-file=r --separator= --exclude= --parameter="),
-    nothing(&["date"], "-f=r -d= -r= -s= --file=r --date= --reference= --set=").output(Output::Like(date)),
+    nothing(&["file"], "-C! --compile! -f=r -m=r -F= -e= -P= --files-from=r --magic-file=r --separator= --exclude= --parameter="),
+    nothing(&["date"], "-f=r -d= -r= -s=c --file=r --date= --reference= --set=c").output(Output::Like(date)),
     nothing(&["dig"], "-f=r -k=r -b= -c= -p= -q= -t= -x= -y="),
     nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
     nothing(&["info"], "-o=w -f=r -d= -n= -k= --output=w --file=r"),
@@ -34,7 +34,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "whereis", "yes",
     ], ""),
     special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
-    special(&["man"], "-C=r -L= -m= -M= -S= -s= -e= -P= -r= -E= -p= -k? -K? -R= --pager= --config-file=r --locale= --manpath= --sections= --encoding= -H? --html?", manual),
+    reads(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x"),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
@@ -52,6 +52,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["seq"], "").output(Output::Like(sequence)),
     nothing(&["sleep"], "").output(Output::Nothing),
     nothing(&["uname"], "").output(Output::Like(system_name)),
+    Program::new(&["journalctl"]).options("--cursor-file=c --vacuum-size=c --vacuum-time=c --vacuum-files=c --rotate! --flush! --setup-keys! --update-catalog!"),
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
 
@@ -68,14 +69,6 @@ fn run_parts(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&[program]));
         }
     }
-}
-
-/// `man -P PAGER`, `man -l FILE`.
-fn manual(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    for code in call.arguments.values(&["-P", "--pager", "-H", "--html"]) {
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-    }
-    call.arguments.operands.iter().for_each(|page| analyzer.reads(page, call.command));
 }
 
 /// `mktemp TEMPLATE`, in a directory that an option or a variable names.
@@ -249,7 +242,7 @@ mod tests {
             ("date +$X", None),
             ("seq 1 5", Some("[0-9]*")),
             ("seq -f ../%g 1 5", None),
-            ("git rev-parse --short=8 HEAD", Some("[0-9A-Fa-f]*")),
+            ("git rev-parse --short=8 HEAD", Some("[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*")),
             ("git rev-parse --show-toplevel", None),
             ("whoami", Some("[A-Za-z0-9]*")),
             ("hostname -f", None),

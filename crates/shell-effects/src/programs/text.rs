@@ -6,24 +6,25 @@ use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
+use crate::programs::code_access;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::program::{Output, Program, each, reads, special};
 use crate::programs::sed;
 use crate::programs::system::{HASH, NUMBER};
 
-const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wrap= --tabs= --highlight-line= --pager= \
+const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wrap= --tabs= --highlight-line= --pager=x \
     --paging= --color=";
 const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= \
     --from-file=r --to-file=r";
 const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
-const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=r -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
+const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
     -certsout=w -cacertsout=w -extracertsout=w -crlcertout=w -content=r -certfile=r -CAserial=w -reqout=w -respout=w -rspout=w -queryfile=r -data=r -CAfile=r --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
-const AWK: Flags = "-F= -v= -f=r -i= -l= -e= -E=r -W= -o? -p? -d? --exec=r --field-separator= --assign= --file=r --include= \
-    --pretty-print? --profile? --dump-variables?";
+const AWK: Flags = "-F= -v= -W= -f=f -i=c -l=c -e= -E=f -o?c -p?c -d?c --field-separator= --assign= --file=f --include=c \
+    --load=c --exec=f --pretty-print?c --profile?c --dump-variables?c";
 
 #[rustfmt::skip]
 pub(crate) const TEXT: &[Program] = &[
@@ -52,7 +53,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["highlight"], "-o=w --output=w -i=r --input=r -O= -S="),
     reads(&["iconv"], "-f= -t= -o=w --from-code= --to-code= --output=w"),
     reads(&["join"], "-a= -e= -j= -o= -t= -v= -1= -2="),
-    reads(&["less"], "-o=w -O=w -p= -t= -x= -y= -z= -k=r -T=r --log-file=w --LOG-FILE=w --pattern= --tag= --tabs= --lesskey-file=r"),
+    reads(&["less"], "-o=w -O=w -p= -t= -x= -y= -z= -k=f -T=r --log-file=w --LOG-FILE=w --pattern= --tag= --tabs= --lesskey-file=f --lesskey-src=f"),
     reads(&["nl"], "-b= -d= -f= -h= -i= -l= -n= -s= -v= -w="),
     reads(&["objdump"], "-j= -M= -b= -m="),
     reads(&["od"], "-A= -j= -N= -S= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
@@ -74,7 +75,7 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["awk", "mawk", "nawk"], AWK, awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
-    special(&["sed"], "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=", sed::sed),
+    special(&["sed"], "-e= -f=f -i? -I? -l= --expression= --file=f --in-place? --line-length=", sed::sed),
     special(&["apply_patch", "applypatch"], "", apply_patch),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
@@ -109,6 +110,10 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if next.is_none() && !arguments.has(FILES) {
         if let Some(program) = files.first() {
             writes_own_files = uses_own_names(&program.text);
+            let does = code_access::of("awk", &program.text);
+            if does.writes || does.runs {
+                analyzer.acts_by(&program.shown(), call.command);
+            }
             // All of it is what another command prints.
             if is_wholly_unknown(program) {
                 analyzer.unknown_code("awk", program.shown());
@@ -223,7 +228,7 @@ fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.reads(input, call.command);
     }
     if let Some(output) = call.arguments.operands.get(1) {
-        analyzer.touch(Access::Write, output, call.command);
+        analyzer.by_option(&output.text, |analyzer| analyzer.touch(Access::Write, output, call.command));
         analyzer.wrote(output, Stream::Unknown, false, vec![call.command]);
     }
 }

@@ -23,7 +23,8 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach
     --oom-score-adj= --pid= --pids-limit= --platform= --publish= --pull= --restart= --runtime= --security-opt= --shm-size= \
     --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= \
     --volume-driver= --volumes-from= --workdir=";
-const SSH: Flags = "-B= -b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
+const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
+const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x";
 const UV: Flags = "-p= -m= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
     --env-file= --directory=d --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
 const COMPOSE: Flags = "-f= -p= --file= --project-name= --project-directory= --profile= --env-file= --ansi= --progress= \
@@ -71,7 +72,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["hyperfine"]).options("-w= -r= -m= -M= -p= -c= -s= -L= -P= -D= -n= -S= -u= --warmup= --runs= --min-runs= --max-runs= --prepare= --cleanup= --setup= --export-json=w --export-csv=w --export-markdown=w --shell= --command-name=")
         .action(texts(&["-p", "-c", "-s", "--prepare", "--cleanup", "--setup"], true, Place::Here)),
     Program::new(&["infisical"]).subcommands(&[Subcommand::runs(&["run"], "--env= --path= --token= --projectId=", 0)]),
-    Program::new(&["kubectl", "oc"]).before_subcommand(KUBECTL)
+    Program::new(&["kubectl", "oc"]).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
         .subcommands(&[Subcommand::elsewhere(&["exec"], POD)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["lxc"]).subcommands(&[Subcommand::elsewhere(&["exec"], "--cwd= --env= --user= --group=")]),
@@ -87,7 +88,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["nix-shell"]).options("-p= -A= -I= --run= --command= --packages= --attr= --arg= --argstr= --keep=")
         .action(texts(&["-c", "--run", "--command"], false, Place::Here)),
     Program::new(&["nodemon"]).options("-x= -w= -e= -i= -d= --exec= --watch= --ext= --ignore= --delay=").action(texts(&["-x", "--exec"], false, Place::Here)),
-    Program::new(&["npm"]).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
+    Program::new(&["npm"]).options(NPM).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["npx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]),
@@ -95,7 +96,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]),
     Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
-    Program::new(&["pnpm"]).before_subcommand("-C=d -F= --dir=d --filter= --loglevel= --reporter=").subcommands(&[
+    Program::new(&["pnpm"]).options(NPM).before_subcommand("-C=d -F= --dir=d --filter= --loglevel= --reporter=").subcommands(&[
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
     ]).output(Output::Settings(COMPLETION)),
@@ -120,24 +121,34 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["vagrant"]).options("-c= --command=").action(texts(&["-c", "--run", "--command"], false, Place::Elsewhere)),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
-    Program::new(&["yarn"]).before_subcommand("--cwd=d").subcommands(&[
+    Program::new(&["yarn"]).options(NPM).before_subcommand("--cwd=d").subcommands(&[
         Subcommand::runs(&["dlx"], "-p= --package=", 0),
         Subcommand::runs(&["exec"], "", 0),
     ]),
-    tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture="),
+    tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
     tool(&["az"], "-o= --output= --query= --subscription="),
-    tool(&["cargo"], "+ -C=d -Z= --config= --color="),
-    tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt="),
+    tool(&["cargo"], "+ -C=d -Z= --config= --color=").options("--config=c --target-dir=c --artifact-dir=c --out-dir=c"),
+    tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt=").options("-c=f --config=f --installroot=c --setopt=c"),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     tool(&["fly", "flyctl"], "-t= --access-token="),
     tool(&["gcloud"], "--account= --billing-project= --configuration= --flags-file= --format= --impersonate-service-account= --project= --verbosity="),
     tool(&["gh"], "-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
-    tool(&["go"], "-C=d"),
+    tool(&["go"], "-C=d").options("-exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
+        -trace=c -outputdir=c -overlay=c -pkgdir=c"),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
+        .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
         .output(Output::Settings(COMPLETION)),
     tool(&["heroku"], "-a= --app= -r= --remote="),
-    tool(&["hg"], "-R= --repository= --cwd= --config= --encoding="),
+    tool(&["hg"], "-R= --repository= --cwd= --config= --encoding=").options("--config=c"),
+    Program::new(&["svn"]).options("--config-option=c --config-dir=c --diff-cmd=x --diff3-cmd=x --editor-cmd=x"),
+    Program::new(&["py.test", "pytest"]).options("--junitxml=c --junit-xml=c --basetemp=c --log-file=c --resultlog=c --debug?c -c=c --config-file=c -o=c \
+        --override-ini=c --pdbcls=c --cov-report="),
+    Program::new(&["tsc"]).options("--outDir=c --outFile=c --declarationDir=c --tsBuildInfoFile=c --generateTrace=c --generateCpuProfile=c"),
+    Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!"),
+    Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c"),
+    Program::new(&["jest", "vitest"]).options("-u! --update! --updateSnapshot! --outputFile=c --coverageDirectory=c --cacheDirectory=c --globalSetup=c \
+        --testRunner=c"),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
     special(&["make"], MAKE, make).before_subcommand(MAKE),
     tool(&["pip", "pip3"], PIP).output(Output::Settings(COMPLETION)),
@@ -241,7 +252,7 @@ fn screen(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-const MAKE: Flags = "-C= -f= -I= -o= -W= -E= --directory= --file= --makefile= --include-dir= --eval=";
+const MAKE: Flags = "-C= -f=c -I=c -o= -W= -E=c --directory= --file=c --makefile=c --include-dir=c --eval=c";
 
 /// `make` runs what its makefile says. That is known if this command wrote it.
 fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -262,6 +273,11 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in call.arguments.operands.iter().filter(|operand| operand.text.contains('=')) {
         if operand.text.contains(['$', '!']) {
             analyzer.inline_code("make", operand.shown());
+        }
+        let is_shell =
+            ["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE="].iter().any(|name| operand.text.starts_with(name));
+        if is_shell || operand.text.contains(['$', '!']) {
+            analyzer.acts_by(&operand.text, call.command);
         }
     }
     for name in ["MAKEFLAGS", "GNUMAKEFLAGS"] {

@@ -1,5 +1,7 @@
 //! Claude Code's own tools: what they do with the files, commands and URLs that their input names.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use shell_effects::{Access, apply_patch};
 
@@ -347,7 +349,7 @@ pub fn replaces_text(input: &Map<String, Value>) -> bool {
 }
 
 /// The files that a call sends to the user.
-pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Vec<&'a str> {
+pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Vec<Cow<'a, str>> {
     if tool == SEND { mcp::named_files(input) } else { Vec::new() }
 }
 

@@ -78,32 +78,90 @@ const OBJECTS: [(&[&str], &[Field]); 5] = [
     (&["permissions"], &PERMISSIONS),
 ];
 
-const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"];
 
-/// The types of hooks, each with the field that it needs.
-const TYPES: [(&str, &str); 5] = [
-    ("command", "command"),
-    ("prompt", "prompt"),
-    ("agent", "prompt"),
-    ("http", "url"),
-    ("mcp_tool", "tool"),
-];
+/// A type of hooks.
+struct HookType {
+    name: &'static str,
+    needed: &'static [&'static str],
+    /// Its fields, with the check and what it wants. Unknown fields do no harm.
+    fields: &'static [Field],
+}
 
-/// The fields of a hook, with the check and what it wants. Unknown fields do no harm.
-const FIELDS: [Field; 12] = [
-    ("command", Value::is_string, "a string"),
-    ("prompt", Value::is_string, "a string"),
-    ("url", Value::is_string, "a string"),
-    ("tool", Value::is_string, "a string"),
-    ("statusMessage", Value::is_string, "a string"),
-    ("if", Value::is_string, "a string"),
+/// The fields of every hook.
+const FIELDS: [Field; 4] = [
+    ("statusMessage", Value::is_string, TEXT),
+    ("if", Value::is_string, TEXT),
     ("timeout", is_above_zero, "a number above 0"),
-    ("async", Value::is_boolean, "true or false"),
-    ("asyncRewake", Value::is_boolean, "true or false"),
-    ("once", Value::is_boolean, "true or false"),
-    ("shell", is_shell, "\"bash\" or \"powershell\""),
-    ("args", Value::is_array, "a list"),
+    ("once", Value::is_boolean, FLAG),
 ];
+const PROMPT: Field = ("prompt", Value::is_string, TEXT);
+const MODEL: Field = ("model", Value::is_string, TEXT);
+const ON_FAILURE: Field = ("onFailure", is_on_failure, "\"continue\" or \"block\"");
+
+/// One wrong field in one hook makes Claude Code ignore all hooks of the event.
+const TYPES: [HookType; 5] = [
+    HookType {
+        name: "command",
+        needed: &["command"],
+        fields: &[
+            ("command", Value::is_string, TEXT),
+            ("args", is_texts, TEXTS),
+            ("shell", is_shell, "\"bash\" or \"powershell\""),
+            ("async", Value::is_boolean, FLAG),
+            ("asyncRewake", Value::is_boolean, FLAG),
+            ("rewakeMessage", is_filled, "a string that is not empty"),
+            ("rewakeSummary", is_filled, "a string that is not empty"),
+            ON_FAILURE,
+        ],
+    },
+    HookType {
+        name: "prompt",
+        needed: &["prompt"],
+        fields: &[PROMPT, MODEL, ("continueOnBlock", Value::is_boolean, FLAG)],
+    },
+    HookType { name: "agent", needed: &["prompt"], fields: &[PROMPT, MODEL] },
+    HookType {
+        name: "http",
+        needed: &["url"],
+        fields: &[
+            ("url", is_url, "a URL"),
+            ("headers", is_headers, "an object of strings"),
+            ("allowedEnvVars", is_texts, TEXTS),
+            ON_FAILURE,
+        ],
+    },
+    HookType {
+        name: "mcp_tool",
+        needed: &["server", "tool"],
+        fields: &[
+            ("server", Value::is_string, TEXT),
+            ("tool", Value::is_string, TEXT),
+            ("input", Value::is_object, OBJECT),
+        ],
+    },
+];
+
+fn is_on_failure(value: &Value) -> bool {
+    matches!(value.as_str(), Some("continue" | "block"))
+}
+
+fn is_filled(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.is_empty())
+}
+
+fn is_headers(value: &Value) -> bool {
+    value.as_object().is_some_and(|headers| headers.values().all(Value::is_string))
+}
+
+/// A URL with a host. Other URLs that Claude Code may accept are not worth a hook.
+fn is_url(value: &Value) -> bool {
+    let rest =
+        value.as_str().and_then(|url| url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let is_known = |c: char| c.is_ascii_alphanumeric() || ".-:_@[]".contains(c);
+    !host.is_empty() && host.chars().all(is_known)
+}
 
 fn is_permissions(value: &Value) -> bool {
     let is_right = |(name, value): (&String, &Value)| match name.as_str() {
@@ -175,10 +233,13 @@ fn dotted(keys: &[&str], name: &str) -> String {
     keys.iter().map(|key| format!("{key}.")).chain([name.to_owned()]).collect()
 }
 
-/// Whether the file has settings whose form is not known here.
+/// Whether the file has settings whose form is not known here, or not surely right.
 pub(super) fn has_unknown_settings(settings: &Value) -> bool {
-    let is_known = |key: &String| SETTINGS.iter().any(|(name, ..)| name == key);
-    settings.as_object().into_iter().flatten().any(|(key, _)| !is_known(key))
+    OBJECTS.iter().any(|(keys, fields)| {
+        let object = sandbox::at(settings, keys).and_then(Value::as_object).into_iter().flatten();
+        let is_unknown = |name: &String| !fields.iter().any(|(known, ..)| known == name);
+        object.into_iter().any(|(name, _)| is_unknown(name)) || wrong_of(settings, keys, fields).is_some()
+    })
 }
 
 /// The first field that is wrong, and what it must be.
@@ -220,14 +281,15 @@ fn problem(group: &Value) -> Option<String> {
 }
 
 fn problem_of_hook(hook: &Value) -> Option<String> {
-    let kind = hook.get("type").and_then(Value::as_str).unwrap_or_default();
-    let Some((_, needed)) = TYPES.iter().find(|(name, _)| *name == kind) else {
+    let name = hook.get("type").and_then(Value::as_str).unwrap_or_default();
+    let Some(kind) = TYPES.iter().find(|kind| kind.name == name) else {
         return Some("with a hook that has no known `type`".into());
     };
-    if hook.get(needed).is_none() {
+    if let Some(needed) = kind.needed.iter().find(|needed| hook.get(**needed).is_none()) {
         return Some(format!("with a hook that has no `{needed}`"));
     }
-    wrong_field(hook, &FIELDS).map(|(name, wanted)| format!("with a hook whose `{name}` must be {wanted}"))
+    let wrong = wrong_field(hook, &FIELDS).or_else(|| wrong_field(hook, kind.fields));
+    wrong.map(|(name, wanted)| format!("with a hook whose `{name}` must be {wanted}"))
 }
 
 /// The entry as it would be called.

@@ -32,6 +32,9 @@ pub const ORIGINAL: &str = "Hooks";
 /// The argument with which it was registered in the file of an agent.
 pub const AGENT: &str = "--agent";
 
+/// What separates words for the shell.
+const BLANKS: [char; 2] = [' ', '\t'];
+
 const LOOK: &str = "command -v ";
 const OR: &str = " >/dev/null || ";
 const SILENT: &str = "exit 0";
@@ -138,7 +141,9 @@ const FOUND: &str = "\"$c\"";
 impl<'a> CommandLine<'a> {
     /// Parses a command line in the current form, in the plain form or in that of conclaude 0.2. Any other form belongs to the user.
     pub fn parse(command: &'a str) -> Option<CommandLine<'a>> {
-        CommandLine::own(command.trim()).or_else(|| CommandLine::original(command.trim()))
+        // A line of its own may follow or come before; other white space is a part of a word to the shell.
+        let command = command.trim_matches([' ', '\t', '\n']);
+        CommandLine::own(command).or_else(|| CommandLine::original(command))
     }
 
     fn own(command: &'a str) -> Option<CommandLine<'a>> {
@@ -147,7 +152,7 @@ impl<'a> CommandLine<'a> {
             None => (None, command),
         };
         let (rest, if_trusted) = match call.strip_suffix(IF_TRUSTED) {
-            Some(rest) => (rest.trim_end(), true),
+            Some(rest) => (rest.trim_end_matches(BLANKS), true),
             None => (call, false),
         };
         let (rest, event) = rest.rsplit_once(' ')?;
@@ -157,7 +162,7 @@ impl<'a> CommandLine<'a> {
             _ if guard.is_some_and(|guard| !is_guard(guard, program)) => return None,
             _ => None,
         };
-        let program = if search.is_some() { NAME } else { word(program.trim())? };
+        let program = if search.is_some() { NAME } else { word(program.trim_matches(BLANKS))? };
         Some(CommandLine {
             program,
             search,
@@ -172,14 +177,14 @@ impl<'a> CommandLine<'a> {
 
     /// `conclaude Hooks Stop`, and in the file of an agent `conclaude Hooks Stop --agent coder`.
     fn original(command: &'a str) -> Option<CommandLine<'a>> {
-        let last = |text: &'a str| text.trim_end().rsplit_once(char::is_whitespace);
+        let last = |text: &'a str| text.trim_end_matches(BLANKS).rsplit_once(BLANKS);
         let call = match last(command).and_then(|(rest, name)| Some((last(rest)?, name))) {
             Some(((call, AGENT), name)) => word(name).and(Some(call))?,
             _ => command,
         };
         let (rest, event) = last(call)?;
         let (program, _) = last(rest).filter(|(_, subcommand)| *subcommand == ORIGINAL)?;
-        let program = word(program.trim_end())?;
+        let program = word(program.trim_end_matches(BLANKS))?;
         Some(CommandLine {
             program,
             search: None,
@@ -201,7 +206,7 @@ impl<'a> CommandLine<'a> {
 
 /// The program, and the client that is named after it.
 fn without_client(text: &str) -> (&str, Option<&str>) {
-    let Some((rest, last)) = text.trim_end().rsplit_once(' ') else { return (text, None) };
+    let Some((rest, last)) = text.trim_end_matches(BLANKS).rsplit_once(' ') else { return (text, None) };
     if let Some(name) = last.strip_prefix(CLIENT).and_then(|rest| rest.strip_prefix('=')) {
         return (rest, Some(name));
     }
@@ -209,7 +214,7 @@ fn without_client(text: &str) -> (&str, Option<&str>) {
     if last.contains(['\'', '"']) {
         return (text, None);
     }
-    match rest.trim_end().strip_suffix(CLIENT).and_then(|program| program.strip_suffix(' ')) {
+    match rest.trim_end_matches(BLANKS).strip_suffix(CLIENT).and_then(|program| program.strip_suffix(' ')) {
         Some(program) => (program, Some(last)),
         None => (text, None),
     }
@@ -333,6 +338,23 @@ mod tests {
         ] {
             assert_eq!(CommandLine::parse(not).filter(|line| line.is_ours("Stop")), None, "{not}");
         }
+    }
+
+    /// The shell looks for a program or gives an argument of which this character is a part.
+    #[test]
+    fn only_blanks_separate_words() {
+        for c in ['\u{a0}', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{feff}', '\u{3000}'] {
+            for line in ["@conclaude Stop", "conclaude@ Stop", "conclaude Stop@", "conclaude@Stop"] {
+                for line in [line.to_owned(), line.replace("conclaude", "conclaude Hooks")] {
+                    let line = line.replace('@', &c.to_string());
+                    assert!(!CommandLine::parse(&line).is_some_and(|line| line.is_ours("Stop")), "{line:?}");
+                }
+            }
+        }
+        for line in ["conclaude Stop\n", "\n conclaude\t Stop", "conclaude Hooks\tStop"] {
+            assert!(CommandLine::parse(line).is_some_and(|line| line.is_ours("Stop")), "{line:?}");
+        }
+        assert!(!CommandLine::parse("conclaude Hooks\nStop").is_some_and(|line| line.is_ours("Stop")));
     }
 
     #[test]

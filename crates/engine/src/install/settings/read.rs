@@ -168,6 +168,9 @@ fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
         _ if hook.get("async") == Some(&Value::Bool(true)) => {
             Some("`async` makes Claude Code ignore its answer")
         }
+        _ if hook.get("asyncRewake") == Some(&Value::Bool(true)) => {
+            Some("`asyncRewake` makes Claude Code run it in the background")
+        }
         _ if hook.get("if").is_some() && !is_tool => {
             Some("`if` keeps Claude Code from ever calling it at this event")
         }

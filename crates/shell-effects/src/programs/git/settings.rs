@@ -134,10 +134,6 @@ impl GitCall {
 
     /// `send-email`: programs that its options name.
     pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
-        let programs = ["--sendmail-cmd", "--to-cmd", "--cc-cmd", "--header-cmd"];
-        for code in self.arguments.values(&programs) {
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-        }
         self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
     }
 }

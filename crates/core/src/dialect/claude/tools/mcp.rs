@@ -1,5 +1,7 @@
 //! Tools of MCP servers: the files that their input names, and what the tool may do to them.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::KNOWN;
@@ -23,9 +25,6 @@ pub fn may_match(alternative: &str) -> bool {
     literal.starts_with(PREFIX) || !is_whole && PREFIX.starts_with(literal)
 }
 
-/// Input is searched to this depth.
-const MAX_DEPTH: usize = 4;
-
 /// Words in a tool's name that say whether it writes, reads, or only lists.
 const WRITING: [&str; 19] = [
     "write",
@@ -48,9 +47,9 @@ const WRITING: [&str; 19] = [
     "modify",
     "set",
 ];
-const READING: [&str; 14] = [
-    "read", "cat", "view", "open", "load", "fetch", "get", "show", "search", "grep", "find", "download",
-    "query", "contents",
+const READING: [&str; 13] = [
+    "read", "cat", "view", "open", "load", "fetch", "get", "show", "search", "grep", "find", "query",
+    "contents",
 ];
 const LOOKING: [&str; 7] = ["list", "ls", "stat", "info", "tree", "exists", "metadata"];
 
@@ -93,48 +92,123 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The files that the input of a tool names, as far as its keys say so.
-pub fn named_files(input: &Map<String, Value>) -> Vec<&str> {
+/// The files that the input of a tool names, as far as its keys say so, at any depth.
+pub fn named_files(input: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     let mut found = Vec::new();
-    collect(input, 0, &mut found);
+    of_object(input, false, &mut found);
     found
 }
 
-fn collect<'a>(input: &'a Map<String, Value>, depth: usize, found: &mut Vec<&'a str>) {
+fn of_object<'a>(input: &'a Map<String, Value>, are_files: bool, found: &mut Vec<Cow<'a, str>>) {
     for (key, value) in input {
-        // `{"files": {"src/a.rs": "its content"}}`
-        if let Value::Object(inner) = value
-            && names_file(key)
-        {
-            found.extend(inner.keys().filter_map(|name| path_in(name)));
+        // `{"files": {"src/a.rs": "its content"}}`. No parameter has a name with a dot or a slash.
+        if are_files || key.contains(['.', '/']) {
+            add(key, found);
         }
-        let values = match value {
-            Value::Array(values) => values.as_slice(),
-            value => std::slice::from_ref(value),
-        };
-        for value in values {
-            match value {
-                Value::String(text) if names_file(key) => found.extend(path_in(text)),
-                Value::Object(inner) if depth < MAX_DEPTH => collect(inner, depth + 1, found),
-                _ => {}
-            }
-        }
+        of_value(value, names_file(key), found);
+    }
+}
+
+fn of_value<'a>(value: &'a Value, is_file: bool, found: &mut Vec<Cow<'a, str>>) {
+    match value {
+        Value::String(text) if is_file => add(text, found),
+        Value::Array(values) => values.iter().for_each(|value| of_value(value, is_file, found)),
+        Value::Object(inner) => of_object(inner, is_file, found),
+        _ => {}
     }
 }
 
 fn names_file(key: &str) -> bool {
-    const KEYS: [&str; 11] =
-        ["source", "destination", "src", "dst", "dest", "target", "directory", "folder", "dir", "from", "to"];
-    const ENDS: [&str; 6] = ["path", "paths", "file", "files", "filename", "uri"];
+    const KEYS: [&str; 15] = [
+        "source",
+        "destination",
+        "src",
+        "dst",
+        "dest",
+        "target",
+        "directory",
+        "folder",
+        "dir",
+        "from",
+        "to",
+        "attachment",
+        "attachments",
+        "cwd",
+        "root",
+    ];
+    const ENDS: [&str; 12] = [
+        "path",
+        "paths",
+        "file",
+        "files",
+        "filename",
+        "filenames",
+        "file_name",
+        "file_names",
+        "pathname",
+        "pathnames",
+        "uri",
+        "uris",
+    ];
     let key = key.to_ascii_lowercase();
     KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
 }
 
-/// The path in a text; a URL of another host is not one.
-fn path_in(text: &str) -> Option<&str> {
-    let path = text.strip_prefix("file://").unwrap_or(text);
-    let is_path = !path.is_empty() && !path.contains("://") && !path.contains('\0');
-    if is_path { Some(path) } else { None }
+/// Adds the path in a text; a URL of another host is not one.
+fn add<'a>(text: &'a str, found: &mut Vec<Cow<'a, str>>) {
+    if text.is_empty() || text.contains('\0') {
+        return;
+    }
+    match text.split_at_checked(SCHEME.len()) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case(SCHEME) => of_url(rest, found),
+        _ if !text.contains("://") => found.push(text.into()),
+        _ => {}
+    }
+}
+
+const SCHEME: &str = "file:";
+
+/// `file:///a/b`, `file://localhost/a/b` and `file:/a/b`, with what is encoded in it. What may be a fragment or a part of the name
+/// counts as both.
+fn of_url<'a>(rest: &'a str, found: &mut Vec<Cow<'a, str>>) {
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => match rest.split_once('/') {
+            Some((host, _)) if host.eq_ignore_ascii_case("localhost") => {
+                rest.get(host.len()..).unwrap_or(rest)
+            }
+            _ => rest,
+        },
+        None => rest,
+    };
+    let before = path.split_once(['?', '#']).map(|(before, _)| before);
+    for path in before.into_iter().chain([path]).map(percent_decoded) {
+        if !path.is_empty() && !path.contains('\0') {
+            found.push(path);
+        }
+    }
+}
+
+fn percent_decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return text.into();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        let encoded = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        match encoded {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).map_or(text.into(), Cow::from)
 }
 
 #[cfg(test)]
@@ -154,6 +228,7 @@ mod tests {
             ("mcp__ide__getDiagnostics", Some(Access::Read)),
             ("mcp__github__get_file_contents", Some(Access::Read)),
             ("mcp__fs__get-or-create", Some(Access::Link)),
+            ("mcp__fs__download_file", Some(Access::Link)),
             ("mcp__filesystem__move_file", Some(Access::Link)),
             ("mcp__a__frobnicate", Some(Access::Link)),
             ("NewTool", Some(Access::Link)),
