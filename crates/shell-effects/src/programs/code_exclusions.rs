@@ -135,7 +135,7 @@ impl Skip {
                 let is_prefix = [".startswith(", ".endswith(", ".startswith((", ".endswith(("]
                     .iter()
                     .filter_map(|end| before.strip_suffix(end))
-                    .any(|object| follows_not(object));
+                    .any(follows_not);
                 let is_javascript = [".startsWith(", ".endsWith(", ".includes("]
                     .iter()
                     .filter_map(|end| before.strip_suffix(end))

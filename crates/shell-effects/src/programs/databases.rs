@@ -239,7 +239,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
         }
         return;
     }
-    let files = rest
+    let mut files = rest
         .split_whitespace()
         .map(|word| word.trim_matches(['\'', '"']))
         .filter(|word| !word.starts_with('-'));
@@ -254,7 +254,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
         return archive(analyzer, call, &words);
     }
     if is("session") && rest.split_whitespace().any(|word| matches!(word, "changeset" | "patchset")) {
-        if let Some(file) = files.last() {
+        if let Some(file) = files.next_back() {
             analyzer.touch(Access::Write, &Field::literal(file), call.command);
         }
         return;

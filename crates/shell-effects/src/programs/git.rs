@@ -55,21 +55,7 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let options = call.program.subcommand_options.unwrap_or_default();
     let (global, length) = arguments::parse_up_to(options, words, true);
     let Some((subcommand, rest)) = words.get(length..).and_then(<[Field]>::split_first) else { return };
-    for setting in global.values(&["-c", "--config-env"]) {
-        analyzer.inline_code("git", setting.shown());
-    }
-    for setting in global.values(&["-c"]) {
-        if let Some((key, value)) = setting.text.split_once('=')
-            && !is_alias(key)
-        {
-            analyzer.git_setting(key, &setting.with(value));
-        }
-    }
-    for setting in global.values(&["--config-env"]) {
-        if let Some((key, variable)) = setting.text.rsplit_once('=') {
-            analyzer.git_setting_of_variable(key, variable);
-        }
-    }
+    given_settings(analyzer, &global);
     analyzer.git_settings_outside();
     if let Some(alias) = alias(&global, &subcommand.text) {
         return analyzer.git_alias(&alias, rest);
@@ -112,6 +98,25 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let text = Field::like(hashes, "a hash that git prints");
         let printed = PrintedText { text, and_more: true, is_exact: false };
         analyzer.set_output(Stream::Text(Rc::new(printed)));
+    }
+}
+
+/// What `-c` and `--config-env` set.
+fn given_settings(analyzer: &mut Analyzer<'_>, global: &Arguments) {
+    for setting in global.values(&["-c", "--config-env"]) {
+        analyzer.inline_code("git", setting.shown());
+    }
+    for setting in global.values(&["-c"]) {
+        if let Some((key, value)) = setting.text.split_once('=')
+            && !is_alias(key)
+        {
+            analyzer.git_setting(key, &setting.with(value));
+        }
+    }
+    for setting in global.values(&["--config-env"]) {
+        if let Some((key, variable)) = setting.text.rsplit_once('=') {
+            analyzer.git_setting_of_variable(key, variable);
+        }
     }
 }
 

@@ -38,7 +38,8 @@ pub(crate) const NETWORK: &[Program] = &[
     special(&["wget"], WGET, wget),
 ];
 
-fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+/// The files that curl sends.
+fn sent_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     // A value after `@` is a file that is sent.
     for data in arguments.values(&[
@@ -72,6 +73,11 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for cookies in arguments.values(&["-b", "--cookie"]).filter(|value| !value.text.contains('=')) {
         analyzer.reads(cookies, call.command);
     }
+}
+
+fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    sent_files(analyzer, call);
     curl_configs(analyzer, call);
     for format in arguments.values(&["-w", "--write-out"]) {
         for (at, name) in format.text.match_indices("%output{") {

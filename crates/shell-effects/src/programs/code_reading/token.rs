@@ -55,33 +55,7 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
             }
             c if is_part(c) => {
                 let name = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len()))?;
-                // What hides other names. `$_` is the line at hand.
-                if name.len() > 1 && name.starts_with('_') {
-                    return None;
-                }
-                let after = rest.get(name.len()..)?;
-                let is_quoted = after.starts_with(['"', '\'']);
-                let prefix = name.to_ascii_lowercase();
-                if is_quoted && kind == CodeKind::Python && matches!(prefix.as_str(), "f" | "fr" | "rf") {
-                    let (text, length) = text(kind, after, after.chars().next()?)?;
-                    tokens.push(Token::Text(text));
-                    for expression in expressions(text)? {
-                        tokens.extend([Token::Sign('%'), Token::Sign('(')]);
-                        tokens.extend(self::tokens(kind, expression)?);
-                        tokens.push(Token::Sign(')'));
-                    }
-                    rest = after.get(length..)?;
-                    continue;
-                }
-                let is_prefix =
-                    kind == CodeKind::Python && matches!(prefix.as_str(), "r" | "b" | "u" | "rb" | "br");
-                if is_quoted && !is_prefix {
-                    return None;
-                }
-                if !is_quoted {
-                    tokens.push(Token::Name(name));
-                }
-                name.len()
+                named(kind, name, rest.get(name.len()..)?, &mut tokens)?
             }
             '`' | '\\' => return None,
             '#' if kind != CodeKind::JavaScript => return None,
@@ -94,6 +68,32 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
         rest = rest.get(length..)?;
     }
     Some(tokens)
+}
+
+/// Adds a name, or the text of which it is the prefix, and says how long that is.
+fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Token<'c>>) -> Option<usize> {
+    // What hides other names. `$_` is the line at hand.
+    if name.len() > 1 && name.starts_with('_') {
+        return None;
+    }
+    if !after.starts_with(['"', '\'']) {
+        tokens.push(Token::Name(name));
+        return Some(name.len());
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "f" | "fr" | "rf" if kind == CodeKind::Python => {
+            let (text, length) = text(kind, after, after.chars().next()?)?;
+            tokens.push(Token::Text(text));
+            for expression in expressions(text)? {
+                tokens.extend([Token::Sign('%'), Token::Sign('(')]);
+                tokens.extend(self::tokens(kind, expression)?);
+                tokens.push(Token::Sign(')'));
+            }
+            Some(name.len() + length)
+        }
+        "r" | "b" | "u" | "rb" | "br" if kind == CodeKind::Python => Some(name.len()),
+        _ => None,
+    }
 }
 
 /// The text at the start of a code, and how long it is with its quotes.
