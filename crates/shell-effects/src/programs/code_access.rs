@@ -183,11 +183,36 @@ fn opens_otherwise(interpreter: &str, code: &str) -> bool {
 /// Redirections of awk and perl.
 fn redirects(interpreter: &str, code: &str) -> bool {
     if interpreter.ends_with("awk") {
-        return code.contains(['>', '|']);
+        return code.replace("||", "").contains('|') || awk_writes(code);
     }
     let code = code.replace("->", "").replace("=>", "").replace(">=", "");
     (interpreter.starts_with("perl") && code.contains('>'))
         || ["\">", "'>", "+<", "\"|", "'|"].iter().any(|mode| code.contains(mode))
+}
+
+/// Whether a `>` of awk may be a redirection: outside of braces and in parentheses it compares.
+fn awk_writes(code: &str) -> bool {
+    // Where a pattern ends is not known.
+    if code.contains('/') {
+        return code.contains('>');
+    }
+    let (mut braces, mut parentheses, mut in_text, mut is_escaped) = (0_u32, 0_u32, false, false);
+    for c in code.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => in_text = !in_text,
+            _ if in_text => {}
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            '(' => parentheses += 1,
+            ')' => parentheses = parentheses.saturating_sub(1),
+            '#' => return code.contains('>'),
+            '>' if braces > 0 && parentheses == 0 => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// `os.replace`, `Path.replace`: that of a text is not a write.
@@ -313,6 +338,7 @@ mod tests {
                 "const fs = require('fs'); console.log(JSON.parse(fs.readFileSync('package-lock.json', 'utf8')).name)",
             ),
             ("awk", "/name/ { getline; print }"),
+            ("awk", "$1 > 3 && ($2 > 1 || NR > 5) { if ($3 > 4) print $2 }"),
             ("perl", "print if $h->{a} >= 1 and /x/"),
             ("ruby", "puts File.read('Gemfile.lock').lines.first"),
             ("python3", "print(open('Cargo.lock', encoding='utf-8').read(), open(\"go.sum\", \"rb\"))"),
@@ -367,6 +393,7 @@ mod tests {
             ("perl", "open(F, '>Cargo.lock')"),
             ("perl", "open F, '+<', 'Cargo.lock'"),
             ("awk", "{ print > \"Cargo.lock\" }"),
+            ("awk", "{ print (1) > \"Cargo.lock\" }"),
             ("ruby", "File.open('Cargo.lock', 'w')"),
             ("php", "file_put_contents('Cargo.lock', '')"),
             ("lua", "print(1)"),
