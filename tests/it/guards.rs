@@ -400,6 +400,12 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
         "./link trust --yes",
         "cp /usr/bin/conclaude ./zz && ./zz uninstall",
         "ln -s /usr/bin/conclaude zz; ./zz audit reset --yes",
+        "xargs conclaude < README.md",
+        "npx -y conclaude@latest trust --yes",
+        &format!("rm -f {program}"),
+        &format!("mv {program} /tmp/elsewhere"),
+        &format!("cp /bin/true {program}"),
+        &format!("chmod -x {program}"),
     ] {
         let answer = test.payload("tool_input", json!({"command": command})).run();
         assert!(answer.tool("deny").contains("conclaude's own"), "{command}");

@@ -106,7 +106,7 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if let Some(program) = files.first() {
             writes_own_files = uses_own_names(&program.text);
             let does = code_access::of("awk", &program.text);
-            if does.writes || does.runs {
+            if does.runs || does.writes && redirects_output(&program.text) {
                 analyzer.acts_by(&program.shown(), call.command);
             }
             // All of it is what another command prints.
@@ -137,6 +137,14 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.reads(file, call.command);
     }
+}
+
+/// Whether a program of awk may print to a file: other `>` compare.
+fn redirects_output(program: &str) -> bool {
+    program.split("print").skip(1).any(|rest| {
+        let statement = rest.split([';', '}', '\n']).next().unwrap_or_default();
+        statement.contains(['>', '|'])
+    })
 }
 
 /// Whether a program of awk may write to the files that it is given: it knows their names, and redirects something.

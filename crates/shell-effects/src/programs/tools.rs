@@ -132,7 +132,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["fly", "flyctl"], "-t= --access-token="),
     tool(&["gcloud"], "--account= --billing-project= --configuration= --flags-file= --format= --impersonate-service-account= --project= --verbosity="),
     tool(&["gh"], "-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
-    tool(&["go"], "-C=d").options("-exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
+    tool(&["go"], "-C=d").options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
         -trace=c -outputdir=c -overlay=c -pkgdir=c"),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")

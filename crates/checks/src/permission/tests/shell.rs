@@ -422,8 +422,20 @@ fn who_allows_a_program_does_not_allow_options_that_run_or_write() {
         ("man *", &["man -P x ls", "man --pager='sh -c x' ls", "man -H'x' ls", "man -C f ls"][..]),
         ("bat *", &["bat --pager=x a", "bat --pager x a"]),
         ("ag *", &["ag --pager x a"]),
-        ("go test*", &["go test -exec x", "go test -exec=x ./...", "go test -toolexec x", "go test -o f", "go test -coverprofile=f"]),
-        ("make *", &["make SHELL=./x a", "make -f x a", "make --eval='$(shell x)' a", "make 'A!=x'", "make -I x a"]),
+        (
+            "go test*",
+            &[
+                "go test -exec x",
+                "go test -exec=x ./...",
+                "go test -toolexec x",
+                "go test -o f",
+                "go test -coverprofile=f",
+            ],
+        ),
+        (
+            "make *",
+            &["make SHELL=./x a", "make -f x a", "make --eval='$(shell x)' a", "make 'A!=x'", "make -I x a"],
+        ),
         ("npm test*", &["npm test --script-shell=./x", "npm test --node-options='-r ./x'"]),
         ("cargo test*", &["cargo test --config 'build.rustc=\"x\"'", "cargo test --target-dir=/etc"]),
         ("pytest *", &["pytest --junitxml=f", "pytest --basetemp /home/x", "pytest -c f", "pytest -o a=b"]),
@@ -431,7 +443,10 @@ fn who_allows_a_program_does_not_allow_options_that_run_or_write() {
         ("prettier *", &["prettier --write a", "prettier -w a", "prettier --plugin=./x a"]),
         ("ruff *", &["ruff check --fix", "ruff check -o f"]),
         ("awk *", &["awk '{print > \"f\"}' a", "awk -f s a", "awk -i inplace '{}' a", "awk -l x 1 a"]),
-        ("sed *", &["sed -f s a", "sed --file=s a", "sed -n '1e touch x' a", "sed 's/a/b/e' a", "sed -n 'w f' a"]),
+        (
+            "sed *",
+            &["sed -f s a", "sed --file=s a", "sed -n '1e touch x' a", "sed 's/a/b/e' a", "sed -n 'w f' a"],
+        ),
         ("uniq *", &["uniq a b"]),
         ("xxd *", &["xxd a b", "xxd -r a b"]),
         ("curl *", &["curl -K f u", "curl --config=f u", "curl -w '%output{f}' u"]),
@@ -446,7 +461,15 @@ fn who_allows_a_program_does_not_allow_options_that_run_or_write() {
         ("openssl *", &["openssl req -engine x", "openssl req -config f"]),
         ("date *", &["date -s x", "date --set=x"]),
         ("journalctl *", &["journalctl --vacuum-size=1M", "journalctl --rotate"]),
-        ("git *", &["git clone --template=x u", "git fast-export --export-marks=f HEAD", "git send-email --smtp-server=./x a", "git interpret-trailers --in-place f"]),
+        (
+            "git *",
+            &[
+                "git clone --template=x u",
+                "git fast-export --export-marks=f HEAD",
+                "git send-email --smtp-server=./x a",
+                "git interpret-trailers --in-place f",
+            ],
+        ),
         ("svn *", &["svn diff --diff-cmd x"]),
         ("hg *", &["hg status --config ui.editor=x"]),
     ] {
