@@ -11,7 +11,6 @@ use super::{diff, install};
 use crate::cli::install::ScopeArgs;
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
-use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
@@ -80,7 +79,9 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
     let scope = request.which.scope();
     let config = effective(scope, &folder, &target.path, &draft.after)?;
     let clients = named.unwrap_or_else(|| config.clients());
-    let changes = changes(&draft, &clients, scope, &folder, &config)?;
+    let targets: Vec<SettingsTarget> =
+        clients.iter().map(|&client| SettingsTarget { client, scope }).collect();
+    let changes = changes(&draft, &targets, &folder, &config)?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
         write_cases(request, &folder, &draft.cases, &mut out)?;
@@ -129,16 +130,15 @@ fn exists_already(target: &UserFile, packs: &[Pack]) -> anyhow::Error {
 /// What becomes of the settings of each client. Only hooks of Claude Code are taken over.
 fn changes(
     draft: &Draft,
-    clients: &[&'static Dialect],
-    scope: Scope,
+    targets: &[SettingsTarget],
     folder: &Path,
     config: &ConclaudeConfig,
 ) -> Result<Vec<Change>, InstallError> {
-    let change = |client: &&'static Dialect| {
-        let taken = if client.is_translated() { Vec::new() } else { draft.imported.removed() };
-        Change::without(SettingsTarget { client, scope }, folder, config, &taken)
+    let change = |target: &SettingsTarget| {
+        let taken = if target.client.is_translated() { Vec::new() } else { draft.imported.removed() };
+        Change::without(*target, folder, config, &taken)
     };
-    clients.iter().map(change).collect()
+    targets.iter().map(change).collect()
 }
 
 /// The config to register for, by the scope of the settings. Commented suggestions register nothing.

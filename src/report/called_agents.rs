@@ -8,7 +8,7 @@ use super::threads::{Summary, start_of};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::transcript::{AgentProgress, MessageBlock, TranscriptEntry};
 use conclaude_core::json;
-use conclaude_store::transcript::fate::Sign;
+use conclaude_store::transcript::fate::{self, Sign};
 use conclaude_store::transcript::identity::Meta;
 
 /// Further agents of one thread are not shown.
@@ -66,7 +66,7 @@ impl Summary {
         called.id = id.or(launched).map(|id| start_of(&id, MAX_NAME));
         if !is_in_background {
             let failed = result.is_error.is_true();
-            let sign = if failed { Sign::Unfinished("its call failed".into()) } else { Sign::Stopped };
+            let sign = if failed { Sign::Unfinished(fate::CALL_FAILED.into()) } else { Sign::Stopped };
             called.end = Some((time, sign));
         }
     }

@@ -98,7 +98,12 @@ fn name_of(lane: Option<&Lane>) -> String {
 
 fn summary(out: &mut String, report: &Report) {
     let agents = report.lanes.iter().filter(|lane| lane.id.is_some()).count();
-    let cost = report.usage.total.cost.map_or_else(String::new, |cost| format!(", ${cost:.2}"));
+    let total = &report.usage.total;
+    let cost = if total.cost.is_some() {
+        format!(", {}", dollars(total.cost, total.unpriced, 2))
+    } else {
+        String::new()
+    };
     let chain = match &report.chain.problem {
         None => format!("✓ audit trail in order ({})", count(report.chain.records, "record")),
         Some(problem) => format!("✗ **audit trail broken**: {}", code_within(problem, usize::MAX)),
@@ -144,10 +149,8 @@ fn usage_table(out: &mut String, title: &str, column: &str, items: &[UsageRow]) 
     rows(out, items, |row| {
         let Tokens { input, output, cache_read, cache_write, .. } = row.tokens;
         let numbers = [row.sessions, row.answers, input, output, cache_read, cache_write];
-        let cost = row.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.2}"));
-        let cost = if row.unpriced > 0 && row.cost.is_some() { format!("{cost} + ?") } else { cost };
         let numbers = numbers.iter().map(u64::to_string);
-        [code(&row.name)].into_iter().chain(numbers).chain([cost]).collect()
+        [code(&row.name)].into_iter().chain(numbers).chain([dollars(row.cost, row.unpriced, 2)]).collect()
     });
 }
 
@@ -159,18 +162,24 @@ fn sessions(out: &mut String, report: &Report) {
     heading(out, "Sessions", &["last active", "session", "id", "active", "span", "cost"]);
     let all: Vec<(usize, &SessionReport)> = report.sessions.iter().enumerate().collect();
     rows(out, &all, |(index, session)| {
-        let lanes = report.lanes.iter().filter(|lane| lane.session == Some(*index));
-        let costs: Vec<f64> = lanes.filter_map(|lane| lane.cost).collect();
-        let cost = if costs.is_empty() { "–".into() } else { format!("${:.2}", costs.iter().sum::<f64>()) };
+        let lanes = || report.lanes.iter().filter(|lane| lane.session == Some(*index));
+        let cost = lanes().filter_map(|lane| lane.cost).reduce(|sum, cost| sum + cost);
+        let unpriced = lanes().map(Lane::unpriced).sum();
         vec![
             session.ended.map_or_else(|| "–".into(), time),
             code(session.name.as_deref().unwrap_or_default()),
             code(&session.id.chars().take(8).collect::<String>()),
             milliseconds(session.active),
             milliseconds(session.ended.unwrap_or_default() - session.started.unwrap_or_default()),
-            cost,
+            dollars(cost, unpriced, 2),
         ]
     });
+}
+
+/// A cost, which may lack that of tokens without a price.
+fn dollars(cost: Option<f64>, unpriced: u64, decimals: usize) -> String {
+    let lacks = if unpriced > 0 { " + ?" } else { "" };
+    cost.map_or_else(|| "–".into(), |cost| format!("${cost:.decimals$}{lacks}"))
 }
 
 fn milliseconds(ms: i64) -> String {
@@ -230,7 +239,7 @@ fn agent_cells(lane: &Lane, report: &Report) -> [String; AGENT_COLUMNS.len()] {
         lane.tokens.output.to_string(),
         lane.tokens.cache_read.to_string(),
         lane.tokens.cache_write.to_string(),
-        lane.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.4}")),
+        dollars(lane.cost, lane.unpriced(), 4),
         files(lane, &report.project),
         decisions.join(", "),
         state.into(),

@@ -162,6 +162,12 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
+    /// Tokens of models without a price, which are not in the cost.
+    pub(super) fn unpriced(&self) -> u64 {
+        let cells = self.usage.iter().filter(|cell| cell.cost.is_none());
+        cells.map(|cell| cell.tokens.all()).fold(0, u64::saturating_add)
+    }
+
     /// Counts a decision.
     pub(super) fn decided(&mut self, event: Option<&str>, decision: &str, warns: impl Fn() -> bool) {
         match self.decisions.get_mut(decision) {

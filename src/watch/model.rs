@@ -306,6 +306,9 @@ impl Model {
             && !self.has_file(session, id)
         {
             self.take_entry(session, Some(id), time, &progress.line);
+            if let (Some(session), Some(call)) = (self.sessions.get_mut(session), progress.call.text()) {
+                session.name_called(agent, call, id);
+            }
         }
         true
     }
@@ -335,9 +338,11 @@ impl Model {
         {
             thread.change(sign, time);
         }
-        if let Some(title) = said.title
-            && let Some(session) = self.sessions.get_mut(session)
-        {
+        let Some(session) = self.sessions.get_mut(session) else { return };
+        for result in entry.results().filter(|result| result.launched_agent().is_none()) {
+            session.end_called(result, time);
+        }
+        if let Some(title) = said.title {
             session.title = Some(title);
         }
     }

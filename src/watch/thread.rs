@@ -9,6 +9,7 @@ use super::model::StepKey;
 use super::usage::{ThreadUsage, UsageTotals};
 use conclaude_core::config::PriceTable;
 use conclaude_core::decide::Word;
+use conclaude_core::dialect::claude::transcript::MessageBlock;
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
@@ -20,6 +21,8 @@ pub(super) struct OpenCall {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) detail: String,
+    /// The type of the agent that it starts.
+    pub(super) agent_type: Option<String>,
     pub(super) since: Timestamp,
 }
 
@@ -220,6 +223,35 @@ impl WatchedSession {
             thread.left_out += thread.lines.len() as u64;
             thread.lines = Default::default();
             thread.past = Default::default();
+        }
+    }
+
+    /// Without a transcript of its own, an agent has the name that is in its call.
+    pub(super) fn name_called(&mut self, caller: Option<&str>, call: &str, agent: &str) {
+        let caller = self.threads.iter().find(|thread| thread.id.as_deref() == caller);
+        let started = caller.and_then(|caller| caller.open.iter().find(|open| open.id == call)).cloned();
+        let called = self.threads.iter_mut().find(|thread| thread.id.as_deref() == Some(agent));
+        if let (Some(started), Some(thread)) = (started, called)
+            && thread.call.is_none()
+        {
+            let description = if started.detail.is_empty() { None } else { Some(started.detail) };
+            thread.name = started.agent_type.or(thread.name.take());
+            thread.description = description.or(thread.description.take());
+            thread.call = Some(started.id);
+        }
+    }
+
+    /// The result of the call that started an agent without a transcript of its own.
+    pub(super) fn end_called(&mut self, result: &MessageBlock<'_>, time: Timestamp) {
+        let Some(call) = result.tool_use_id.text() else { return };
+        let mut threads = self.threads.iter_mut();
+        let called = threads.find(|thread| !thread.has_file && thread.call.as_deref() == Some(call));
+        if let Some(thread) = called {
+            let failed = result.is_error.is_true();
+            thread.change(
+                if failed { Sign::Unfinished(fate::CALL_FAILED.into()) } else { Sign::Stopped },
+                time,
+            );
         }
     }
 

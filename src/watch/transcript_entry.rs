@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::line::{ActivityLine, Details, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
 use super::thread::{AgentThread, OpenCall, PastCall};
 use super::words::{inside, named};
-use conclaude_core::dialect::claude::prompt;
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::dialect::claude::transcript::{Attachment, BlockCall, MessageBlock, TranscriptEntry};
+use conclaude_core::dialect::claude::{agents, prompt};
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// What a line changes beside the state of its thread.
@@ -64,9 +64,10 @@ impl AgentThread {
             said.line = self.take_answer(entry, time, &line);
         }
         for BlockCall { id, name, input } in entry.calls() {
-            let detail = detail_of(name, &serde_json::from_str(input).unwrap_or_default(), entry.cwd.text());
-            let tool = cut(name, MAX_TEXT);
-            self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
+            let input = serde_json::from_str(input).unwrap_or_default();
+            let detail = detail_of(name, &input, entry.cwd.text());
+            let (tool, agent_type) = (cut(name, MAX_TEXT), agent_type_of(name, &input));
+            self.open_call(OpenCall { id: id.to_owned(), tool, detail, agent_type, since: time });
             self.change(Sign::Working(None), time);
         }
         for result in entry.results() {
@@ -159,6 +160,11 @@ impl AgentThread {
         let details = Details::Known(vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))]);
         Some(ActivityLine { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
     }
+}
+
+fn agent_type_of(tool: &str, input: &Map<String, Value>) -> Option<String> {
+    let name = if tools::starts_agent(tool) { agents::called(input) } else { "" };
+    if name.is_empty() { None } else { Some(cut(name, MAX_TEXT)) }
 }
 
 fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> String {

@@ -2,7 +2,7 @@
 
 use regex_lite::Regex;
 
-use crate::pages::{pages, prose, root};
+use crate::pages::{Page, pages, prose, root};
 
 /// The longest sentence in words, and the widest cell in characters.
 struct Limits {
@@ -57,10 +57,32 @@ fn sentences(paragraph: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// What is read in the repository, beside the site.
+fn documents() -> Vec<Page> {
+    let names = [
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "crates/checks/tests/differential/README.md",
+        "plugin/README.md",
+        "plugin/commands/step.md",
+        "plugin/skills/rules/SKILL.md",
+        "tests/other_clients/README.md",
+        "tests/real_client/README.md",
+        "tests/stress/README.md",
+    ];
+    let document = |name: &str| Page {
+        name: name.to_owned(),
+        text: std::fs::read_to_string(root().join(name)).unwrap(),
+    };
+    names.into_iter().map(document).collect()
+}
+
 #[test]
 fn sentences_and_cells_are_short() {
     let mut long = Vec::new();
-    for page in pages() {
+    for page in pages().into_iter().chain(documents()) {
         let limits = limits(&page.name);
         for (line, paragraph) in paragraphs(&page.text) {
             for sentence in sentences(&read(&paragraph)) {
@@ -97,4 +119,18 @@ fn guides_are_not_long() {
         .map(|page| page.name)
         .collect();
     assert_eq!(long, Vec::<String>::new());
+}
+
+#[test]
+fn every_how_to_says_when_what_how_to_test_it_and_what_can_go_wrong() {
+    let mut missing = Vec::new();
+    for page in pages().into_iter().filter(|page| page.name.starts_with("docs/how-to/")) {
+        let config = "```yaml title=\".conclaude.yaml\"";
+        let expected =
+            ["Use this ", "## The config", config, "## What you see", "## Test it", "## What can go wrong"];
+        let lines: Vec<&str> = page.text.lines().collect();
+        let lacks = expected.into_iter().filter(|part| !lines.iter().any(|line| line.starts_with(part)));
+        missing.extend(lacks.map(|part| format!("{}: {part}", page.name)));
+    }
+    assert_eq!(missing, Vec::<String>::new());
 }

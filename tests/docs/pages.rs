@@ -156,3 +156,25 @@ fn blocks_have_titles_setup_and_reasons() {
     assert_eq!(found[1].not_run.as_deref(), Some("it needs a network"));
     assert!(found[1].setup.is_empty());
 }
+
+/// Addresses that others link to: they stay.
+#[test]
+fn pages_keep_their_addresses() {
+    let folders = [
+        ("", "index install tutorial troubleshooting compare"),
+        (
+            "how-to/",
+            "typescript python rust go monorepo tests-before-stop format-after-edit protect-secrets permissions notify steps \
+             rehearse audit budget team ci",
+        ),
+        ("reference/", "config cli events environment findings exit-codes packs record"),
+        ("explanation/", "how-blocking-works guards trust audit performance enforce steps seeing fleet"),
+        ("clients/", "claude-code codex copilot qwen gemini"),
+        ("migrate/", "plain-hooks conclaude-0.2 guards lefthook"),
+    ];
+    let promised = folders.iter().flat_map(|(folder, names)| {
+        names.split_whitespace().map(move |name| format!("docs/{folder}{name}.md"))
+    });
+    let missing: Vec<String> = promised.filter(|page| !root().join(page).is_file()).collect();
+    assert_eq!(missing, Vec::<String>::new());
+}

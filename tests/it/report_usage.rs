@@ -11,14 +11,18 @@ use crate::common::{Test, conclaude_in, run_in, shown_in};
 /// Made-up sessions in the forms of Claude Code 1.0.24 to 2.1.237.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts");
 
-fn json_of(root: &Path, arguments: &[&str]) -> Value {
+fn report_of(root: &Path, arguments: &[&str]) -> String {
     let output = conclaude_in(root)
         .env("CLAUDE_CONFIG_DIR", FIXTURES)
         .args([&["report", "--all-projects"], arguments].concat())
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json_of(root: &Path, arguments: &[&str]) -> Value {
+    serde_json::from_str(&report_of(root, arguments)).unwrap()
 }
 
 /// Input, output, cache reads, cache writes, and what of these is kept for an hour.
@@ -152,6 +156,18 @@ fn usage_by_day_model_project_branch_and_kind_of_agent() {
     let unknown = row("models", "claude-next-9");
     assert_eq!((&unknown["cost"], &unknown["unpriced"]), (&Value::Null, &json!(50 + 60 + 70 + 80)));
     assert_eq!(row("projects", "/home/user/site")["unpriced"], 260);
+}
+
+#[test]
+fn a_cost_that_lacks_a_model_without_a_price_says_so_in_every_row() {
+    let text = report_of(&Test::stop().root(), &["--format", "md"]);
+    assert!(text.lines().nth(2).unwrap().contains(", $1.20 + ?; "), "{text}");
+    for (title, cost) in [("### Sessions", "| $0.00 + ? |"), ("### Agents", "| $0.0008 + ? |")] {
+        let table = text.split(title).nth(1).unwrap().split("###").next().unwrap();
+        let marked: Vec<&str> = table.lines().filter(|line| line.contains(" + ?")).collect();
+        assert!(marked.len() == 1 && marked[0].contains("`66666666`"), "{title}: {marked:?}");
+        assert!(marked[0].contains(cost), "{title}: {marked:?}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use proptest::test_runner::TestRunner;
 
 use test_support::{cases, processor_time};
 
-/// No input of this size may take so much time of a processor, in a debug build.
+/// No input of this size may take this much processor time, in a debug build.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// The inputs of a target, with their names.

@@ -17,6 +17,7 @@ mod comparison_log;
 mod compile;
 mod file_checks;
 mod link_makers;
+mod named_files;
 mod open_questions;
 pub mod own_commands;
 mod resolve;
@@ -28,12 +29,12 @@ mod tool_checks;
 mod tool_rule;
 mod touch_pattern;
 mod unknown_arguments;
+mod unusable_rules;
 
 pub use call::{Finding, OwnFiles, ToolCall, UnknownPart, UnknownUse};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::{Sources, rule_sources};
-pub use open_questions::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
 pub use own_commands::{only_records, read_shell};
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
 pub use rules::{
@@ -44,6 +45,7 @@ pub use search::EntryCount;
 pub use settled::doubtful_program;
 pub use tool_rule::pipeline;
 pub use touch_pattern::TouchPattern;
+pub use unusable_rules::{UNUSABLE_RULES, UncheckedCall, unusable_rules};
 
 /// Compares a call with the rules. No finding means that the guards allow it.
 pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<Finding> {

@@ -84,12 +84,15 @@ impl Extent<'_> {
             (parts, [name]) => any_overlaps(name, parts) || outer_holds || (parts.len() == 1 && inner_holds),
             ([name], parts) => any_overlaps(name, parts) || inner_holds,
             (outer, inner) => {
-                let is_same = outer.iter().zip(inner).all(|(one, other)| names_overlap(one, other));
+                // From there on any number of directories may follow.
+                let is_fixed = |(one, other): &(&&str, &&str)| **one != "**" && **other != "**";
+                let mut fixed = outer.iter().zip(inner).take_while(is_fixed);
+                let is_same = fixed.all(|(one, other)| names_overlap(one, other));
                 let goes_deeper = outer.contains(&"**") || inner.contains(&"**");
-                goes_deeper
-                    || is_same
-                        && (outer.len() == inner.len()
-                            || if outer.len() < inner.len() { outer_holds } else { inner_holds })
+                is_same
+                    && (goes_deeper
+                        || outer.len() == inner.len()
+                        || if outer.len() < inner.len() { outer_holds } else { inner_holds })
             }
         }
     }
@@ -205,7 +208,12 @@ mod tests {
             ("src/gen/", "src/gen/x.md", true),
             ("src/*/a.rs", "src/b/a.rs", true),
             ("src/*/a.rs", "src/b/c.rs", false),
-            ("a/**", "b/c", true),
+            ("a/**", "b/c", false),
+            ("a/**", "a/c", true),
+            ("a/**/c", "a/b/d", true),
+            ("a/b/**", "a/c/**", false),
+            ("a/b/**", "a/**/c", true),
+            ("**/b/c", "a/d", true),
             ("~/.ssh/", "x.md", true),
             ("//usr/", "x.md", true),
             (".env*", "!.env.example", true),
@@ -219,7 +227,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_never_meets_covers_no_file_at_once(
-            pattern in "[ab*]{1,2}(\\.a|/[ab*]{1,2})?", exception in "[ab*]{1,2}(\\.a|/[ab*]{1,2})?", path in "[ab]{1,2}(\\.a)?(/[ab]{1,2}(\\.a)?)?",
+            pattern in "[ab*]{1,2}(\\.a|/[ab*]{1,2}|/\\*\\*(/[ab])?)?",
+            exception in "[ab*]{1,2}(\\.a|/[ab*]{1,2}|/\\*\\*(/[ab])?)?",
+            path in "[ab]{1,2}(\\.a)?(/[ab]{1,2}(\\.a)?)?",
         ) {
             let location = Location { absolute: format!("/p/{path}"), relative: Some(path.clone()), ..Location::default() };
             let covers = |pattern: &str| FilePattern::new(pattern, None).unwrap().covers(&location);

@@ -332,6 +332,12 @@ impl Dialect {
         !self.is_translated()
     }
 
+    /// Whether rules are compiled into its sandbox and permissions. Others may have a sandbox of their own.
+    #[must_use]
+    pub fn is_enforced(&self) -> bool {
+        !self.is_translated()
+    }
+
     /// Whether nobody can be asked in any permission mode.
     #[must_use]
     pub fn never_asks(&self) -> bool {

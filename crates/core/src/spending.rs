@@ -226,7 +226,7 @@ impl MeterWords<'_> {
 const DENIED_LATER: &str =
     "When it is used up, tools are denied: do what matters most first, and report in time.";
 
-/// What is said once a session where a model has no price.
+/// The message that a model has no price, once a session.
 #[must_use]
 pub fn unknown_price(models: &[String], rule: &Rule) -> Outcome {
     let names = models.iter().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", ");

@@ -1,6 +1,7 @@
 //! Syntax tree to effects: the tree is followed in the order in which it would run.
 
 pub(crate) mod analyzer;
+pub(crate) mod assignments;
 pub(crate) mod braces;
 pub(crate) mod builtins;
 pub(crate) mod code;
@@ -13,12 +14,15 @@ pub(crate) mod directories;
 pub(crate) mod disk;
 pub(crate) mod effects;
 pub(crate) mod environment;
+pub(crate) mod evaluation;
 pub(crate) mod expansion;
 pub(crate) mod exports;
 pub(crate) mod extent;
 pub(crate) mod field;
+mod installed;
 pub(crate) mod parameters;
 pub(crate) mod redirections;
+pub(crate) mod script_files;
 pub(crate) mod shell_options;
 pub(crate) mod side_effects;
 pub(crate) mod simple_commands;

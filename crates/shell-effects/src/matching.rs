@@ -133,6 +133,17 @@ impl PlainCommand<'_> {
         Some([&[program.to_owned()], rest].concat().join(" "))
     }
 
+    /// The script that an interpreter runs, as it would be called by itself: with its path, and by its name alone.
+    pub fn of_script(&self) -> impl Iterator<Item = String> {
+        let script = self.command.script.as_ref();
+        let named = script.and_then(|script| {
+            let (file, rest) = script.split_once(' ').unwrap_or((script, ""));
+            let (_, name) = file.rsplit_once('/')?;
+            Some(format!("{name} {rest}").trim_end().to_owned())
+        });
+        script.cloned().into_iter().chain(named)
+    }
+
     /// The substitutions in its words whose output is not known, as they are written. What is in them is a command of its own.
     pub fn substitutions(&self) -> impl Iterator<Item = &str> {
         self.command.unknown.iter().filter_map(|unknown| {
@@ -244,6 +255,13 @@ impl PlainCommand<'_> {
 const BOOLEANS: &[&str] = &[
     "--all",
     "--all-namespaces",
+    "--delete",
+    "-av",
+    "-avz",
+    "-avzh",
+    "-avh",
+    "-avP",
+    "-rv",
     "--force",
     "--now",
     "--recursive",

@@ -107,7 +107,7 @@ fn commands() -> Vec<String> {
     let mut commands = Vec::new();
     for table in tables() {
         let text = std::fs::read_to_string(table).unwrap();
-        let cases = text.lines().filter_map(|line| line.split_once(" ⇒ "));
+        let cases = text.lines().filter_map(|line| line.split_once(" ⇒"));
         commands.extend(cases.map(|(command, _)| written_out(command)));
     }
     commands
@@ -120,7 +120,7 @@ fn commands_have_the_effects_of_the_tables() {
         let old = std::fs::read_to_string(&table).unwrap();
         let mut new = String::new();
         for line in old.lines() {
-            match line.split_once(" ⇒ ") {
+            match line.split_once(" ⇒") {
                 Some((command, _)) => {
                     cases += 1;
                     let found = shown(&written_out(command));

@@ -125,7 +125,7 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
     Ok(is_any)
 }
 
-/// What is said of the budget.
+/// The lines about the budget.
 fn budget(rehearsal: &Rehearsal) -> impl Iterator<Item = &Outcome> {
     let steps = rehearsal.plan.steps.iter().zip(&rehearsal.checks);
     let budgets = steps.filter(|(step, _)| matches!(step.action, Action::Budget(_)));

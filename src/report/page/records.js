@@ -81,5 +81,5 @@ function showLane(lane) {
   showDetails(laneName(lane), [['task', lane.description], ['agent id', lane.id, 'mono'], ['session', lane.session === undefined ? '' : sessionName(sessions[lane.session], 200)], ['session id', lane.session === undefined ? '' : sessions[lane.session].id, 'mono'], ['state', stateOf(lane), STATES[lane.state]?.[1]], ['why', lane.why],
     ['verdict', verdict(lane)], ['decisions', el('span', {}, decisionPills(lane))], ['started', moment(lane.started)], ['last seen', moment(lane.ended)], ['time', timeOf(lane)], ['models', lane.models.join(', ')], ['messages', number(lane.messages)],
     ['tokens in', number(lane.tokens.input)], ['tokens out', number(lane.tokens.output)], ['cache read', number(lane.tokens.cache_read)], ['cache written', number(lane.tokens.cache_write)],
-    ['cost', lane.cost === undefined ? '' : money(lane.cost)], ['tool calls', number(lane.tools)], ['files written by tools', lane.files.map(([path, n]) => n > 1 ? `${path} (${n}×)` : path).join('\n'), 'mono']]);
+    ['cost', lane.cost === undefined ? '' : costOf(costOfLane(lane))], ['tool calls', number(lane.tools)], ['files written by tools', lane.files.map(([path, n]) => n > 1 ? `${path} (${n}×)` : path).join('\n'), 'mono']]);
 }

@@ -47,7 +47,7 @@ function agents() {
     { name: 'started', keep: true, value: lane => el('span', { title: moment(lane.started) }, soon(lane.started)), key: lane => lane.started },
     { name: 'time', number: true, value: lane => el('span', {}, timeOf(lane), share(lane)), key: time },
     numeric('tokens in', lane => lane.tokens.input, brief), numeric('out', lane => lane.tokens.output, brief), numeric('cache read', lane => lane.tokens.cache_read, brief),
-    ...(hasCost ? [numeric('cost', lane => lane.cost, dollars)] : []), numeric('calls', lane => lane.tools),
+    ...(hasCost ? [costColumn(costOfLane)] : []), numeric('calls', lane => lane.tools),
     { name: 'files written by tools', wide: true, value: files, key: lane => lane.files.length, has: lane => lane.files.length }, { name: 'decisions', wide: true, has: lane => Object.keys(lane.decisions).length, value: lane => el('span', {}, decisionPills(lane)), key: lane => Object.values(lane.decisions).reduce((a, b) => a + b, 0) }];
   return section('agents-section', 'Agents', list.length, tableOr('No agents.', columns.filter(({ has }) => !has || list.some(has)), list, { open: showLane }));
 }
@@ -120,7 +120,7 @@ function drawSections() {
   if (sessions.length > 1) first.push(sessionList(list));
   add(lanes.some(lane => lane.session !== undefined), agents);
   add(data.steps.length, () => steps(named));
-  add(has.findings, () => half(section('findings-section', 'Findings by kind', kinds.length, tableOr('No findings.', [{ name: 'kind', value: f => GUARDS.has(f.code) ? kindOf(f.code) : el('code', {}, f.code), key: f => kindOf(f.code) }, numeric('count', f => f.count), ...(kinds.some(f => f.phases.size) ? [{ name: 'phases', value: f => [...f.phases].join(', ') }] : []), { name: 'agents', value: f => [...f.agents].join(', ') }, { name: 'for example', wide: true, value: f => f.example }], kinds, { order: 1 }))));
+  add(has.findings, () => half(section('findings-section', 'Findings by kind', kinds.length, tableOr('No findings.', [{ name: 'kind', keep: true, value: f => GUARDS.has(f.code) ? kindOf(f.code) : el('code', {}, f.code), key: f => kindOf(f.code) }, numeric('count', f => f.count), ...(kinds.some(f => f.phases.size) ? [{ name: 'phases', value: f => [...f.phases].join(', ') }] : []), { name: 'agents', value: f => [...f.agents].join(', ') }, { name: 'for example', wide: true, value: f => f.example }], kinds, { order: 1 }))));
   add(has.commands, () => half(section('commands-section', 'Slowest commands', commands.length, tableOr('No commands ran.', [{ name: 'command', value: code(c => c.run), key: c => c.run }, numeric('runs', c => c.runs), { ...numeric('failures', c => c.failures), style: c => c.failures ? 'bad' : '' }, numeric('mean', c => c.total / c.runs, duration), numeric('longest', c => c.max, duration), numeric('in all', c => c.total, duration)], commands, { order: 4 }))));
   add(hooks.length, () => section('hooks-section', 'Hooks that failed silently', shownHooks.length, tableOr('None.', [{ name: 'time', keep: true, value: h => moment(h.time), key: h => h.time }, { name: 'hook', value: h => h.hook }, { name: 'what', value: h => h.kind, style: () => 'warn' }, { name: 'agent', value: h => laneName(lanes[h.lane]) }, { name: 'command', value: code(h => h.command), key: h => h.command }, numeric('took', h => h.duration_ms, duration), { name: 'error', wide: true, value: code(h => h.stderr), key: h => h.stderr }], shownHooks),
     filter.decisions.size ? none('A hook that failed has no decision: the filter for decisions does not apply to these.') : undefined));
@@ -137,7 +137,7 @@ function drawCards(decisions, lost) {
   const isNarrow = filter.text.trim() !== '' || filter.decisions.size > 0, decided = name => isNarrow ? decisions[name] ?? 0 : sum(lane => lane.decisions[name]);
   const count = isNarrow ? shown.length : sum(lane => Object.values(lane.decisions).reduce((a, b) => a + b, 0));
   const cards = [['sessions', new Set(list.map(lane => lane.session).filter(one => one !== undefined)).size, number, '', sessions.length > 1 ? to('sessions-section') : undefined], ['subagents', list.filter(lane => lane.id !== undefined).length, number, '', to('agents-section')], ['tool calls', sum(lane => lane.tools), number],
-    ['tokens out', sum(lane => lane.tokens.output), brief, '', usages], ['cost', cost, dollars, '', usages], ['records', count, number, '', to('records-section')],
+    ['tokens out', sum(lane => lane.tokens.output), brief, '', usages], ['cost', cost, cost => costOf({ cost, unpriced: unpricedOf(list) }), '', usages], ['records', count, number, '', to('records-section')],
     ...['blocked', 'denied', 'asked'].map(name => [name, decided(name), number, colour(name), () => toggle(name)]),
     ['failed hooks', shownHooks.length, number, 'warn', to('hooks-section')], ['never stopped', lost, number, 'bad', to('lost-section')]];
   fill($('cards'), cards.filter(([, value]) => value).map(([name, value, show, style, open]) => el(open ? 'button' : 'div', { class: 'card', 'data-card': name, ...(open ? { type: 'button', on: { click: open } } : {}) }, el('b', { class: style || '' }, show(value)), el('span', {}, name))));

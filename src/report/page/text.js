@@ -1,5 +1,5 @@
 'use strict';
-// ---- text: everything in the data may be text of others, so it only ever becomes a text node
+// ---- text: everything in the data may be untrusted, so it only ever becomes a text node
 
 const data = JSON.parse(document.getElementById('data').textContent);
 document.getElementById('data').remove();

@@ -22,10 +22,13 @@ function groupBy(cells, keyOf) {
 }
 const dollars = n => n === undefined ? '–' : n < .1 ? money(n) : `$${n < 1000 ? n.toFixed(2) : number(Math.round(n))}`;
 const costOf = row => el('span', row.unpriced ? { title: `without ${number(row.unpriced)} tokens of models without a price` } : {}, row.cost === undefined ? '–' : dollars(row.cost) + (row.unpriced ? ' + ?' : ''));
+// Tokens of models without a price, which are not in the cost.
+const unpricedOf = list => cellsOf(list).reduce((sum, { cell }) => cell.cost === undefined ? sum + allTokens(cell.tokens) : sum, 0);
+const costOfLane = lane => ({ cost: lane.cost, unpriced: unpricedOf([lane]) });
+const costColumn = (of = row => row) => ({ ...numeric('cost', row => of(row).cost, dollars), value: row => costOf(of(row)) });
 function usageTable(name, rows, show = row => row.name) {
-  const cost = { ...numeric('cost', row => row.cost, dollars), value: costOf };
   return table([{ name, value: show, key: row => row.name }, ...(sessions.length > 1 ? [numeric('sessions', row => row.sessions.size)] : []), numeric('tokens in', row => row.tokens.input, brief), numeric('out', row => row.tokens.output, brief),
-    numeric('cache read', row => row.tokens.cache_read, brief), numeric('cache write', row => row.tokens.cache_write, brief), cost], rows);
+    numeric('cache read', row => row.tokens.cache_read, brief), numeric('cache write', row => row.tokens.cache_write, brief), costColumn()], rows);
 }
 const dot = name => { const node = el('i', { class: 'dot' }); node.style.background = inkOfModel(name); return node; };
 
@@ -86,13 +89,13 @@ function usage(list) {
 function sessionList(list) {
   const bySession = new Map();
   for (const lane of list) if (lane.session !== undefined) { if (!bySession.has(lane.session)) bySession.set(lane.session, []); bySession.get(lane.session).push(lane); }
-  const rows = [...bySession].sort((a, b) => a[0] - b[0]).map(([index, of]) => ({ index, session: sessions[index], agents: of.filter(lane => lane.id !== undefined).length, tokens: of.reduce((sum, lane) => sum + lane.tokens.output, 0), cost: of.reduce((sum, lane) => lane.cost === undefined ? sum : (sum ?? 0) + lane.cost, undefined) }));
+  const rows = [...bySession].sort((a, b) => a[0] - b[0]).map(([index, of]) => ({ index, session: sessions[index], agents: of.filter(lane => lane.id !== undefined).length, tokens: of.reduce((sum, lane) => sum + lane.tokens.output, 0), cost: of.reduce((sum, lane) => lane.cost === undefined ? sum : (sum ?? 0) + lane.cost, undefined), unpriced: unpricedOf(of) }));
   const projects = new Set(sessions.map(session => session.project)).size > 1, span = session => session.ended - session.started;
   const columns = [{ name: 'session', wide: true, value: row => el('span', { title: row.session.id }, sessionName(row.session)), key: row => sessionName(row.session) },
     ...(projects ? [{ name: 'project', value: row => el('span', { title: clean(row.session.project) }, clean(row.session.project).split('/').at(-1)), key: row => row.session.project }] : []),
     { name: 'last active', keep: true, value: row => el('span', { title: moment(row.session.ended) }, clock(row.session.ended).slice(0, 5)), key: row => row.session.ended },
     { name: 'time', number: true, value: row => timeOf(row.session), key: row => row.session.active },
-    numeric('prompts', row => row.session.prompts), numeric('agents', row => row.agents), numeric('tokens out', row => row.tokens, brief), numeric('cost', row => row.cost, dollars)];
+    numeric('prompts', row => row.session.prompts), numeric('agents', row => row.agents), numeric('tokens out', row => row.tokens, brief), costColumn()];
   return section('sessions-section', 'Sessions', rows.length, table(columns, rows, { open: row => choose(row.index), group: row => day(row.session.ended) }));
 }
 // Pauses over five minutes do not count.

@@ -43,6 +43,9 @@ fn usage_is_shown_by_day_model_project_and_branch_at_any_width() {
     assert_eq!(browser.count("#models-section tbody tr"), 7);
     assert!(browser.text("#models-section").contains("claude-next-9"));
     assert!(browser.text("#usage-section .note").contains("claude-next-9"), "a model without a price");
+    for place in ["[data-card=cost]", "#sessions-section", "#agents-section"] {
+        assert_eq!(browser.text(place).matches("+ ?").count(), 1, "{place} has a cost that lacks this model");
+    }
     // A session is called by what was asked for; a click shows it alone.
     let sessions = browser.text("#sessions-section");
     assert!(sessions.contains("Add a discount to the cart."), "{sessions}");

@@ -178,6 +178,9 @@ fn all_files_come_back_byte_by_byte_and_a_second_time_changes_nothing() {
         assert_eq!(all(), once);
         assert_eq!(run(&root, &["uninstall", "--client", "all"]).0, Some(0));
         assert_eq!(all(), ALL.map(|_| before.map(str::to_owned)));
+        // The folders that were made for them are gone as well.
+        let folder = |client: &str| root.join(Path::new(file(client)).iter().next().unwrap());
+        assert_eq!(ALL.map(|client| folder(client).exists()), ALL.map(|_| before.is_some()));
     }
 }
 

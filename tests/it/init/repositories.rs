@@ -52,9 +52,7 @@ fn ky_tests_with_a_script_that_lints_and_compiles() {
         .file("package.json", package)
         .file("tsconfig.json", r#"{"extends": "@sindresorhus/tsconfig"}"#)
         .file("tsconfig.dist.json", r#"{"extends": "./tsconfig.json", "include": ["source"]}"#);
-    insta::assert_snapshot!(checks(&test), @r#"
-    run: "npm run test", message: "Tests failed"
-    "#);
+    insta::assert_snapshot!(checks(&test), @r#"run: "npm run test", message: "Tests failed""#);
 }
 
 #[test]

@@ -38,9 +38,7 @@ fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
     ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
     ");
     let answer = answer.again().then("SessionStart").run();
-    insta::assert_snapshot!(message(&answer), @"
-    conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project
-    ");
+    insta::assert_snapshot!(message(&answer), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
     // With it, the commands run, and what is wrong with the registration is reported.
     let test = answer.again();
     trust(&test, &["--yes"]);

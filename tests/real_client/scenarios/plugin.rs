@@ -26,7 +26,7 @@ fn runs_once(client: &Client, project: &Project) {
     blocks_once(&client.play_with_plugin(project, script()), project);
 }
 
-/// The subagent is blocked once and passes then: two runs, whoever has called.
+/// The subagent is blocked once and passes then: two runs, whichever registration has called.
 fn blocks_once(seen: &SessionResult, project: &Project) {
     seen.sent("THE-PART", 1).has("may not stop yet (block 1 of 3)").lacks("block 2 of 3");
     seen.sent(MAIN, 1).has("The code is written.");

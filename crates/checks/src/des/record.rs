@@ -156,24 +156,15 @@ fn write_entry(
         PhaseChange::Finish { pass, details, turns, evidence } => {
             set("status", PhaseStatus::Executed.as_str().into());
             set("outcome", if *pass { words::PASS } else { words::FAIL }.into());
-            if !is_fix {
-                set("ended_at", now.to_string().into());
-            }
-            if let Some(started) = started
-                && !is_fix
-            {
-                let seconds = now.duration_since(started).as_secs_f64().max(0.0);
-                set("duration_seconds", json!((seconds * 1000.0).round() / 1000.0));
-            }
-            if let Some(details) = details {
-                set("outcome_details", details.clone().into());
-            }
-            if let Some(turns) = turns {
-                set("turn_count", (*turns).into());
-            }
-            if let Some(evidence) = evidence {
-                set("evidence", evidence.clone());
-            }
+            let times = if is_fix { Vec::new() } else { end_times(now, started) };
+            let given = [
+                ("outcome_details", details.clone().map(Value::from)),
+                ("turn_count", turns.map(Value::from)),
+                ("evidence", evidence.clone()),
+            ];
+            times.into_iter().for_each(|(name, value)| set(name, value));
+            let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
+            given.for_each(|(name, value)| set(name, value));
         }
         // The times stay those of the work itself.
         PhaseChange::Prove { pass, details, evidence, .. } => {
@@ -189,6 +180,16 @@ fn write_entry(
             }
         }
     }
+}
+
+/// When a phase ended, and how long it took.
+fn end_times(now: Timestamp, started: Option<Timestamp>) -> Vec<(&'static str, Value)> {
+    let mut times = vec![("ended_at", now.to_string().into())];
+    if let Some(started) = started {
+        let seconds = now.duration_since(started).as_secs_f64().max(0.0);
+        times.push(("duration_seconds", json!((seconds * 1000.0).round() / 1000.0)));
+    }
+    times
 }
 
 /// Records that the step failed, or was done in part. Phases in progress have failed, too.

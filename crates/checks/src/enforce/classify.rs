@@ -136,7 +136,7 @@ impl<'a> Compiler<'a> {
         } else if !writes && rule.source == Some(Action::Allow) {
             "a shell may read it as commands, and the OS cannot tell that from other reading"
         } else {
-            let Some(parts) = Part::all(&rule.pattern, self.request.machine) else {
+            let Some(parts) = Part::denied(&rule.pattern, self.request.machine) else {
                 return Some("it has too many alternatives".to_owned());
             };
             let contains_root = |part: &Part| {
@@ -184,7 +184,7 @@ impl<'a> Compiler<'a> {
             links: if writes { Vec::new() } else { kept.links(index) },
             ..Spelling::default()
         };
-        for part in Part::all(&rule.pattern, self.request.machine)? {
+        for part in Part::denied(&rule.pattern, self.request.machine)? {
             let is_absent = self.is_absent(&part, writes);
             // A denied path that does not exist makes the directory around it read-only.
             if !is_absent || part.start == Start::Absolute {

@@ -58,6 +58,19 @@ impl Part {
         Some(starts.iter().flat_map(|start| globs.iter().map(|glob| part(*start, glob))).collect())
     }
 
+    /// The same for a rule that denies: all that is in a directory of the machine (`~/.ssh/**`) is denied with the directory.
+    pub(super) fn denied(pattern: &FilePattern, machine: &dyn Machine) -> Option<Vec<Part>> {
+        let parts = Part::all(pattern, machine)?;
+        Some(parts.into_iter().map(|part| part.whole_directory().unwrap_or(part)).collect())
+    }
+
+    fn whole_directory(&self) -> Option<Part> {
+        let is_listed = self.is_of_machine || !self.has_other_reading;
+        let glob = self.glob.strip_suffix("/**")?.to_owned();
+        let directory = Part { glob, is_directory: true, ..self.clone() };
+        if self.start == Start::Absolute && is_listed && directory.is_path() { Some(directory) } else { None }
+    }
+
     /// Its first name, as messages show it: `./etc` or `/etc`.
     pub(super) fn shown_start(&self) -> String {
         let start = if self.start == Start::Absolute { "/" } else { "./" };

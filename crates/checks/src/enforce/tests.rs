@@ -168,6 +168,8 @@ fn a_rule_for_reading_keeps_its_pattern() {
         ("config/*.key", "./config/*.key"),
         ("config/private/", "./config/private"),
         ("~/.ssh/", "/home/me/.ssh"),
+        ("~/.ssh/**", "/home/me/.ssh"),
+        ("//secret/keys/**", "/secret/keys"),
         ("~/.ssh/id_*", "/home/me/.ssh/id_*"),
         ("//etc/shadow", "/etc/shadow"),
     ] {
@@ -179,7 +181,7 @@ fn a_rule_for_reading_keeps_its_pattern() {
     // What Claude Code would read in another way is expanded.
     let (entries, class, _) = one("unreadableFiles", "'.en[!x]'");
     assert_eq!((entries.join(" "), class), ("denyRead ./.env".into(), NOW));
-    for pattern in ["~/*.pem", "//**/x", "~/.ssh/[ab]"] {
+    for pattern in ["~/*.pem", "//**/x", "~/.ssh/[ab]", "~/.*/**", "~/**/x/**"] {
         let (entries, class, why) = one("unreadableFiles", &format!("'{pattern}'"));
         assert_eq!((entries.len(), class), (0, HOOK), "{pattern}");
         assert_eq!(why, "only files of the project are looked for, and it is a pattern for others");
@@ -193,6 +195,7 @@ fn a_rule_for_writing_is_a_path_or_is_expanded() {
         ("./Cargo.lock", "denyWrite ./Cargo.lock", OS),
         ("//usr/{bin,lib}/", "denyWrite /usr/bin denyWrite /usr/lib", OS),
         ("~/.netrc", "denyWrite /home/me/.netrc", OS),
+        ("~/.ssh/**", "denyWrite /home/me/.ssh", OS),
         ("//tmp/x", "denyWrite /tmp/x", OS),
         ("Cargo.lock", "denyWrite ./Cargo.lock", NOW),
         ("gen/", "denyWrite ./src/gen", NOW),

@@ -14,6 +14,9 @@ use shell_effects::{OptionMatch, PlainCommand, SimpleCommand};
 /// With fewer characters that are known, the name of a program could be nearly any.
 const MIN_KNOWN: usize = 3;
 
+/// How patterns and pipelines write a pipe.
+const PIPE: &str = " | ";
+
 #[derive(Clone, Debug)]
 pub struct CommandPattern {
     glob: Glob,
@@ -58,6 +61,7 @@ impl<'a> CommandForms<'a> {
         let plain = command.plain(home);
         let mut environment = plain.with_environment();
         environment.extend(plain.with_options());
+        environment.extend(plain.of_script());
         CommandForms { environment, plain, whole, budget }
     }
 
@@ -128,6 +132,12 @@ impl CommandPattern {
         joins(self.glob.as_str())
     }
 
+    /// Whether it is about several commands only, so that no value of a word makes a simple command match.
+    fn is_of_pipelines(&self) -> bool {
+        let pattern = self.glob.as_str();
+        pattern.contains(PIPE) && !pattern.contains("$(")
+    }
+
     /// Whether the pattern names an option.
     pub fn names(&self, option: &str) -> bool {
         self.glob.as_str().split([' ', '=']).any(|word| word.trim_end_matches('*') == option)
@@ -169,8 +179,8 @@ impl CommandPattern {
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
         let CommandForms { plain, environment, whole, budget } = forms;
         let matching = |text: &'f str| {
-            let is_match = self.matches(&self.without_substitutions(text, plain), true, budget);
-            if is_match { Some(text) } else { None }
+            let compared = self.without_quoted_pipes(self.without_substitutions(text, plain));
+            if self.matches(&compared, true, budget) { Some(text) } else { None }
         };
         let text = matching(&plain.command.text)
             .or_else(|| matching(plain.text.as_deref()?))
@@ -198,6 +208,15 @@ impl CommandPattern {
         text
     }
 
+    /// A simple command without what looks like a pipe: in its text, that is part of a word.
+    fn without_quoted_pipes<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        if text.contains(PIPE) && self.glob.as_str().contains(PIPE) {
+            Cow::Owned(text.replace(PIPE, " "))
+        } else {
+            text
+        }
+    }
+
     /// Whether one of the options is given, and none of those that must not be.
     fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
         let booleans = self.options.as_ref().map_or(&[][..], OptionNames::as_slice);
@@ -208,7 +227,7 @@ impl CommandPattern {
     }
 
     fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
-        if self.known_only || plain.command.unknown.is_empty() {
+        if self.known_only || plain.command.unknown.is_empty() || self.is_of_pipelines() {
             return false;
         }
         // An unknown program could be any. It counts only if the pattern compares more than the program.

@@ -1,25 +1,21 @@
-//! Questions to the user: what cannot be decided, if a rule could be against it, and rules that cannot be used.
+//! Questions to the user: what cannot be decided, if a rule could be against it.
 
 use std::path::{Path, PathBuf};
 
 use super::call::{Advice, Finding, OwnFiles, ToolCall, UnknownPart, UnknownUse, doing, shown, start};
 use super::file_checks::against_own;
+use super::named_files::{NamedFiles, is_protected_by, joined, matched_files, named_files, named_word};
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
-use super::rules::{Action, FileRules, GuardRules, ToolRule};
-use super::search::{expand, expand_with_hidden, first_below};
+use super::rules::{Action, GuardRules, ToolRule};
+use super::search::{expand_with_hidden, first_below};
 use super::tool_checks::allows;
 use super::unknown_arguments;
-use conclaude_core::config::{GuardedCalls, UnusableRules, file_name};
-use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
 use shell_effects::{Access, Base, CodeAccess, Doubt, Extent, WORK_TREE};
-
-/// The rule by which the user is asked where others cannot be used.
-pub const UNUSABLE_RULES: &str = "rules that cannot be used are asked about";
 
 /// The rule by which the user is asked about what is not known.
 pub(super) const UNDECIDED: &str = "what cannot be decided is asked";
@@ -38,45 +34,6 @@ impl UserQuestion {
     fn naming(self, named: Vec<Location>) -> UserQuestion {
         UserQuestion { unknown: self.unknown.map(|unknown| UnknownUse { named, ..unknown }), ..self }
     }
-}
-
-/// More protected files than these are not kept apart.
-const MAX_NAMED: usize = 64;
-
-/// Protected files that a text names.
-pub(super) struct NamedFiles {
-    /// As it names the first.
-    pub(super) first: String,
-    pub(super) names: Vec<Location>,
-}
-
-impl NamedFiles {
-    fn of(first: &str, touch: &Touch) -> NamedFiles {
-        NamedFiles { first: clean_line(first), names: touch.names.clone() }
-    }
-
-    pub(super) fn and(mut self, others: NamedFiles) -> NamedFiles {
-        for name in others.names {
-            if self.names.len() <= MAX_NAMED && !self.names.contains(&name) {
-                self.names.push(name);
-            }
-        }
-        self
-    }
-
-    /// What a sandbox would have to decide about them. None if they are too many to be looked at one by one.
-    fn unknown(names: Vec<Location>) -> Option<UnknownUse> {
-        if names.len() > MAX_NAMED {
-            None
-        } else {
-            Some(UnknownUse { part: UnknownPart::Files, named: names })
-        }
-    }
-}
-
-/// Joins what was found in several places.
-pub(super) fn joined(found: impl IntoIterator<Item = NamedFiles>) -> Option<NamedFiles> {
-    found.into_iter().reduce(NamedFiles::and)
 }
 
 pub(super) fn open_question(
@@ -444,131 +401,4 @@ fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, to
     let may_write = access.writes || access.runs;
     is_protected_by(&rules.unreadable, call, touch)
         || may_write && is_protected_by(&rules.uneditable, call, touch)
-}
-
-pub(super) fn is_protected_by(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch) -> bool {
-    rules.protecting_any(&touch.names, &call.silent_query()).is_some()
-}
-
-/// The first word of a text that names such a file in one of the directories.
-pub(super) fn named_word(
-    call: &ToolCall<'_>,
-    bases: &[Base],
-    text: &str,
-    is_such: &dyn Fn(&Touch) -> bool,
-) -> Option<String> {
-    let directories = call.ground.directories(bases);
-    let is_named =
-        |cwd: &PathBuf, word: &str| is_such(&Ground { cwd, ..call.ground }.touch(Access::Link, word));
-    possible_names(text).find(|word| directories.iter().any(|cwd| is_named(cwd, word))).map(clean_line)
-}
-
-/// What may name a file in code.
-fn possible_names(text: &str) -> impl Iterator<Item = &str> {
-    let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
-    text.split(move |c: char| !is_part(c)).filter(|word| !word.is_empty()).take(10_000)
-}
-
-/// All such files that a text names in one of the directories.
-pub(super) fn named_files(
-    call: &ToolCall<'_>,
-    bases: &[Base],
-    text: &str,
-    is_such: &dyn Fn(&Touch) -> bool,
-) -> Option<NamedFiles> {
-    let directories = call.ground.directories(bases);
-    let named = possible_names(text).flat_map(|word| {
-        let touches =
-            directories.iter().map(move |cwd| Ground { cwd, ..call.ground }.touch(Access::Link, word));
-        touches.filter(|touch| is_such(touch)).map(move |touch| NamedFiles::of(word, &touch))
-    });
-    joined(named)
-}
-
-/// All such files that one of these patterns matches in one of the directories.
-fn matched_files(
-    call: &ToolCall<'_>,
-    bases: &[Base],
-    patterns: &[String],
-    is_such: &dyn Fn(&Touch) -> bool,
-) -> Option<NamedFiles> {
-    let mut found = Vec::new();
-    for pattern in patterns {
-        for cwd in call.ground.directories(bases) {
-            let ground = Ground { cwd: &cwd, ..call.ground };
-            let paths = expand(&cwd, pattern, call.ground.budget).unwrap_or_default();
-            let touches = paths.iter().map(|path| ground.touch(Access::Link, &path.to_string_lossy()));
-            let such = touches.filter(|touch| is_such(touch));
-            found.extend(such.map(|touch| NamedFiles::of(touch.shown(), &touch)));
-        }
-    }
-    joined(found)
-}
-
-/// A call, for rules that cannot be used.
-pub struct UncheckedCall<'a> {
-    pub tool: &'a str,
-    pub other_names: &'a [String],
-    pub used: ToolUse<'a>,
-    pub effects: &'a Effects,
-    /// It is a `PermissionRequest`: the user is asked already, and a rule might answer.
-    pub is_request: bool,
-}
-
-/// Asks the user if any of these rules might be against the call.
-pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
-    let mut concerned = rules.iter().filter(|rules| call.is_request || is_about(&rules.calls, call));
-    let first = concerned.next()?;
-    let file = file_name(&first.path, Some(root));
-    let position = first.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
-    let more = match concerned.count() {
-        0 => String::new(),
-        more => format!(" (and {more} more like it)"),
-    };
-    let (what, matched) = match call.used {
-        ToolUse::File { access, path } => (format!("{} {path}", doing(access)), path),
-        ToolUse::Patch(_) => ("writing the files of this patch".into(), call.tool),
-        ToolUse::Shell(command) | ToolUse::PowerShell(command) => ("running this command".into(), command),
-        ToolUse::Other => (format!("using {}", call.tool), call.tool),
-    };
-    Some(Finding {
-        action: Action::Ask,
-        reason: format!(
-            "Rules in {position} cannot be used, and might be against {what}: {}{more}.",
-            first.why
-        ),
-        advice: Advice::both(
-            "Ask the user to fix the config; `conclaude validate` shows every problem.",
-            "Fix the config: `conclaude validate` shows every problem.",
-        ),
-        about: None,
-        origin: Rule::built_in(UNUSABLE_RULES),
-        matched: matched.to_owned(),
-        unknown: None,
-    })
-}
-
-fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
-    let touches = |wanted: fn(Access) -> bool| {
-        let is_wanted = |unclear: &Uncertainty| match unclear {
-            Uncertainty::Path { access, .. } | Uncertainty::Named { access, .. } => wanted(*access),
-            Uncertainty::Input { access, .. } => access.is_none_or(wanted),
-            Uncertainty::WorkTree { .. } | Uncertainty::Doubt(_) => true,
-        };
-        matches!(call.used, ToolUse::File { access, .. } if wanted(access))
-            || call.effects.touches.iter().any(|touch| wanted(touch.access))
-            || call.effects.unclear.iter().any(is_wanted)
-    };
-    match calls {
-        GuardedCalls::Writing => touches(|access| access != Access::Read),
-        GuardedCalls::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
-        GuardedCalls::Anything => call.used != ToolUse::Other || touches(|_| true),
-        GuardedCalls::Tools(glob) => {
-            let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
-            matches(call.tool)
-                || call.other_names.iter().any(|name| matches(name))
-                || is_ruled_as_shell(call.tool, false) && matches(SHELL)
-        }
-        GuardedCalls::Permissions => false,
-    }
 }

@@ -1,7 +1,7 @@
 //! The arguments of a program that is not known: which of them may be files, and what it may do to them.
 
 use super::call::ToolCall;
-use super::open_questions::{NamedFiles, is_protected_by, joined, named_files};
+use super::named_files::{NamedFiles, is_protected_by, joined, named_files};
 use super::resolve::Touch;
 use super::rules::GuardRules;
 use shell_effects::Base;

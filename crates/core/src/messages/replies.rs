@@ -1,4 +1,4 @@
-//! The words of commands that answer as hooks. Where only they have something to say, it is said as they said it.
+//! The text of commands that answer as hooks. If only they have something to say, it is passed on as it is.
 
 use super::command_name;
 use crate::dialect::claude::HookReply;

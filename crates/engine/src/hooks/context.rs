@@ -17,7 +17,6 @@ use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_core::agent::Agent;
 use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{ConfigError, TelemetryConfig};
-use conclaude_core::dialect::claude;
 use conclaude_core::error::{HookError, Result};
 use conclaude_core::event::{BlockCounter, Blocking, EventKind, Subject};
 use conclaude_core::file_pattern::Location;
@@ -98,10 +97,7 @@ impl<'a> Context<'a> {
             return Ok(None);
         }
         if kind == EventKind::SessionStart {
-            session.resume();
-            if !environment.only_if_trusted {
-                session.note_project_start();
-            }
+            note_start(&session, environment);
         }
         let config = Config::load(&root, kind, environment);
         panics::guards_are_known(kind, &config.settings.guards);
@@ -117,10 +113,9 @@ impl<'a> Context<'a> {
         }
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
-        let baseline = match gate.as_ref().and_then(|gate| gate.origin.call.as_ref()) {
-            Some(call) if kind == EventKind::SubagentStop => call.tree(&session),
-            _ => None,
-        };
+        let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
+        let baseline =
+            if kind == EventKind::SubagentStop { call.and_then(|call| call.tree(&session)) } else { None };
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
@@ -180,11 +175,6 @@ impl<'a> Context<'a> {
             log::warn(|| warning.clone());
         }
         Ok(plan)
-    }
-
-    /// Whether it is an event of Claude Code: others may have sandboxes of their own.
-    pub(super) fn is_of_claude(&self) -> bool {
-        self.event.client.name == claude::DIALECT.name
     }
 
     /// Whether the event is only looked at.
@@ -352,6 +342,14 @@ fn session_of(event: &Event, root: &Root, environment: &Environment) -> Session 
 }
 
 /// Why there is nothing to do at an event, in a line for the log.
+/// A session starts, or goes on after it has ended.
+fn note_start(session: &Session, environment: &Environment) {
+    session.resume();
+    if !environment.only_if_trusted {
+        session.note_project_start();
+    }
+}
+
 fn why_ignored(event: &Event, session: &Session) -> Option<String> {
     let Event { kind, payload, .. } = event;
     if identity::is_phantom(payload) {

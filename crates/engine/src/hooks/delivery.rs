@@ -106,6 +106,29 @@ fn told_by_model(context: &Context<'_>, outbox: &Outbox, result: HookResult) -> 
     HookResult { context: Some(given), delivered, ..result }
 }
 
+/// The messages for this event, and whether Claude gets them too. None at an event that delivers nothing.
+fn due(context: &Context<'_>, outbox: &Outbox) -> Option<(Vec<OutboxEntry>, bool)> {
+    let of = |agent: &str| outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none());
+    match context.payload() {
+        HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
+            Some((of(agents::started(&tool.tool_response)?), true))
+        }
+        HookPayload::UserPromptSubmit(said) => match task_of(&said.prompt) {
+            Some(agent) => Some((of(agent), true)),
+            // Its notification has not come since the main thread stopped, and may never: the user knows more than Claude.
+            None => Some((outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude), true)),
+        },
+        HookPayload::Stop(stop) => {
+            // What belongs to an agent that still runs is shown when that one stops. Context for Claude would make it go on here, so
+            // that stays pending.
+            let running = stop.running().unwrap_or_default();
+            let is_over = |entry: &OutboxEntry| !running.iter().any(|id| entry.belongs_to(id));
+            Some((outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false))
+        }
+        _ => None,
+    }
+}
+
 /// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
 /// different events.
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
@@ -117,27 +140,7 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     if !context.is_shown() {
         return told_by_model(context, &outbox, result);
     }
-    let (entries, for_claude) = match context.payload() {
-        HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
-            let Some(agent) = agents::started(&tool.tool_response) else {
-                return result;
-            };
-            (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
-        }
-        HookPayload::UserPromptSubmit(said) => match task_of(&said.prompt) {
-            Some(agent) => (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true),
-            // Its notification has not come since the main thread stopped, and may never: the user knows more than Claude.
-            None => (outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude), true),
-        },
-        HookPayload::Stop(stop) => {
-            // What belongs to an agent that still runs is shown when that one stops. What is said to Claude here would make it
-            // go on, so that stays pending.
-            let running = stop.running().unwrap_or_default();
-            let is_over = |entry: &OutboxEntry| !running.iter().any(|id| entry.belongs_to(id));
-            (outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false)
-        }
-        _ => return result,
-    };
+    let Some((entries, for_claude)) = due(context, &outbox) else { return result };
     if entries.is_empty() {
         return result;
     }

@@ -34,7 +34,7 @@ struct RefusedCall<'a> {
 
 /// Tells Claude about what was refused, and records it. A result that says nothing of that kind costs nothing more.
 pub(super) fn run(context: &Context<'_>) -> Vec<Outcome> {
-    let calls = if context.is_of_claude() { refused_calls(context) } else { Vec::new() };
+    let calls = if context.event.client.is_enforced() { refused_calls(context) } else { Vec::new() };
     if calls.is_empty() {
         return Vec::new();
     }

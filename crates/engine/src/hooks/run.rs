@@ -1,4 +1,4 @@
-//! The one road: goes over a plan, step by step. Every step ends in outcomes, whatever became of the one before.
+//! Runs a plan, step by step. Every step ends in outcomes, even if the one before failed.
 //!
 //! A hook, a rehearsal and a replay take it through worlds of their own: what differs between them is a method of [`World`], and
 //! everything else is the same for all. So they cannot disagree.

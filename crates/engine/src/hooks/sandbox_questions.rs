@@ -120,7 +120,7 @@ fn why_open(
 
 /// The compiled rules, if the sandbox holds for this call and has all of them.
 fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<CompiledRules, WhyAsked> {
-    if !context.is_of_claude() {
+    if !context.event.client.is_enforced() {
         return Err(WhyAsked::OtherClient(context.event.client.title));
     }
     if runs_unsandboxed(&call.tool.tool_input) {

@@ -1,6 +1,7 @@
 //! What `install` and `uninstall` make of a settings file. The file as it was is kept in the user's state, so that
 //! uninstalling gives back every byte.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -122,6 +123,8 @@ fn uninstalled(
 
 pub(super) struct SettingsFile {
     pub(super) file: UserFile,
+    /// The project that it is in. None for a file of the user's own.
+    project: Option<PathBuf>,
 }
 
 impl SettingsFile {
@@ -133,7 +136,22 @@ impl SettingsFile {
                 &"these are your own settings, for all projects. Go to the folder of a project, or use --user",
             ));
         }
-        Ok(SettingsFile { file })
+        let project = if target.scope == Scope::User { None } else { Some(project.to_owned()) };
+        Ok(SettingsFile { file, project })
+    }
+
+    /// Replaces the file. Without a text it is removed, and with it the folders of the project that are empty then: one that stays
+    /// would look like that of a session.
+    pub(super) fn write(&self, text: Option<&str>) -> Result<(), InstallError> {
+        self.file.write(text)?;
+        if text.is_none()
+            && let Some(project) = &self.project
+        {
+            let above = self.file.path.ancestors().skip(1);
+            let inside = above.take_while(|folder| *folder != project && folder.starts_with(project));
+            let _ = inside.take_while(|folder| fs::remove_dir(folder).is_ok()).count();
+        }
+        Ok(())
     }
 
     pub(super) fn backups(&self) -> Backups {
@@ -307,7 +325,7 @@ impl Removal {
         let backups = self.settings_file.backups();
         let previous =
             if self.is_exact { None } else { Some(backups.keep(BackupKind::Previous, &self.before)?) };
-        self.settings_file.file.write(self.after.as_deref())?;
+        self.settings_file.write(self.after.as_deref())?;
         // Where hooks were taken out and put back, the copy of the settings as they were stays.
         let is_superfluous = self.is_exact && self.restored() == 0;
         let forgotten =

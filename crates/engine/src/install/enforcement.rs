@@ -421,7 +421,7 @@ impl EnforceRemoval<'_> {
                 copy = Some(backups.keep(BackupKind::Previous, before)?);
             }
             if Some(before) != self.after.as_ref() {
-                file.file.write(self.after.as_deref())?;
+                file.write(self.after.as_deref())?;
             }
             if *is_exact {
                 backups.forget_restored(self.after.as_deref());

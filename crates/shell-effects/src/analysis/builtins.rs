@@ -198,6 +198,7 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
             stream::split(&printed.text, |c| c == '\n')
         }
+        Stream::Text(printed) if printed.text.written.is_some() => vec![printed.text.clone()],
         Stream::Files(files) => files.iter().map(stream::found).collect(),
         _ => Vec::new(),
     };
@@ -210,6 +211,9 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         analyzer.state.set(name, Value::Array(elements));
         return;
+    }
+    if analyzer.state.options.has_integers {
+        lines.iter().for_each(|line| analyzer.evaluate_number(&line.text));
     }
     for name in &names {
         // `-d ''` is for names that end with NUL.

@@ -4,23 +4,12 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::disk::WrittenFile;
 use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
-use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::stream::{PrintedText, Stream};
-use crate::analysis::variables::Value;
-use crate::programs::arguments::Call;
 use crate::programs::program::Stdin;
-use crate::programs::{code_access, inline_calls};
-use crate::syntax::parser::{Parser, is_name};
-use crate::syntax::tree::{Piece, Word};
+use crate::programs::{code_access, code_exclusions, editors, inline_calls};
+use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
-
-/// What it takes to evaluate a short text.
-const EVALUATION_WORK: usize = 64;
-
-/// The number of variables that are followed from one piece of arithmetic.
-const MAX_EVALUATED: usize = 32;
 
 /// What runs a code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,22 +22,25 @@ pub(crate) enum Language {
     Other,
 }
 
-/// Who runs a file that this script wrote.
-#[derive(Clone, Copy)]
-pub(crate) struct WrittenCode<'a> {
-    pub(crate) command: usize,
-    pub(crate) interpreter: &'a str,
-    pub(crate) language: Language,
-    pub(crate) arguments: &'a [Field],
-}
-
 impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
     pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
         let text = if interpreter == "make" { inline_calls::with_make_variables(text) } else { text };
-        inline_calls::run_calls(self, interpreter, &text);
+        self.inline_code_with(interpreter, text, Vec::new());
+    }
+
+    /// The same for code that is given further values by its arguments.
+    pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
+        let mut given = self.given_values(interpreter, &text);
+        given.extend(more);
+        inline_calls::run_calls(self, interpreter, &text, &given);
+        editors::run_commands(self, interpreter, &text);
         self.unpacked_by_code(&text);
-        let text = self.with_given_values(interpreter, text);
+        let joined = inline_calls::joined_texts(&text);
+        for value in given.iter().map(Field::shown).chain(joined) {
+            text.push('\n');
+            text.push_str(&value);
+        }
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }
 
@@ -72,28 +64,26 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Code with the values that it is given: those of exported variables that it names, and its input.
-    fn with_given_values(&self, interpreter: &str, mut text: String) -> String {
-        let mut given = String::new();
+    /// The values that code is given: those of exported variables that it names, and its input.
+    fn given_values(&self, interpreter: &str, text: &str) -> Vec<Field> {
+        let mut given = Vec::new();
         for variable in self.state.exports.variables().iter() {
             if let Some((name, value)) = variable.split_once('=')
                 && text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
             {
-                given.push('\n');
-                given.push_str(value);
+                given.push(Field::literal(value));
             }
         }
         let is_interpreter = self.program(interpreter).is_some_and(|program| program.stdin == Stdin::Code);
-        let reads_names = is_interpreter || text.contains("getline") || text.contains("system(");
+        let reads_names = is_interpreter
+            || ["getline", "system(", ">"].iter().any(|name| interpreter == "awk" && text.contains(name));
         if reads_names
             && let Stream::Text(printed) = &self.scope.input
-            && !printed.text.text.contains(text.as_str())
+            && !printed.text.text.contains(text)
         {
-            given.push('\n');
-            given.push_str(&printed.text.text);
+            given.push(printed.text.clone());
         }
-        text.push_str(&given);
-        text
+        given
     }
 
     fn doubt_code(&mut self, interpreter: &str, language: CodeLanguage, text: String) {
@@ -106,7 +96,9 @@ impl Analyzer<'_> {
         };
         let text = match language {
             CodeLanguage::Shell => text,
-            CodeLanguage::Other => code_access::without_programs(&text),
+            CodeLanguage::Other => {
+                code_access::without_programs(&code_exclusions::without_exclusions(interpreter, &text))
+            }
         };
         let bases = self.state.bases().to_vec();
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, access, bases });
@@ -139,6 +131,22 @@ impl Analyzer<'_> {
     pub(crate) fn doubt_script(&mut self, interpreter: &str) {
         let command = self.script.commands.len().saturating_sub(1);
         self.doubt(Doubt::UnknownScript { interpreter: interpreter.to_owned(), command });
+    }
+
+    /// Runs something whose commands count, but neither their effects nor what is not known of them.
+    pub(crate) fn only_commands(&mut self, run: impl FnOnce(&mut Self)) {
+        let (effects, doubts) = (self.script.effects.len(), self.script.doubts.len());
+        let side_effects = self.script.side_effects.len();
+        run(self);
+        self.script.effects.truncate(effects);
+        self.script.side_effects.truncate(side_effects);
+        // What ends the analysis stays.
+        let mut at = 0;
+        self.script.doubts.retain(|doubt| {
+            at += 1;
+            at <= doubts
+                || matches!(doubt, Doubt::TooLong | Doubt::TooDeep | Doubt::OutOfTime | Doubt::TooMany(_))
+        });
     }
 
     /// Whether a command of this script decides what the unknown parts of a word are.
@@ -180,109 +188,6 @@ impl Analyzer<'_> {
         self.streams.output = Stream::Nothing;
     }
 
-    /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
-    pub(crate) fn evaluate(&mut self, text: &str) {
-        // The values of variables may name each other in texts: each level would evaluate all of them again.
-        if !self.work(EVALUATION_WORK + text.len()) {
-            return;
-        }
-        match Parser::expanded_text(text, self.scope.depth + 1) {
-            Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
-            Err(error) => self.doubt(error.into()),
-        }
-    }
-
-    /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
-    pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
-        let texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();
-        let used = word.iter().filter_map(|piece| match piece {
-            Piece::Parameter { name, .. } => Some(name.as_str()),
-            _ => None,
-        });
-        let mut used: Vec<&str> = used.collect();
-        if is_arithmetic {
-            used.extend(side_effects::names(word));
-        }
-        let used = used.into_iter().map(str::to_owned).collect();
-        for text in texts {
-            self.evaluate(&text);
-        }
-        self.evaluate_values(used);
-    }
-
-    /// Arithmetic in an index, an offset or a value: what is in quotes there, and the values of the variables that it names.
-    pub(crate) fn evaluate_index(&mut self, word: &Word) {
-        let texts: Vec<String> = side_effects::substituted(word).map(str::to_owned).collect();
-        for text in texts {
-            self.evaluate(&text);
-        }
-        self.evaluate_hidden(word, true);
-    }
-
-    /// A text that is arithmetic.
-    pub(crate) fn evaluate_number(&mut self, text: &str) {
-        if is_evaluated(text) {
-            self.evaluate(text);
-        } else {
-            self.evaluate_values(side_effects::names_in(text).map(str::to_owned).collect());
-        }
-    }
-
-    /// The values of variables in arithmetic are arithmetic themselves, in which other variables are named.
-    fn evaluate_values(&mut self, names: Vec<String>) {
-        let (mut open, mut seen) = (names, Vec::new());
-        while let Some(name) = open.pop() {
-            if seen.len() >= MAX_EVALUATED || seen.contains(&name) {
-                continue;
-            }
-            for text in self.literal_values(&name) {
-                if is_evaluated(&text) {
-                    self.evaluate(&text);
-                } else {
-                    open.extend(side_effects::names_in(&text).map(str::to_owned));
-                }
-            }
-            seen.push(name);
-        }
-    }
-
-    /// What is known of the values of a variable, or of an argument.
-    fn literal_values(&self, name: &str) -> Vec<String> {
-        let values: &[Field] = match self.state.get(name) {
-            Some(Value::Options(values)) => values.as_slice(),
-            Some(Value::Array(values)) => values,
-            Some(Value::Unknown) => &[],
-            None => match (&self.state.positional, name.parse::<usize>()) {
-                (Some(fields), Ok(index)) => {
-                    index.checked_sub(1).and_then(|at| fields.get(at)).map_or(&[], std::slice::from_ref)
-                }
-                _ => &[],
-            },
-        };
-        values.iter().filter(|value| value.is_literal()).map(|value| value.text.clone()).collect()
-    }
-
-    /// Whether arithmetic sets harmless variables only, and evaluates nothing that a command of this script printed.
-    pub(crate) fn is_harmless_arithmetic(&self, word: &Word) -> bool {
-        let used = word.iter().filter_map(|piece| match piece {
-            Piece::Parameter { name, .. } => Some(name.as_str()),
-            _ => None,
-        });
-        let is_fine = |name: &str| {
-            side_effects::is_harmless(name)
-                && match self.state.get(name) {
-                    Some(Value::Options(values)) => {
-                        values.as_slice().iter().all(|value| value.kind != FieldKind::Unknown)
-                    }
-                    Some(Value::Unknown | Value::Array(_)) => false,
-                    None => true,
-                }
-        };
-        !side_effects::hides_code(word)
-            && side_effects::is_plain(word)
-            && used.chain(side_effects::names(word)).all(is_fine)
-    }
-
     pub(crate) fn code_from_input(&mut self, interpreter: &str, language: Language) {
         let input = self.scope.input.clone();
         self.code_of(input, interpreter, language, &[]);
@@ -301,10 +206,22 @@ impl Analyzer<'_> {
         self.code_of(input, interpreter, language, arguments);
     }
 
-    fn code_of(&mut self, stream: Stream, interpreter: &str, language: Language, arguments: &[Field]) {
+    pub(super) fn code_of(
+        &mut self,
+        stream: Stream,
+        interpreter: &str,
+        language: Language,
+        arguments: &[Field],
+    ) {
         match stream {
             Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
             Stream::Nothing | Stream::File => {}
+            // A program or a script under another name.
+            Stream::Copy(path) => {
+                let words: Vec<Field> =
+                    std::iter::once(Field::literal(&*path)).chain(arguments.iter().cloned()).collect();
+                self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+            }
             Stream::Text(printed) => {
                 if printed.and_more {
                     self.nothing_known(interpreter, language);
@@ -334,147 +251,6 @@ impl Analyzer<'_> {
                 self.unknown_script(interpreter, &Field::unknown(""));
             }
             Language::Other => self.unknown_code(interpreter, String::new()),
-        }
-    }
-
-    /// A script in a file. Its content is known only if this command wrote it.
-    pub(crate) fn script_file(&mut self, file: &Field, call: &Call<'_>, language: Language) {
-        self.script_with_arguments(file, &[], call, language);
-    }
-
-    /// The same with arguments.
-    pub(crate) fn script_with_arguments(
-        &mut self,
-        file: &Field,
-        arguments: &[Field],
-        call: &Call<'_>,
-        language: Language,
-    ) {
-        self.reads(file, call.command);
-        let code = WrittenCode { command: call.command, interpreter: call.name, language, arguments };
-        self.run_file(file, &code);
-    }
-
-    /// A file that a shell runs when it starts, if this command wrote it.
-    pub(crate) fn start_up_file(&mut self, file: &Field, command: usize) {
-        self.as_part(|analyzer| {
-            analyzer.written_code(file, command, "bash", Language::NewShell);
-        });
-    }
-
-    /// The programs in a directory that this command wrote. Something else runs one of them.
-    pub(crate) fn written_programs_in(&mut self, directory: &Field, command: usize) {
-        if self.state.disk.is_untouched() {
-            return;
-        }
-        let all = self.paths_of(directory);
-        for path in all.iter().flat_map(|directory| self.state.disk.below(directory)).collect::<Vec<_>>() {
-            self.start_up_file(&Field::literal(path), command);
-        }
-    }
-
-    /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
-    pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
-        let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
-        if has_path && !name.contains('/') {
-            self.written_program(name, command);
-        }
-    }
-
-    /// A program of this name that this command wrote, in any directory.
-    pub(crate) fn written_program(&mut self, name: &str, command: usize) {
-        if self.state.disk.is_untouched() {
-            return;
-        }
-        for path in self.state.disk.named(name) {
-            self.as_part(|analyzer| {
-                analyzer.written_code(&Field::literal(path), command, name, Language::NewShell);
-            });
-        }
-    }
-
-    /// A program in a file, such as `./x`.
-    pub(crate) fn program_file(&mut self, file: &Field, arguments: &[Field], command: usize) {
-        let code = WrittenCode { command, interpreter: &file.text, language: Language::NewShell, arguments };
-        if file.text.contains('/') && self.run_file(file, &code) {
-            // Nobody knows which program it is.
-            if let Some(command) = self.script.commands.get_mut(command) {
-                command.is_known = false;
-            }
-        }
-    }
-
-    /// Runs what was written to a file before; whether that is not known.
-    pub(crate) fn written_code(
-        &mut self,
-        file: &Field,
-        command: usize,
-        interpreter: &str,
-        language: Language,
-    ) -> bool {
-        self.run_file(file, &WrittenCode { command, interpreter, language, arguments: &[] })
-    }
-
-    fn run_file(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
-        let Some(written) = self.written(file) else { return false };
-        self.run_written(&written, code)
-    }
-
-    /// The same for files that are known already.
-    pub(crate) fn run_written(&mut self, written: &WrittenFile, code: &WrittenCode<'_>) -> bool {
-        let WrittenCode { command, interpreter, language, arguments } = *code;
-        // None of the parts may be in it.
-        let none = if written.parts().len() > 1 { Some(None) } else { None };
-        self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
-            if let Some(content) = content {
-                analyzer.code_of(content.clone(), interpreter, language, arguments);
-            }
-        });
-        let is_unknown =
-            self.script.commands.get(command).is_some_and(|command| command.unknown_code.is_some());
-        if is_unknown {
-            self.joined_with(written.by.clone(), command);
-        }
-        is_unknown
-    }
-
-    /// Source files that this script wrote and a program is given: a compiler, a test runner, or what runs them at once.
-    pub(super) fn compiled(&mut self, fields: &[Field]) {
-        if self.state.disk.is_untouched() {
-            return;
-        }
-        let command = self.last_command();
-        for file in fields.iter().skip(1).filter(|field| field.is_literal()) {
-            if let Some(interpreter) = source_language(&file.text) {
-                self.written_code(file, command, interpreter, Language::Other);
-            }
-        }
-    }
-
-    /// Modules that this script wrote and the code of an interpreter may load.
-    pub(crate) fn imported(&mut self, call: &Call<'_>) {
-        if self.state.disk.is_untouched() {
-            return;
-        }
-        for (path, file) in self.state.disk.written_files() {
-            let name = path.rsplit('/').next().unwrap_or(&path);
-            let stem = name.split('.').next().unwrap_or(name);
-            let is_script = call.arguments.operands.first().is_some_and(|script| script.text == *path);
-            let is_named = call.fields.iter().skip(1).any(|field| field.text.contains(stem));
-            let is_known =
-                file.parts().iter().all(|part| matches!(part, Stream::Text(text) if !text.and_more));
-            let same = source_language(name).is_some_and(|of| same_language(of, call.name));
-            if same && !is_script && (is_named || is_known) {
-                let code = WrittenCode {
-                    command: call.command,
-                    interpreter: call.name,
-                    language: Language::Other,
-                    arguments: &[],
-                };
-                self.as_part(|analyzer| {
-                    analyzer.run_written(&file, &code);
-                });
-            }
         }
     }
 
@@ -511,30 +287,6 @@ impl Analyzer<'_> {
         if is_whole && is_bare && (fields.len() == 1 || first.text == "$_") {
             self.doubt_script(&first.text);
         }
-    }
-}
-
-/// The endings of source files, with what runs them or the language.
-const SOURCES: &[(&str, &[&str])] = &[
-    ("c", &["c", "cc", "cpp", "cxx", "h", "hpp", "m", "go", "java", "kt", "rs", "swift", "zig"]),
-    ("node", &["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"]),
-    ("perl", &["pl", "pm"]),
-    ("php", &["php"]),
-    ("python3", &["py"]),
-    ("ruby", &["rb"]),
-];
-
-/// What runs a source file, from its name.
-fn source_language(name: &str) -> Option<&'static str> {
-    let (_, ending) = name.rsplit_once('.')?;
-    SOURCES.iter().find(|(_, endings)| endings.contains(&ending)).map(|(interpreter, _)| *interpreter)
-}
-
-fn same_language(language: &str, interpreter: &str) -> bool {
-    match language {
-        "node" => matches!(interpreter, "bun" | "deno" | "node" | "nodejs" | "ts-node" | "tsx"),
-        "python3" => interpreter.starts_with("py"),
-        language => language == interpreter,
     }
 }
 

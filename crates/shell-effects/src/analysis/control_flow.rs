@@ -435,6 +435,9 @@ impl Analyzer<'_> {
             analyzer.state.set(name, value.clone());
             analyzer.state.variables.set_printed_by(name, by.clone());
         };
+        if self.state.options.has_integers {
+            self.evaluate_integers(&value);
+        }
         set(self);
         self.repeated(|analyzer| {
             set(analyzer);

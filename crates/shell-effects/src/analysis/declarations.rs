@@ -69,8 +69,7 @@ impl Analyzer<'_> {
         let is_in_function = !self.functions.locals.is_empty();
         let name = fields.first().map_or("", |field| field.text.as_str());
         match name {
-            "local" => is_in_function,
-            "declare" | "typeset" => is_in_function && !is_global(),
+            "declare" | "local" | "typeset" => is_in_function && !is_global(),
             _ => false,
         }
     }

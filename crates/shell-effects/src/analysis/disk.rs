@@ -8,6 +8,8 @@ use crate::analysis::variables::{Alternatives, referred};
 
 /// The content of further files is unknown, like that of every other file then.
 const MAX_FILES: usize = 64;
+/// Copies of further files are not followed, so that there is room for what is written.
+const MAX_COPIES: usize = 32;
 /// Further directories are taken for missing.
 const MAX_DIRECTORIES: usize = 256;
 /// A file of more parts than this is unknown.
@@ -110,6 +112,11 @@ impl Disk {
     /// A file, also one that is as it was.
     fn file(&self, path: &str) -> WrittenFile {
         self.written(path).unwrap_or_else(|| WrittenFile::new(path, Stream::File))
+    }
+
+    /// Whether copies of other files are followed.
+    pub(crate) fn has_room(&self) -> bool {
+        self.files.len() < MAX_COPIES
     }
 
     pub(crate) fn is_untouched(&self) -> bool {

@@ -37,6 +37,7 @@ impl Analyzer<'_> {
             wraps: false,
             inside: self.scope.inside > 0,
             unknown_code: None,
+            script: None,
             makes_symbolic_link: false,
             acts_by: Vec::new(),
             extent: Extent::default(),

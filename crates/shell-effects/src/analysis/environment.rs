@@ -1,6 +1,7 @@
 //! What a command does not say itself: values of variables that it does not set, and directories.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::analysis::analyzer::{Analyzer, Scope};
 use crate::analysis::field::{Field, FieldKind};
@@ -93,10 +94,6 @@ impl Environment for UnknownEnvironment {}
 const GITHUB_FILES: [&str; 5] =
     ["$GITHUB_ENV", "$GITHUB_OUTPUT", "$GITHUB_PATH", "$GITHUB_STATE", "$GITHUB_STEP_SUMMARY"];
 
-/// Commands that print a directory of installed programs, which has no secrets.
-const INSTALLED: [&str; 6] =
-    ["brew --prefix", "npm root", "npm root -g", "pnpm root", "pnpm root -g", "rustc --print sysroot"];
-
 /// Variables that bash or zsh sets itself.
 #[rustfmt::skip]
 const OF_SHELL: &[&str] = &[
@@ -125,7 +122,7 @@ impl Analyzer<'_> {
             && self.environment().is_set(name) == Some(false)
     }
 
-    fn is_set_here(&self, name: &str) -> bool {
+    pub(super) fn is_set_here(&self, name: &str) -> bool {
         self.state.get(name).is_some()
             || self.state.exports.has(name)
             || self.state.options.has_sourced
@@ -183,7 +180,7 @@ impl Analyzer<'_> {
     }
 
     /// Whether a command before may have made a file, a directory or a link.
-    fn has_made_files(&self) -> bool {
+    pub(super) fn has_made_files(&self) -> bool {
         let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
         self.script.effects.iter().any(makes)
     }
@@ -370,27 +367,15 @@ impl Analyzer<'_> {
     }
 
     /// Whether nothing in the script changes which program this is.
-    fn is_installed(&self, name: &str) -> bool {
+    pub(super) fn is_installed(&self, name: &str) -> bool {
         self.is_usual(name) && !self.is_set_here("PATH")
     }
 
-    /// A pattern for a file below a directory of installed programs, which a command prints.
-    pub(crate) fn pattern_of_installed(&self, word: &Field) -> Option<String> {
-        let [(part, _)] = word.holes.as_slice() else { return None };
-        let (printed, rest) = word.text.split_at_checked(part.end)?;
-        let command = printed.strip_prefix("$(")?.strip_suffix(')')?;
-        let is_known = INSTALLED.contains(&command);
-        let program = command.split(' ').next().unwrap_or_default();
-        if part.start == 0
-            && is_known
-            && self.is_installed(program)
-            && rest.starts_with('/')
-            && !rest.contains("..")
-        {
-            Some(format!("/usr/lib/*{}", escaped(rest)))
-        } else {
-            None
-        }
+    /// Whether the current directory is surely neither the one of the call, nor below or above it.
+    pub(crate) fn is_outside_start(&self) -> bool {
+        let Some(start) = self.environment().directory("") else { return false };
+        let is_part = |whole: &str, part: &str| Path::new(whole).starts_with(part);
+        self.current_directory().is_some_and(|at| !is_part(&at.text, &start) && !is_part(&start, &at.text))
     }
 
     /// The top level of the work tree around the current directory; the directory itself where there is none.

@@ -3,10 +3,13 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{as_code, is_wholly_unknown};
+use crate::analysis::assignments::PROMPTS;
+use crate::analysis::code::{Language, as_code, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldBuilder};
-use crate::analysis::parameters::PROMPTS;
 use crate::analysis::variables::Value;
+use crate::programs::interpreters::is_descriptor;
+use crate::programs::program::Stdin;
+use crate::programs::table;
 use crate::syntax::tree::Assignment;
 use crate::{Access, Quoting};
 
@@ -180,6 +183,11 @@ impl Analyzer<'_> {
                 let file = file_of(value);
                 self.touch(Access::Read, &file, command);
                 self.as_part(|analyzer| analyzer.evaluate(value));
+                if is_descriptor(&file) {
+                    self.as_part(|analyzer| {
+                        analyzer.code_from_process("bash", Language::NewShell, &[]);
+                    });
+                }
                 self.start_up_file(&file, command);
             } else if PROMPTS.contains(&name) {
                 self.as_part(|analyzer| analyzer.evaluate(value));
@@ -188,6 +196,10 @@ impl Analyzer<'_> {
                 let is_below = value.starts_with("${");
                 let file = if is_below { Field::literal(value) } else { file_of(value) };
                 self.touch(Access::Write, &file, command);
+            } else if matches!(name, "EXINIT" | "GVIMINIT" | "VIMINIT") {
+                self.inline_code("vim", value.to_owned());
+            } else if name == "SHELL" {
+                self.chosen_shell(value);
             } else if name == "PERL5DB" {
                 self.inline_code("perl", value.to_owned());
             } else if name == "INPUTRC" {
@@ -203,6 +215,15 @@ impl Analyzer<'_> {
                 let code = Field::literal(format!("{} {value}", function.trim_end_matches("%%")));
                 self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "bash")));
             }
+        }
+    }
+
+    /// What editors and others start in the place of a shell.
+    fn chosen_shell(&mut self, program: &str) {
+        let known = table::by_name(table::name_of(program));
+        if known.is_none_or(|program| program.stdin != Stdin::Shell) {
+            let words = [file_of(program)];
+            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
         }
     }
 

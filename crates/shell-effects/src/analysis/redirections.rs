@@ -11,6 +11,9 @@ use crate::programs::table;
 use crate::syntax::tree::{Redirect, Redirection, Word};
 use crate::{Access, Base};
 
+/// The path of a file in a directory that is not known starts so.
+const SOMEWHERE: &str = "\0/";
+
 /// A redirection as one would write it.
 pub(crate) fn shown((access, field): &(Access, Field)) -> String {
     format!("{} {}", if *access == Access::Read { '<' } else { '>' }, field.shown())
@@ -197,7 +200,9 @@ impl Analyzer<'_> {
     /// Remembers what is in a file that these commands wrote.
     pub(crate) fn wrote(&mut self, file: &Field, content: Stream, appends: bool, by: Vec<usize>) {
         let paths = self.paths_of(file);
-        if let [path] = paths.as_slice() {
+        if let [path] = paths.as_slice()
+            && !path.starts_with(SOMEWHERE)
+        {
             return self.state.disk.write(path, content, appends, by);
         }
         // It is one of these files.
@@ -210,8 +215,18 @@ impl Analyzer<'_> {
 
     /// A file gets what was written to another one.
     pub(crate) fn copy_content(&mut self, from: &Field, to: &Field) {
-        let Some(written) = self.written(from) else { return };
-        self.wrote(to, written.content(), false, written.by);
+        match self.written(from) {
+            Some(written) => self.wrote(to, written.content(), false, written.by),
+            // In a loop, copies of copies never end.
+            None if from.is_literal()
+                && to.is_literal()
+                && self.scope.loops == 0
+                && self.state.disk.has_room() =>
+            {
+                self.wrote(to, Stream::Copy(from.text.as_str().into()), false, Vec::new());
+            }
+            None => {}
+        }
     }
 
     /// What was written to a file before.
@@ -219,7 +234,12 @@ impl Analyzer<'_> {
         if self.state.disk.is_untouched() {
             return None;
         }
-        let found = self.paths_of(file).into_iter().filter_map(|path| self.state.disk.written(&path));
+        let paths = self.paths_of(file);
+        let is_somewhere = |path: &String| path.starts_with(SOMEWHERE);
+        let may_be_any = paths.iter().any(is_somewhere);
+        let mut others = self.state.disk.named(file.text.rsplit('/').next().unwrap_or_default());
+        others.retain(|path| !paths.contains(path) && (may_be_any || is_somewhere(path)));
+        let found = paths.iter().chain(&others).filter_map(|path| self.state.disk.written(path));
         found.reduce(|one, other| one.join(&other))
     }
 
@@ -255,6 +275,7 @@ impl Analyzer<'_> {
             Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => {
                 self.relative_to_start(at)
             }
+            _ if file.is_literal() => format!("{SOMEWHERE}{}", file.text),
             _ => file.text.clone(),
         };
         let mut paths: Vec<String> = self.state.bases().iter().map(path).collect();

@@ -221,6 +221,7 @@ impl Analyzer<'_> {
         let command = self.add_command(fields, self.scope.redirected > 0);
         self.takes_input(command);
         if !first.is_literal() {
+            self.matched_program(first, fields);
             self.printed_command(fields);
             self.unknown_program(fields);
             self.after_empty_words(fields, command);
@@ -237,6 +238,16 @@ impl Analyzer<'_> {
                     None => analyzer.run_program(first, fields, command),
                 });
             }
+        }
+    }
+
+    /// A pattern of the shell in the place of the program: the first file that it matches is the program.
+    fn matched_program(&mut self, first: &Field, fields: &[Field]) {
+        let rest = fields.get(1..).unwrap_or_default();
+        let matched: Vec<Field> = self.matched_files(first).into_iter().filter(Field::is_literal).collect();
+        if !matched.is_empty() {
+            let words: Vec<Field> = matched.into_iter().chain(rest.iter().cloned()).collect();
+            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
         }
     }
 

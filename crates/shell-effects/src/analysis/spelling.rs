@@ -93,6 +93,8 @@ fn spells(text: &str) -> bool {
     }
     let is_date = text.contains("date");
     let mut quote = None;
+    // Those around each substitution.
+    let mut outer = Vec::new();
     let (mut before, mut second) = (' ', ' ');
     for (at, c) in text.char_indices() {
         let next = text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
@@ -114,6 +116,8 @@ fn spells(text: &str) -> bool {
             return true;
         }
         match (quote, c) {
+            (None | Some('"'), '(') if before == '$' => outer.push(quote.take()),
+            (None, ')') => quote = outer.pop().flatten(),
             (None, '"' | '\'') => quote = Some(c),
             (Some(open), c) if open == c => quote = None,
             _ => {}
@@ -160,6 +164,7 @@ mod tests {
             "(awk '{print \"+\" $1}' f)",
             "(awk '{print \"-f\"}' f)",
             "(tr x + < f)",
+            "(echo \"$(printf '%s' \"$x --force\")\")",
             "(echo K21haW4= | base64 -d)",
             "(python3 -c 'print(chr(43))')",
             "(git for-each-ref --format='+%(refname:short)')",
@@ -189,6 +194,7 @@ mod tests {
             "(gh pr view --json headRefName -q .headRefName)",
             "(basename \"$PWD\")",
             "(sed -n 's/^version = \"\\(.*\\)\"/\\1/p' Cargo.toml)",
+            "(dirname \"$(readlink -f \"$0\")\")",
         ] {
             assert!(!spells(text), "{text}");
         }

@@ -3,6 +3,7 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
@@ -11,8 +12,10 @@ use crate::programs::program::{Program, special};
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
     special(&["bsdtar", "tar"], "", tar),
-    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd"], "-S= -o=w -T= --suffix= --threads=", compress),
+    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd", "zstdmt"], "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
+    special(&["ar", "gcc-ar", "llvm-ar"], "", library),
+    special(&["gpgtar"], "-o=w -C= -T=l -r= -u= --output=w --directory= --files-from=l --gpg= --gpg-args= --recipient= --local-user=", gpgtar),
     special(&["jar"], "", jar),
     special(&["unzip"], "-d= -x= -P=", unzip),
     special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
@@ -20,7 +23,7 @@ pub(crate) const ARCHIVES: &[Program] = &[
 
 /// The options of tar, which reads its words itself: the first may have no dash.
 const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file= --directory= --files-from= \
-    --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --xform= --strip-components= \
+    --exclude-from=r --add-file=r --exclude= --use-compress-program= --to-command= --transform= --xform= --strip-components= \
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script= --new-volume-script= \
     --rsh-command= --rmt-command= --tape-length= --label= --newer= --newer-mtime= --after-date= --format= \
     --starting-file= --suffix= --sort= --blocking-factor= --volno-file=w --index-file=w --owner-map=r --group-map=r";
@@ -117,8 +120,46 @@ fn jar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         extracted(analyzer, call, arguments.value(&["-C", "--dir"]), Some(archive));
     } else if arguments.has(&["-c", "-u", "--create", "--update"]) {
         analyzer.touch(Access::Write, archive, call.command);
+        for file in &arguments.operands {
+            match file.text.strip_prefix('@') {
+                Some(list) => {
+                    let list = file.with(list);
+                    analyzer.reads(&list, call.command);
+                    analyzer.listed_in(&list).iter().for_each(|file| analyzer.reads(file, call.command));
+                }
+                None => analyzer.touch_tree(Access::Read, file, call.command),
+            }
+        }
     } else {
         analyzer.reads(archive, call.command);
+    }
+}
+
+/// `ar -M`: a script on its input names the archives.
+fn library(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    analyzer.unknown_program(call.fields);
+    let takes_script = call.arguments.has(&["-M"]);
+    if let Stream::Text(printed) = analyzer.input().clone()
+        && takes_script
+    {
+        for word in stream::split(&printed.text, |c| c.is_whitespace() || c == ',') {
+            analyzer.touch(Access::Write, &word, call.command);
+        }
+    }
+}
+
+/// `gpgtar --create FILES`, `gpgtar --extract ARCHIVE`.
+fn gpgtar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    for program in arguments.values(&["--gpg"]) {
+        let words = [program.clone()];
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+    }
+    for file in &arguments.operands {
+        analyzer.touch_tree(Access::Read, file, call.command);
+    }
+    if arguments.has(&["-d", "--decrypt", "--extract"]) {
+        extracted(analyzer, call, arguments.value(&["-C", "--directory"]), arguments.operands.first());
     }
 }
 
@@ -198,6 +239,9 @@ pub(crate) fn extracted(
 ) {
     match directory.filter(|directory| directory.text != ".") {
         Some(directory) => analyzer.touch_tree(Access::Write, directory, call.command),
+        None if analyzer.is_outside_start() => {
+            analyzer.touch_tree(Access::Write, &Field::literal("."), call.command);
+        }
         None => {
             let of = archive.map_or_else(|| "the archive".to_owned(), Field::shown);
             analyzer.touch(Access::Write, &Field::unknown(format!("the files in {of}")), call.command);
@@ -276,6 +320,11 @@ fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for code in call.arguments.values(&["-TT", "--unzip-command"]) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
     }
+    // Its value may be part of the same word.
+    let attached = call.fields.iter().filter_map(|field| Some(field.with(field.text.strip_prefix("-TT")?)));
+    for code in attached.filter(|code| !code.text.is_empty()) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+    }
     let Some((archive, files)) = call.arguments.operands.split_first() else { return };
     analyzer.touch(Access::Write, archive, call.command);
     let listed = if call.arguments.has(&["-@", "--names-stdin"]) {
@@ -294,10 +343,17 @@ fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `gzip` and its relatives replace a file by another one.
 fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
-    let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd");
+    let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd") && !arguments.has(&["--rm"]);
+    let mut files = arguments.operands.clone();
+    for (_, list) in
+        arguments.flags.iter().filter(|(flag, _)| matches!(flag.as_str(), "--files" | "--files0"))
+    {
+        let list = list.clone().unwrap_or_else(|| Field::literal("-"));
+        files.extend(analyzer.listed_in(&list));
+    }
     let only_reads = arguments.has(&["-c", "-l", "-t", "--stdout", "--to-stdout", "--list", "--test"]);
     let is_recursive = arguments.has(&["-r", "--recursive"]);
-    for file in &arguments.operands {
+    for file in &files {
         if is_recursive && !only_reads {
             analyzer.touch_tree(if keeps { Access::Write } else { Access::Delete }, file, call.command);
             continue;

@@ -72,6 +72,7 @@ pub(crate) const GIVEN: &str = "the arguments of xargs";
 fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
     let printed = match input {
         _ if arguments.has(&["-a", "--arg-file"]) => return vec![Field::unknown(GIVEN)],
+        Stream::Text(printed) if printed.text.written.is_some() => return vec![printed.text.clone()],
         Stream::Text(printed) => printed,
         Stream::Files(files) => return files.iter().map(stream::found).collect(),
         _ => return vec![Field::unknown(GIVEN)],

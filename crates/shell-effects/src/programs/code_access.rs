@@ -322,6 +322,18 @@ mod tests {
             ),
             ("python3", "from pathlib import Path; print(Path('Cargo.lock').read_text().count('name'))"),
             (
+                "python3",
+                "import json, collections\nd = json.load(open('Cargo.lock'))\nc = collections.Counter(k.split('/')[-1] for k in d)\nprint(c.most_common(10))",
+            ),
+            (
+                "python3",
+                "from collections import defaultdict\nd = defaultdict(list)\nfor l in open('Cargo.lock'):\n    print(f'{l.strip():>10} {len(d)} {{}}')",
+            ),
+            (
+                "python3",
+                "import os\nfor r, ds, fs in os.walk('.'):\n    for f in fs:\n        p = os.path.join(r, f)\n        print(p, os.path.getsize(p), 'Cargo.lock')",
+            ),
+            (
                 "node",
                 "const p = require('./package-lock.json'); console.log(JSON.stringify(Object.keys(p.packages), null, 2))",
             ),
@@ -331,6 +343,14 @@ mod tests {
         }
         for (interpreter, code) in [
             ("python3", "open('Cargo.lock', 'w')"),
+            ("python3", "print(f'{foo(1)} Cargo.lock')"),
+            ("python3", "open('Cargo.lock', f'{m}')"),
+            ("python3", "open('Cargo.lock', f'w')"),
+            ("python3", "import os; x = os.path.os; x.replace('a', 'Cargo.lock')"),
+            ("python3", "import os.path as p; p.os.replace('a', 'Cargo.lock')"),
+            ("python3", "from collections import Counter as c, abc; c('Cargo.lock')"),
+            ("python3", "for (list) in [exit]: list('Cargo.lock')"),
+            ("python3", "import os; os.walk('Cargo.lock', onerror=foo)"),
             ("python3", "open('Cargo.lock', mode = \"a\")"),
             ("python3", "f = open; f('Cargo.lock', *['w'])"),
             ("python3", "import os; os.replace('a', 'Cargo.lock')"),

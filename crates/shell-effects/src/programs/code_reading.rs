@@ -1,7 +1,7 @@
 //! Whether code in another language only reads files. The code is split into tokens: every function that it calls must be on a short list,
 //! and nothing else on that list may get another meaning. Whatever is not understood may write.
 
-use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, PERL, PHP, PYTHON, READ_MODES, RUBY};
+use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY};
 use self::token::{Token, arguments, tokens};
 
 mod lists;
@@ -152,7 +152,8 @@ impl<'c> Reader<'_, 'c> {
     fn name(&self, at: usize, name: &str) -> Option<()> {
         let lists = self.lists();
         // `from pathlib import Path`
-        let is_imported = name == "Path" && self.before(at, 1) == Some(Token::Name("import"));
+        let is_imported = matches!(name, "Path" | "Counter" | "defaultdict")
+            && self.before(at, 1) == Some(Token::Name("import"));
         let is_called = self.is_sign(at + 1, '(') || is_imported;
         let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
         let needs_no_parenthesis = matches!(self.kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Awk);
@@ -162,10 +163,23 @@ impl<'c> Reader<'_, 'c> {
             _ if is_after_dot => is_called || !lists.methods.contains(&name),
             _ => true,
         };
+        // `defaultdict(list)`
+        let is_type = matches!(name, "dict" | "int" | "list" | "set" | "str")
+            && self.before(at, 1) == Some(Token::Sign('('))
+            && self.before(at, 2) == Some(Token::Name("defaultdict"))
+            && self.is_sign(at + 1, ')');
         if !is_clear
-            || lists.functions.contains(&name) && !is_after_dot && !is_called && !needs_no_parenthesis
+            || lists.functions.contains(&name)
+                && !is_after_dot
+                && !is_called
+                && !is_type
+                && !needs_no_parenthesis
         {
             return None;
+        }
+        // `from collections import Counter`
+        if name == "collections" && self.before(at, 1) == Some(Token::Name("from")) {
+            return Some(());
         }
         let owner = lists.owners.iter().find(|(owner, _)| *owner == name && !is_after_dot);
         let Some((_, members)) = owner else { return Some(()) };
@@ -249,16 +263,31 @@ impl<'c> Reader<'_, 'c> {
     fn python_name(&self, at: usize, name: &str) -> Option<()> {
         let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
         let is_clear = match name {
+            "path" if is_after_dot && self.before(at, 2) == Some(Token::Name("os")) => {
+                self.is_sign(at + 1, '.')
+                    && matches!(self.token(at + 2), Some(Token::Name(called)) if OS_PATH.contains(&called))
+                    && self.is_sign(at + 3, '(')
+            }
             _ if is_after_dot => true,
             "def" | "class" | "lambda" | "exec" | "eval" | "compile" | "getattr" | "setattr" => false,
             "as" => self.before(at, 1) == Some(Token::Sign(')')),
             "from" => matches!(
                 self.tokens.get(at + 1..at + 4),
-                Some([Token::Name("pathlib"), Token::Name("import"), Token::Name("Path")])
+                Some(
+                    [Token::Name("pathlib"), Token::Name("import"), Token::Name("Path")]
+                        | [
+                            Token::Name("collections"),
+                            Token::Name("import"),
+                            Token::Name("Counter" | "defaultdict")
+                        ]
+                )
             ),
             "pathlib" => self.before(at, 1) == Some(Token::Name("from")),
             "import" => match self.token(at + 1) {
                 Some(Token::Name("Path")) => self.before(at, 1) == Some(Token::Name("pathlib")),
+                Some(Token::Name("Counter" | "defaultdict")) => {
+                    self.before(at, 1) == Some(Token::Name("collections"))
+                }
                 Some(Token::Name(module)) => PYTHON.owners.iter().any(|(owner, _)| *owner == module),
                 _ => false,
             },

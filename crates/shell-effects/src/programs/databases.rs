@@ -3,8 +3,10 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
-use crate::programs::arguments::Call;
+use crate::programs::archives;
+use crate::programs::arguments::{self, Call};
 use crate::programs::program::{Program, Stdin, special, tool};
+use crate::programs::start_up;
 use crate::{Access, SimpleCommand};
 
 const SQL: Stdin = Stdin::Sql { has_hash_comments: false };
@@ -87,6 +89,9 @@ fn statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Stream::Text(printed) = analyzer.input() {
         texts.push(printed.text.text.clone());
     }
+    if call.name == "psql" {
+        texts.extend(start_up::texts(analyzer, "psql").into_iter().map(|text| text.text));
+    }
     for text in texts.into_iter().filter(|text| text.contains([' ', '\\', '('])) {
         let lower = text.to_ascii_lowercase();
         for start in RUNNING {
@@ -134,8 +139,18 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, database, call.command);
         }
     }
+    if let Some(at) = call.fields.iter().position(|field| field.text.starts_with("-A")) {
+        let first =
+            call.fields.get(at).map(|field| field.with(format!("-{}", field.text.trim_start_matches("-A"))));
+        let files = call.fields.iter().skip(at + 1).filter(|field| *field != database);
+        let words: Vec<Field> = first.into_iter().chain(files.cloned()).collect();
+        return archive(analyzer, call, &words);
+    }
     // Another directory holds for the commands that follow.
     analyzer.in_directory(None, |analyzer| {
+        for text in start_up::texts(analyzer, "sqlite3") {
+            run_statements(analyzer, call, &[text], true);
+        }
         for file in call.arguments.values(&["-init"]) {
             read_file(analyzer, call, file);
         }
@@ -156,7 +171,10 @@ fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field],
         for line in text.text.lines() {
             match line.trim_start().strip_prefix('.') {
                 Some(command) => dot_command(analyzer, call, command),
-                None => analyzer.inline_code("sqlite3", line.to_owned()),
+                None => {
+                    edited(analyzer, line);
+                    analyzer.inline_code("sqlite3", line.to_owned());
+                }
             }
         }
     }
@@ -167,6 +185,28 @@ fn read_file(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
     let Stream::Text(printed) = analyzer.content(file) else { return };
     let text = printed.text.clone();
     analyzer.deeper(|analyzer| run_statements(analyzer, call, std::slice::from_ref(&text), true));
+}
+
+/// `sqlite3 -A OPTIONS FILES`, `.archive OPTIONS FILES`: a database as an archive, whose options are those of tar.
+fn archive(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
+    let arguments = arguments::parse("-f=w -C= --file=w --directory=", words);
+    analyzer.files_of_flags("-f=w --file=w", &arguments, call.command);
+    if arguments.has(&["-x", "--extract"]) {
+        return archives::extracted(analyzer, call, arguments.value(&["-C", "--directory"]), None);
+    }
+    analyzer.in_directory(arguments.value(&["-C", "--directory"]), |analyzer| {
+        arguments.operands.iter().for_each(|file| analyzer.touch_tree(Access::Read, file, call.command));
+    });
+}
+
+/// `edit(TEXT, EDITOR)` in a statement.
+fn edited(analyzer: &mut Analyzer<'_>, statement: &str) {
+    for (at, name) in statement.match_indices("edit(") {
+        let rest = statement.get(at + name.len()..).unwrap_or_default();
+        for code in rest.split(['\'', '"']).skip(1).step_by(2).map(Field::literal) {
+            analyzer.as_part(|analyzer| analyzer.only_commands(|analyzer| analyzer.code(&code, "sh")));
+        }
+    }
 }
 
 fn only_reads(text: &str) -> bool {
@@ -180,7 +220,7 @@ fn only_reads(text: &str) -> bool {
 
 /// Commands of `sqlite3` with files.
 const READING_FILES: &[&str] = &["import", "load", "open", "read", "restore"];
-const WRITING_FILES: &[&str] = &["backup", "clone", "log", "once", "output", "save", "trace"];
+const WRITING_FILES: &[&str] = &["backup", "clone", "log", "once", "open", "output", "save", "trace"];
 
 /// `.read FILE` and others.
 fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
@@ -208,6 +248,17 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
             .take(1)
             .for_each(|directory| analyzer.state.directories.enter(&Field::literal(directory)));
     }
+    if is("archive") || name == "ar" {
+        let words: Vec<Field> =
+            rest.split_whitespace().map(|word| Field::literal(word.trim_matches(['\'', '"']))).collect();
+        return archive(analyzer, call, &words);
+    }
+    if is("session") && rest.split_whitespace().any(|word| matches!(word, "changeset" | "patchset")) {
+        if let Some(file) = files.last() {
+            analyzer.touch(Access::Write, &Field::literal(file), call.command);
+        }
+        return;
+    }
     let (reads, writes) =
         (READING_FILES.iter().any(|full| is(full)), WRITING_FILES.iter().any(|full| is(full)));
     if !reads && !writes {
@@ -217,8 +268,8 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
         // `.read |CODE` and `.once |CODE` run it.
         match file.strip_prefix('|') {
             Some(_) => {
-                return analyzer
-                    .subshell(|analyzer| analyzer.code(&Field::literal(rest.trim_start_matches('|')), "sh"));
+                let code = rest.trim_matches(['\'', '"']).trim_start_matches('|');
+                return analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
             }
             None => {
                 let file = Field::literal(file.replace('\\', ""));

@@ -4,16 +4,24 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
-use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
 };
+use crate::programs::start_up;
+
+/// Vi and its variants, by the names of Debian too.
+#[rustfmt::skip]
+const VI: [&str; 19] = [
+    "vi", "vim", "nvim", "editor", "elvis", "evim", "nvi", "rgview", "rgvim", "rview", "rvim", "vile", "view", "vim.basic", "vim.gtk3", "vim.nox",
+    "vim.tiny", "vimdiff", "vimx",
+];
 
 #[rustfmt::skip]
 pub(crate) const EDITORS: &[Program] = &[
-    special(&["code", "helix", "hx", "micro", "nano", "nvim", "pico", "subl", "vi", "vim"], "-c= --cmd= -S=r -u= -s=r -w=w", edit),
+    special(&["code", "helix", "hx", "micro", "nano", "pico", "subl"], "", edit),
+    special(&VI, "-c= --cmd= -S=r -u= -s=r -w=w -W=w -i=w -V? -T= -U= --startuptime=w", edit),
     special(&["ed", "red"], "-p= --prompt=", edit).stdin(Stdin::Code),
     special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --eval= --execute= --funcall= --directory= -e= -s= --socket-name=", edit),
     special(&["ex"], SILENT_VI, edit).stdin(Stdin::Code),
@@ -21,7 +29,7 @@ pub(crate) const EDITORS: &[Program] = &[
 ];
 
 /// The options of `ex`, and of `vi -e`.
-const SILENT_VI: Flags = "-c= --cmd= -S=r -u= -w=w";
+const SILENT_VI: Flags = "-c= --cmd= -S=r -u= -w=w -W=w -i=w -V? -T= -U= --startuptime=w";
 
 /// What asks a formatter to change files.
 #[rustfmt::skip]
@@ -70,16 +78,15 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     // With `-e`, `-s` is silent and takes no file of commands.
     let is_silent = |field: &Field| field.text.starts_with("-e") || field.text.starts_with("-E");
-    let is_vi = matches!(call.name, "ex" | "vi" | "vim" | "nvim");
+    let is_vi = call.name == "ex" || VI.contains(&call.name);
     let silent =
         if is_vi && words.iter().any(is_silent) { Some(arguments::parse(SILENT_VI, words)) } else { None };
     let arguments = silent.as_ref().unwrap_or(&call.arguments);
-    let runs_shell = is_vi || call.program.stdin == Stdin::Code;
+    if let Some(silent) = &silent {
+        analyzer.files_of_flags(SILENT_VI, silent, call.command);
+    }
     for code in arguments.values(&["-c", "--cmd", "--eval", "--execute", "-e"]) {
         analyzer.inline_code(call.name, code.shown());
-        if runs_shell {
-            shell_commands(analyzer, &code.text);
-        }
     }
     for file in arguments.values(&["-S", "-s", "-u", "-l", "--load"]) {
         if is_descriptor(file) {
@@ -87,11 +94,6 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         } else if is_input(file) {
             analyzer.code_from_input(call.name, Language::Other);
         } else {
-            if let Stream::Text(printed) = analyzer.content(file)
-                && runs_shell
-            {
-                shell_commands(analyzer, &printed.text.text);
-            }
             analyzer.written_code(file, call.command, call.name, Language::Other);
         }
     }
@@ -99,20 +101,85 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         arguments.operands.iter().partition(|field| field.text.starts_with('+'));
     for code in codes {
         let code = code.text.trim_start_matches('+').to_owned();
-        if runs_shell {
-            shell_commands(analyzer, &code);
-        }
         analyzer.inline_code(call.name, code);
     }
     if call.program.stdin == Stdin::Code || silent.is_some() {
-        if let Stream::Text(printed) = analyzer.input().clone() {
-            shell_commands(analyzer, &printed.text.text);
-        }
         analyzer.code_from_input(call.name, Language::Other);
     }
+    // `-V9FILE` is a log.
+    for log in arguments.values(&["-V"]) {
+        let file = log.text.trim_start_matches(|c: char| c.is_ascii_digit());
+        if !file.is_empty() {
+            analyzer.touch(Access::Write, &log.with(file), call.command);
+        }
+    }
+    if is_vi {
+        start_up::files(analyzer, "vim", call.command);
+    }
     for file in files {
+        // `ed '!CODE'`.
+        if let Some(code) = file.text.strip_prefix('!')
+            && call.program.stdin == Stdin::Code
+        {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&file.with(code), "sh")));
+            continue;
+        }
         analyzer.reads(file, call.command);
         analyzer.touch(Access::Write, file, call.command);
+    }
+}
+
+/// Functions and commands of vi with code for a shell, besides `!`.
+const RUNNING: &[&str] = &[
+    "system(",
+    "systemlist(",
+    "job_start(",
+    "jobstart(",
+    "term_start(",
+    "termopen(",
+    "terminal ",
+    "terminal! ",
+    "ter ",
+    "term ",
+    "makeprg=",
+    "mp=",
+    "grepprg=",
+    "gp=",
+    "equalprg=",
+    "ep=",
+    "formatprg=",
+    "fp=",
+    "keywordprg=",
+    "kp=",
+    "shell=",
+    "sh=",
+    "printexpr=",
+    "csprg=",
+];
+
+/// What an editor runs because of its own commands.
+pub(crate) fn run_commands(analyzer: &mut Analyzer<'_>, editor: &str, commands: &str) {
+    let is_vi = editor == "ex" || VI.contains(&editor);
+    if !is_vi && !matches!(editor, "ed" | "red") {
+        return;
+    }
+    shell_commands(analyzer, commands);
+    if !is_vi {
+        return;
+    }
+    for start in RUNNING {
+        for (at, start) in commands.match_indices(start) {
+            let before = commands.get(..at).unwrap_or_default();
+            let rest = commands.get(at + start.len()..).unwrap_or_default();
+            if before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+                continue;
+            }
+            let code = rest.split('\n').next().unwrap_or_default().trim_start_matches(['[', '\'', '"', ' ']);
+            let code = code.split(['\'', '"']).next().unwrap_or_default().replace("\\ ", " ");
+            analyzer.as_part(|analyzer| {
+                analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+            });
+        }
     }
 }
 

@@ -6,8 +6,11 @@ mod reads;
 mod settings;
 mod subcommands;
 
+use std::rc::Rc;
+
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
+use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Output, Program, SubcommandAction, special};
 use crate::programs::system::HASH;
@@ -100,6 +103,14 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
     });
+    let printed: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    if words.iter().all(Field::is_literal)
+        && let Some(hashes) = revision(&printed)
+    {
+        let text = Field::like(hashes, "a hash that git prints");
+        let printed = PrintedText { text, and_more: true, is_exact: false };
+        analyzer.set_output(Stream::Text(Rc::new(printed)));
+    }
 }
 
 /// The directories, other than the one of the whole command, in which git changes what is checked out.

@@ -1,10 +1,20 @@
 //! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk, and functions that
 //! delete or move what a text names. The code is not parsed: a name of such a function that is followed by a text counts.
 
-use crate::Quoting;
+mod candidates;
+mod notations;
+mod texts;
+
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
-use crate::analysis::field::{Field, FieldBuilder};
+use crate::analysis::field::Field;
+use crate::programs::code_reading;
+use crate::programs::inline_calls::notations::{in_backticks, piped, recipes};
+use crate::programs::inline_calls::texts::{Arguments, literal};
+
+pub(crate) use crate::programs::inline_calls::candidates::piped_name;
+pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
+pub(crate) use crate::programs::inline_calls::texts::joined_texts;
 
 /// Further calls of one code are not looked at.
 const MAX_CALLS: usize = 64;
@@ -31,6 +41,8 @@ enum RunnerArguments {
     Words,
     /// A program, and then the words of a command with its name.
     NameAndWords,
+    /// The same after a mode.
+    ModeNameAndWords,
     /// The operands of this command.
     Operands(&'static [&'static str]),
 }
@@ -43,13 +55,16 @@ const RUNNERS: &[Runner] = &[
     Runner { names: &["system"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Text },
     Runner { names: &["execute"], owners: &[], interpreters: &["lua"], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_exec", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["breakpoint"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["spawn"], owners: &[], interpreters: &["py"], among: &["pty"], takes: RunnerArguments::TextOrWords },
     Runner { names: &["exec"], owners: &[], interpreters: &["perl", "php", "ruby"], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["exec"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Text },
     Runner { names: &["spawnSync", "execFileSync"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Words },
     Runner { names: &["spawn", "execFile"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Words },
-    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execve", "posix_spawn"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["spawn"], owners: &["Bun."], interpreters: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execle", "execlpe", "execve", "posix_spawn", "posix_spawnp"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::ModeNameAndWords },
     Runner { names: &["script"], owners: &[], interpreters: &["osascript"], among: &["do shell script"], takes: RunnerArguments::Text },
     Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], interpreters: &[], among: &[], takes: DELETED },
     Runner { names: &["unlink", "rmdir"], owners: &[], interpreters: &["perl", "php"], among: &[], takes: DELETED },
@@ -116,6 +131,13 @@ const SHELL_NAMES: &[&str] =
     &["/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "cmd.exe", "powershell"];
 const GIVING: &[&str] = &["dup2", "pty.spawn", "spawn(", "exec(", "subprocess", "popen", ".pipe("];
 
+impl RunnerArguments {
+    /// Whether it is a command, and not files.
+    fn runs(self) -> bool {
+        !matches!(self, RunnerArguments::Operands(_))
+    }
+}
+
 impl Runner {
     fn is_for(&self, interpreter: &str, code: &str) -> bool {
         (self.interpreters.is_empty() || self.interpreters.iter().any(|start| interpreter.starts_with(start)))
@@ -123,28 +145,8 @@ impl Runner {
     }
 }
 
-/// Longer makefiles are read as they are.
-const MAX_MAKEFILE: usize = 4096;
-
-/// A makefile, and again with the values of its own variables.
-pub(crate) fn with_make_variables(text: String) -> String {
-    if text.len() > MAX_MAKEFILE || !text.contains('$') {
-        return text;
-    }
-    let mut expanded = text.clone();
-    for line in text.lines().filter(|line| !line.starts_with('\t')) {
-        let Some((name, value)) = line.split_once('=') else { continue };
-        let name = name.trim_end_matches([':', '?', '+', ' ']).trim();
-        if !name.is_empty() && name.chars().all(is_part) && expanded.len() <= 4 * MAX_MAKEFILE {
-            let value = value.trim();
-            expanded = expanded.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
-        }
-    }
-    if expanded == text { text } else { format!("{text}\n{expanded}") }
-}
-
-/// Runs what code in another language hands to a shell, or starts itself.
-pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str) {
+/// Runs what code in another language hands to a shell, or starts itself; it may use the values that it is given.
+pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
     if !analyzer.work(code.len()) {
         return;
     }
@@ -153,7 +155,7 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if evaluates_hidden(code) {
         analyzer.doubt_script(interpreter);
     }
-    let mut found = calls(interpreter, code);
+    let (mut found, hides_call) = calls(interpreter, code);
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
@@ -166,14 +168,22 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if interpreter == "awk" {
         found.extend(piped(code));
     }
+    found.extend(candidates::pipes(interpreter, code));
     for call in found.into_iter().take(MAX_CALLS) {
-        analyzer.as_part(|analyzer| {
-            analyzer.subshell(|analyzer| match &call {
-                InlineCall::Text(text) => analyzer.code(text, "sh"),
-                InlineCall::Words(words) => analyzer.deeper(|analyzer| analyzer.run_fields(words)),
-            });
-        });
+        run_call(analyzer, &call);
     }
+    if hides_call {
+        candidates::run(analyzer, interpreter, code, given);
+    }
+}
+
+fn run_call(analyzer: &mut Analyzer<'_>, call: &InlineCall) {
+    analyzer.as_part(|analyzer| {
+        analyzer.subshell(|analyzer| match call {
+            InlineCall::Text(text) => analyzer.code(text, "sh"),
+            InlineCall::Words(words) => analyzer.deeper(|analyzer| analyzer.run_fields(words)),
+        });
+    });
 }
 
 /// What a call runs.
@@ -181,6 +191,10 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
 enum InlineCall {
     Text(Field),
     Words(Vec<Field>),
+}
+
+fn is_perl(interpreter: &str) -> bool {
+    interpreter.starts_with("perl")
 }
 
 fn is_part(c: char) -> bool {
@@ -241,8 +255,9 @@ fn path_before(before: &str) -> Option<Field> {
     if rest.is_empty() { Some(text) } else { None }
 }
 
-fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
-    let mut found = Vec::new();
+/// The calls that a code shows, and whether it has others: a function that is named and not called, or called with something else.
+fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
+    let (mut found, mut hides_call) = (Vec::new(), false);
     let runners: Vec<&Runner> = RUNNERS.iter().filter(|runner| runner.is_for(interpreter, code)).collect();
     let mut at = 0;
     while let Some(start) = code.get(at..).and_then(|rest| rest.find(is_part)).map(|start| at + start) {
@@ -267,9 +282,31 @@ fn calls(interpreter: &str, code: &str) -> Vec<InlineCall> {
         if name == "exec" && is_method {
             continue;
         }
-        found.extend(call(runner.takes, code.get(at..).unwrap_or_default()));
+        let rest = code.get(at..).unwrap_or_default();
+        let bare = if is_perl(interpreter) { bareword(rest) } else { None };
+        match call(runner.takes, rest).or(bare) {
+            Some(call) => found.push(call),
+            None => hides_call |= runner.takes.runs() && may_run(interpreter, rest),
+        }
     }
-    found
+    (found, hides_call)
+}
+
+/// Perl takes a word without quotes for a text: `system ls`.
+fn bareword(rest: &str) -> Option<InlineCall> {
+    let rest = rest.strip_prefix([' ', '('])?.trim_start();
+    let word = rest.get(..rest.find(|c| !is_part(c) && c != '-').unwrap_or(rest.len()))?;
+    let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(word, "q" | "qq" | "qw");
+    if is_word { Some(InlineCall::Text(Field::literal(word))) } else { None }
+}
+
+/// Whether something may be run by what follows the name of a function: not by `system()`, nor where the name is a part of a text,
+/// a key, or a definition.
+fn may_run(interpreter: &str, rest: &str) -> bool {
+    let is_language = interpreter == "awk" || code_reading::kind_of(interpreter).is_some();
+    let rest = rest.trim_start();
+    let is_empty_call = rest.strip_prefix('(').is_some_and(|inner| inner.trim_start().starts_with(')'));
+    is_language && !is_empty_call
 }
 
 /// A call, from what follows the name of its function.
@@ -282,8 +319,14 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     };
     let arguments = Arguments::read(rest);
     let mut words = arguments.words;
-    if takes == RunnerArguments::NameAndWords && !words.is_empty() {
+    if takes == RunnerArguments::ModeNameAndWords && !words.is_empty() {
         words.remove(0);
+    }
+    if matches!(takes, RunnerArguments::ModeNameAndWords | RunnerArguments::NameAndWords) && !words.is_empty()
+    {
+        // The program may call itself something else.
+        let own_name = usize::from(words.len() > 1 && !words.first().is_some_and(is_wholly_unknown));
+        words.remove(own_name);
     }
     let first = words.first().filter(|first| !is_wholly_unknown(first))?;
     if let RunnerArguments::Operands(command) = takes {
@@ -296,246 +339,9 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     let is_text = match takes {
         RunnerArguments::Text => true,
         RunnerArguments::TextOrWords => !arguments.is_list && words.len() == 1,
-        RunnerArguments::Words | RunnerArguments::NameAndWords | RunnerArguments::Operands(_) => false,
+        _ => false,
     };
     Some(if is_text { InlineCall::Text(first.clone()) } else { InlineCall::Words(words) })
-}
-
-/// The arguments of a call as far as they are texts. Named ones and those that are something else at the end are left out.
-#[derive(Default)]
-struct Arguments {
-    words: Vec<Field>,
-    /// Whether the first one is a list of words.
-    is_list: bool,
-}
-
-impl Arguments {
-    fn read(mut rest: &str) -> Arguments {
-        let mut arguments = Arguments::default();
-        let mut word: Option<FieldBuilder> = None;
-        let (mut depth, mut is_named) = (0_usize, false);
-        while let Some(c) = rest.chars().next() {
-            if let Some((text, after)) = literal(rest) {
-                word.get_or_insert_default().value(&text);
-                rest = after;
-                continue;
-            }
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
-            match c {
-                '[' | '(' | '{' if word.is_none() && !is_named => {
-                    arguments.is_list |= arguments.words.is_empty();
-                    depth += 1;
-                }
-                // Of a call or an index inside of it, nothing is known.
-                '[' | '(' | '{' => {
-                    word.get_or_insert_default().unknown("$x", Quoting::Quoted);
-                    rest = after_bracket(rest);
-                }
-                ',' | ']' | ')' | '}' | ';' | '\n' => {
-                    let word = word.take().map(|word| word.finish(false));
-                    if !is_named {
-                        arguments.words.extend(word);
-                    }
-                    is_named = false;
-                    let closes = matches!(c, ']' | ')' | '}');
-                    let ends = c == ';' || c == '\n' && depth == 0 && !arguments.words.is_empty();
-                    if ends || closes && depth == 0 {
-                        break;
-                    }
-                    depth -= usize::from(closes);
-                }
-                '=' | ':' => {
-                    is_named = true;
-                    word = None;
-                }
-                c if c.is_whitespace() => {}
-                _ => {
-                    rest = rest.trim_start_matches(|c: char| is_part(c) || c == '.');
-                    word.get_or_insert_default().unknown("$x", Quoting::Quoted);
-                }
-            }
-        }
-        if !is_named {
-            arguments.words.extend(word.map(|word| word.finish(false)));
-        }
-        // What follows the texts is a callback, or options.
-        while arguments.words.len() > 1 && arguments.words.last().is_some_and(is_wholly_unknown) {
-            arguments.words.pop();
-        }
-        arguments
-    }
-}
-
-/// The rest after the bracket that closes one.
-fn after_bracket(mut rest: &str) -> &str {
-    let mut depth = 1_usize;
-    while let Some(c) = rest.chars().next() {
-        if let Some((_, after)) = literal(rest) {
-            rest = after;
-            continue;
-        }
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        match c {
-            '[' | '(' | '{' => depth += 1,
-            ']' | ')' | '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    rest
-}
-
-/// A text in quotes, and the rest after it: also with a prefix (`r"…"`), in three quotes, and with parts that are not known.
-fn literal(code: &str) -> Option<(Field, &str)> {
-    let letters = code.bytes().take(2).take_while(|byte| b"rRbBuUfF".contains(byte)).count();
-    let (prefix, rest) = code.split_at_checked(letters)?;
-    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
-    let three = quote.to_string().repeat(3);
-    let end = if rest.starts_with(&three) { three } else { quote.to_string() };
-    let is_raw = prefix.contains(['r', 'R']);
-    let is_format = prefix.contains(['f', 'F']);
-    let mut text = FieldBuilder::default();
-    text.quoted("");
-    let mut rest = rest.get(end.len()..)?;
-    loop {
-        if let Some(after) = rest.strip_prefix(&end) {
-            return Some((text.finish(false), after));
-        }
-        let c = rest.chars().next()?;
-        rest = rest.get(c.len_utf8()..)?;
-        let opens = match c {
-            '{' if is_format => Some(rest),
-            '$' if quote == '`' => rest.strip_prefix('{'),
-            '#' if quote == '"' => rest.strip_prefix('{'),
-            _ => None,
-        };
-        if let Some(inner) = opens {
-            text.unknown("$x", Quoting::Bare);
-            rest = after_bracket(inner);
-        } else if c == '\\' && !is_raw {
-            rest = escape(rest, &mut text);
-        } else {
-            text.quoted(c.encode_utf8(&mut [0; 4]));
-        }
-    }
-}
-
-/// Adds what an escape stands for; the rest after it.
-fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
-    let Some(c) = rest.chars().next() else { return rest };
-    let after = rest.get(c.len_utf8()..).unwrap_or_default();
-    let (digits, radix, start) = match c {
-        'x' => (2, 16, after),
-        'u' => (4, 16, after.trim_start_matches('{')),
-        '0'..='7' => (3, 8, rest),
-        _ => (0, 0, after),
-    };
-    if digits == 0 {
-        match c {
-            'n' => text.quoted("\n"),
-            't' => text.quoted("\t"),
-            'r' => text.quoted("\r"),
-            '\n' => {}
-            c => text.quoted(c.encode_utf8(&mut [0; 4])),
-        }
-        return after;
-    }
-    let count = start.chars().take(digits).take_while(|c| c.is_digit(radix)).count();
-    let (number, rest) = start.split_at_checked(count).unwrap_or((start, ""));
-    if let Some(c) = u32::from_str_radix(number, radix).ok().and_then(char::from_u32) {
-        text.quoted(c.encode_utf8(&mut [0; 4]));
-    }
-    if c == 'u' { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
-}
-
-/// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
-fn recipes(code: &str) -> Vec<InlineCall> {
-    let code = code.replace("\\\n", " ");
-    let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
-        Some(recipe) => Some(recipe),
-        None => line.split_once(':')?.1.split_once(';').map(|(_, recipe)| recipe),
-    });
-    let texts = lines.map(|line| without_variables(line.trim_start_matches(['@', '-', '+', ' ', '\t'])));
-    texts.map(|text| InlineCall::Text(Field::literal(text))).collect()
-}
-
-/// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
-fn without_variables(recipe: &str) -> String {
-    let mut text = String::new();
-    let mut rest = recipe.chars().peekable();
-    while let Some(c) = rest.next() {
-        match (c, rest.peek()) {
-            ('$', Some('$')) => {
-                rest.next();
-                text.push('$');
-            }
-            ('$', Some('(' | '{')) => text.push(c),
-            ('$', _) => {
-                rest.next();
-            }
-            _ => text.push(c),
-        }
-    }
-    text
-}
-
-/// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
-fn in_backticks(code: &str) -> Vec<InlineCall> {
-    let mut found: Vec<InlineCall> = code
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| InlineCall::Text(Field::literal(text)))
-        .collect();
-    for start in code.match_indices("qx").chain(code.match_indices("%x")).map(|(at, name)| at + name.len()) {
-        let rest = code.get(start..).unwrap_or_default().trim_start();
-        let close = match rest.chars().next() {
-            Some('(') => ')',
-            Some('{') => '}',
-            Some('[') => ']',
-            Some(other @ ('|' | '/' | '!' | '~')) => other,
-            _ => continue,
-        };
-        let text = rest.get(1..).and_then(|inner| inner.split_once(close)).map(|(text, _)| text);
-        found.extend(text.map(|text| InlineCall::Text(Field::literal(text))));
-    }
-    found
-}
-
-/// What awk pipes to and from: `print | "…"`, `"…" | getline`.
-fn piped(code: &str) -> Vec<InlineCall> {
-    let mut found = Vec::new();
-    let mut rest = code;
-    let mut last: Option<Field> = None;
-    let mut is_after_pipe = false;
-    while let Some(c) = rest.chars().next() {
-        if c == '"'
-            && let Some((text, after)) = literal(rest)
-        {
-            if is_after_pipe {
-                found.push(InlineCall::Text(text.clone()));
-            }
-            (last, is_after_pipe, rest) = (Some(text), false, after);
-            continue;
-        }
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        match c {
-            '|' if rest.starts_with('|') => rest = rest.get(1..).unwrap_or_default(),
-            '|' => {
-                rest = rest.trim_start_matches('&');
-                if rest.trim_start().starts_with("getline") {
-                    found.extend(last.take().map(InlineCall::Text));
-                }
-                is_after_pipe = true;
-            }
-            c if c.is_whitespace() => {}
-            _ => (last, is_after_pipe) = (None, false),
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -543,7 +349,7 @@ mod tests {
     use super::*;
 
     fn shown(interpreter: &str, code: &str) -> Vec<String> {
-        let mut found = calls(interpreter, code);
+        let mut found = calls(interpreter, code).0;
         if interpreter == "awk" {
             found.extend(piped(code));
         }

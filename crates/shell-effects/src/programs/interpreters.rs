@@ -10,8 +10,10 @@ use crate::analysis::stream::Stream;
 use crate::programs::archives;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::code_access;
+use crate::programs::inline_calls;
 use crate::programs::powershell;
 use crate::programs::program::{Program, Stdin, special};
+use crate::programs::start_up;
 
 const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
 const NODE: Flags = "-e= -p= -r= --eval= --print= --require= --import= --loader= --env-file=r --env-file-if-exists=r -C= \
@@ -200,8 +202,23 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `python -m MODULE`: two modules unpack archives.
+/// `python -m MODULE`: two modules unpack archives, and some run code or a script.
 fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
+    let operands = &call.arguments.operands;
+    match module.text.as_str() {
+        "IPython" | "asyncio" | "code" => analyzer.code_from_input(call.name, Language::Other),
+        "timeit" => operands.iter().for_each(|code| analyzer.inline_code(call.name, code.shown())),
+        "cProfile" | "pdb" | "profile" | "runpy" | "trace" => {
+            for script in operands {
+                if is_descriptor(script) {
+                    analyzer.code_from_process(call.name, Language::Other, &[]);
+                } else {
+                    analyzer.written_code(script, call.command, call.name, Language::Other);
+                }
+            }
+        }
+        _ => {}
+    }
     let is_archive = matches!(module.text.as_str(), "tarfile" | "zipfile");
     if !is_archive || !call.arguments.has(&["-e", "--extract"]) {
         return analyzer.unknown_program(call.fields);
@@ -218,7 +235,17 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
         code_access::of(call.name, &code.text).runs && code.text.to_ascii_lowercase().contains("argv")
     };
     let runs_operands = code.iter().any(runs);
+    let evaluates = |code: &Field| {
+        code.text.contains("argv") && ["eval", "exec", "Function"].iter().any(|name| code.text.contains(name))
+    };
+    let evaluates_operands = code.iter().any(evaluates);
     for operand in operands {
+        if let Some(code) = piped_operand(call, operand) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
+        if evaluates_operands {
+            analyzer.inline_code(call.name, operand.shown());
+        }
         // It may be what the code runs.
         if runs_operands {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(operand, "sh")));
@@ -231,11 +258,12 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
 fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_node = call.program.options == NODE;
     if is_node {
-        for module in call.arguments.values(&["-r"]) {
+        for module in call.arguments.values(&["-r", "--require", "--import", "--loader"]) {
             analyzer.inline_code(call.name, module.shown());
         }
     }
     if (is_node || call.name.starts_with("py")) && call.arguments.has(&["-i", "--interactive"]) {
+        start_up::files(analyzer, "python3", call.command);
         analyzer.code_from_input(call.name, Language::Other);
     }
 }
@@ -262,8 +290,15 @@ fn debug(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Stream::Text(printed) = analyzer.input().clone() {
         commands.extend(printed.text.text.lines().map(str::to_owned));
     }
+    commands.extend(
+        start_up::texts(analyzer, "gdb").iter().flat_map(|text| text.text.lines()).map(str::to_owned),
+    );
     for command in commands {
         let command = command.trim();
+        if let Some(code) = command.strip_prefix("set exec-wrapper ") {
+            let code = Field::literal(code);
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
         let name = command.split([' ', '!', '|']).next().unwrap_or_default();
         let rest = command.strip_prefix(name).unwrap_or_default().trim_start_matches([' ', '!', '|']);
         match name {
@@ -301,11 +336,20 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.inline_code(call.name, code.shown());
     }
     for file in &arguments.operands {
+        if let Some(code) = piped_operand(call, file) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            continue;
+        }
         if arguments.has(&["-i"]) {
             analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
         }
         analyzer.reads(file, call.command);
     }
+}
+
+/// A command that Perl runs in the place of a file: `perl -ne CODE 'ls |'`.
+fn piped_operand(call: &Call<'_>, operand: &Field) -> Option<Field> {
+    if call.program.name() == "perl" { inline_calls::piped_name(operand) } else { None }
 }
 
 /// Whether a file is the standard input.

@@ -7,6 +7,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
+use crate::programs::start_up;
 
 const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
@@ -16,16 +17,17 @@ const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x=
     --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
     --stderr=w --max-redirs= --proxy-user= --unix-socket= --etag-save=w --etag-compare=r --hsts=w \
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
-    --create-file-mode= --variable=";
+    --create-file-mode= --variable= --proto-default=";
 const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
     --log-file=w --filter= --rsync-path=c --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
     --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
     --backup-dir=";
-const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= --execute=c --use-askpass=x \
+const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= \
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
     --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
     --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=f \
-    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level=";
+    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level= --execute=c --rejected-log=w \
+    --use-askpass= --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r";
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
@@ -71,9 +73,16 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.reads(cookies, call.command);
     }
     curl_configs(analyzer, call);
-    for format in arguments.values(&["-w", "--write-out"]).filter(|format| format.text.contains("%output")) {
-        analyzer.acts_by(&format.text, call.command);
+    for format in arguments.values(&["-w", "--write-out"]) {
+        for (at, name) in format.text.match_indices("%output{") {
+            let file =
+                format.text.get(at + name.len()..).unwrap_or_default().split('}').next().unwrap_or_default();
+            let file = format.with(file.trim_start_matches(">>"));
+            analyzer.by_option("-w", |analyzer| analyzer.touch(Access::Write, &file, call.command));
+        }
     }
+    let takes_files =
+        arguments.values(&["--proto-default"]).any(|scheme| scheme.text.eq_ignore_ascii_case("file"));
     let directory = arguments.value(&["--output-dir"]).cloned();
     for file in arguments.values(&["-o", "--output"]).filter(|file| file.text != "-") {
         let file = match &directory {
@@ -86,7 +95,8 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         arguments.has(&["-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"]);
     let urls: Vec<&Field> = arguments.operands.iter().chain(arguments.values(&["--url"])).collect();
     for url in urls {
-        if let Some(file) = file_of(url) {
+        let plain = if takes_files && !url.text.contains("://") { Some(url.clone()) } else { None };
+        if let Some(file) = file_of(url).or(plain) {
             let uploads = arguments.has(&["-T", "--upload-file"]);
             let access = if uploads { Access::Write } else { Access::Read };
             analyzer.touch(access, &file, call.command);
@@ -143,8 +153,21 @@ fn curl_configs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
             continue;
         };
-        let mut words = vec![Field::literal("curl")];
-        for line in printed.text.text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        curl_config(analyzer, &printed.text.text);
+    }
+    if call.fields.get(1).is_none_or(|first| first.text != "-q") {
+        for text in start_up::texts(analyzer, "curl") {
+            curl_config(analyzer, &text.text);
+        }
+    }
+}
+
+/// The options in the text of a file, one on each line.
+fn curl_config(analyzer: &mut Analyzer<'_>, text: &str) {
+    // It would be read again.
+    let mut words = vec![Field::literal("curl"), Field::literal("-q")];
+    if !text.is_empty() {
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
             let (name, value) = line.split_once(['=', ':', ' ', '\t']).unwrap_or((line, ""));
             words.push(Field::literal(format!("--{}", name.trim().trim_start_matches('-'))));
             let value = value.trim_matches([' ', '\t', '=', ':', '"']);
@@ -156,6 +179,11 @@ fn curl_configs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
+    wget_settings(analyzer, call);
+    for program in arguments.values(&["--use-askpass"]) {
+        let words = [program.clone()];
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+    }
     if let Some(file) = arguments.value(&["-O", "--output-document"]) {
         if file.text != "-" {
             analyzer.by_option("-O", |analyzer| fetched(analyzer, call, file));
@@ -168,6 +196,31 @@ fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let directory = arguments.value(&["-P", "--directory-prefix"]).cloned();
     for url in &arguments.operands {
         downloaded(analyzer, call, url, directory.as_ref());
+    }
+}
+
+/// `wget -e NAME=VALUE`, and the lines of `.wgetrc`: what options do as well.
+fn wget_settings(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let mut settings: Vec<String> =
+        call.arguments.values(&["-e", "--execute"]).map(|setting| setting.text.clone()).collect();
+    if !call.arguments.has(&["--no-config"]) {
+        for text in start_up::texts(analyzer, "wget") {
+            settings.extend(text.text.lines().map(str::to_owned));
+        }
+    }
+    let mut words = vec![Field::literal("wget"), Field::literal("--no-config")];
+    for setting in &settings {
+        let Some((name, value)) = setting.split_once('=').filter(|_| !setting.trim_start().starts_with('#'))
+        else {
+            continue;
+        };
+        let name = name.trim().to_ascii_lowercase().replace('_', "-");
+        let option = if name == "logfile" { "output-file" } else { &name };
+        words.push(Field::literal(format!("--{option}={}", value.trim())));
+    }
+    if words.len() > 2 {
+        words.extend(call.arguments.operands.iter().cloned());
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
     }
 }
 
@@ -272,6 +325,10 @@ pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
 /// `ssh-keygen`: it shows a key, or makes one.
 fn keys(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let shows = call.arguments.has(&["-l", "-y", "-e", "-B", "-L", "-F", "-Q", "-Y"]);
+    // It makes and tests primes.
+    if call.arguments.has(&["-M"]) {
+        call.arguments.operands.iter().for_each(|file| analyzer.touch(Access::Write, file, call.command));
+    }
     for file in call.arguments.values(&["-f"]) {
         if !shows {
             analyzer.touch(Access::Write, file, call.command);

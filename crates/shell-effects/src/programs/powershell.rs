@@ -197,6 +197,7 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
         words,
         assigned: Vec::new(),
         environment: Rc::default(),
+        script: None,
         redirects_to_file: false,
         redirects: Vec::new(),
         input: None,

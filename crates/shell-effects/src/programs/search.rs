@@ -84,8 +84,17 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let command = words.get(at + 1..).unwrap_or_default();
     let has_mark = command.iter().any(|word| word.text.contains("{}"));
-    let found = match found {
-        Stream::Files(files) if !endings.is_empty() => files.iter().map(stream::found).collect(),
+    let named = arguments.operands.first().and_then(contained);
+    let found = match (found, named) {
+        (Stream::Files(files), _) if !endings.is_empty() => files.iter().map(stream::found).collect(),
+        (_, Some(name))
+            if !arguments.has(&["-p", "--full-path", "-g", "--glob", "-F", "--fixed-strings"]) =>
+        {
+            match listed(arguments.operands.get(1..).unwrap_or_default(), &[name]) {
+                Stream::Files(files) => files.iter().map(stream::found).collect(),
+                _ => vec![Field::unknown("what was found")],
+            }
+        }
         _ => vec![Field::unknown("what was found")],
     };
     for by in found {
@@ -95,6 +104,18 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.deeper(|analyzer| analyzer.run_fields(&fields));
     }
+}
+
+/// The pattern of the shell for names with this text in them, in which `fd` ignores the case of small letters.
+fn contained(text: &Field) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !text.is_literal() || text.text.is_empty() || !text.text.chars().all(is_plain) {
+        return None;
+    }
+    let any_case = |c: char| {
+        if c.is_ascii_lowercase() { format!("[{c}{}]", c.to_ascii_uppercase()) } else { c.to_string() }
+    };
+    Some(format!("*{}*", text.text.chars().map(any_case).collect::<String>()))
 }
 
 /// `grep PATTERN FILES`, `rg PATTERN FILES`; with `-l` they print in which the pattern is found.

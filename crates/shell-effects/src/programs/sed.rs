@@ -34,7 +34,7 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             Stream::Text(printed) => script(analyzer, &printed.text, call.command),
             Stream::Unknown | Stream::Files(_) => analyzer.doubt_script("sed"),
             // A file that was there before is not read, like any script.
-            Stream::Nothing | Stream::Inherited | Stream::File => {}
+            Stream::Nothing | Stream::Inherited | Stream::File | Stream::Copy(_) => {}
         }
     }
     for file in files {

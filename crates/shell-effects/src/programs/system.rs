@@ -3,10 +3,10 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::Call;
 use crate::programs::names;
-use crate::programs::program::{Output, Program, each, nothing, reads, special};
+use crate::programs::program::{Output, Program, each, nothing, reads, special, wraps};
 
 pub(crate) const NUMBER: &str = "[0-9]*";
 pub(crate) const NAME: &str = "[A-Za-z0-9]*";
@@ -24,7 +24,8 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["pgrep", "pkill"], "-F=r -u= -U= -g= -G= -P= -s= -t= --pidfile=r"),
     nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["curlftpfs", "mount", "umount"], ""),
-    nothing(&["arch", "whoami"], "").output(Output::Like(name)),
+    wraps(&["arch"], "-arch= -d= -e=", 0).output(Output::Like(name)),
+    nothing(&["whoami"], "").output(Output::Like(name)),
     nothing(&[
         "cal", "clear", "df", "dir", "expr", "factor", "free", "getconf",
         "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
@@ -32,7 +33,8 @@ pub(crate) const SYSTEM: &[Program] = &[
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "uptime", "vdir", "whatis",
         "whereis", "yes",
     ], ""),
-    reads(&["man"], "-C=f -H?x -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --html?x --config-file=f --locale= --manpath= --sections= --encoding="),
+    special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
+    special(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P= -r= -E= -p= -k? -K? -R= --pager= --config-file=f --locale= --manpath= --sections= --encoding= -H? --html?", manual),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
@@ -40,7 +42,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "mke2fs", "mkfs", "mkfs.bfs", "mkfs.btrfs", "mkfs.cramfs", "mkfs.erofs", "mkfs.exfat", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4",
         "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
         "mkfs.vfat", "mkfs.xfs", "mkswap",
-    ], "", Access::Write, 0),
+    ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
     special(&["basename"], "-s= --suffix=", names::basename),
     special(&["dirname"], "", names::dirname),
     special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list),
@@ -53,6 +55,29 @@ pub(crate) const SYSTEM: &[Program] = &[
     Program::new(&["journalctl"]).options("--cursor-file=c --vacuum-size=c --vacuum-time=c --vacuum-files=c --rotate! --flush! --setup-keys! --update-catalog!"),
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
+
+/// `run-parts DIRECTORY` runs each program in it.
+fn run_parts(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.arguments.has(&["--list", "--test"]) {
+        return;
+    }
+    for directory in &call.arguments.operands {
+        analyzer.reads(directory, call.command);
+        let all = Field::new(format!("{}/*", directory.text.trim_end_matches('/')), FieldKind::Glob);
+        analyzer.written_programs_in(directory, call.command);
+        for program in analyzer.matched_files(&all).into_iter().filter(Field::is_literal) {
+            analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&[program]));
+        }
+    }
+}
+
+/// `man -P PAGER`, `man -l FILE`.
+fn manual(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-P", "--pager", "-H", "--html"]) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    }
+    call.arguments.operands.iter().for_each(|page| analyzer.reads(page, call.command));
+}
 
 /// `mktemp TEMPLATE`, in a directory that an option or a variable names.
 fn make_temporary(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -109,9 +134,28 @@ impl Analyzer<'_> {
     }
 }
 
-/// A file with a name of its own, below the directory for temporary ones.
+/// A file with a name of its own, below the directory for temporary ones or where a template says.
 fn temporary(arguments: &[&str]) -> Option<String> {
-    if matches!(arguments, [] | ["-d"]) { Some("/tmp/tmp.mktemp".to_owned()) } else { None }
+    const USUAL: &str = "/tmp/tmp.mktemp";
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let mut is_below = false;
+    let mut template = None;
+    for argument in arguments {
+        match argument.trim_matches(['"', '\'']) {
+            "-d" | "--directory" | "-q" | "--quiet" => {}
+            "-t" | "-dt" | "-td" | "--tmpdir" => is_below = true,
+            word if template.is_none() && !word.starts_with('-') => template = Some(word),
+            _ => return None,
+        }
+    }
+    let Some(template) = template else { return if is_below { None } else { Some(USUAL.to_owned()) } };
+    let is_name = template.chars().all(is_plain) && !template.contains("..");
+    let is_temporary = if is_below { !template.contains('/') } else { template.starts_with("/tmp/") };
+    match (is_name && is_temporary, is_below) {
+        (true, true) => Some(USUAL.to_owned()),
+        (true, false) => Some(template.to_owned()),
+        _ => None,
+    }
 }
 
 fn number(arguments: &[&str]) -> Option<String> {
@@ -213,6 +257,13 @@ mod tests {
             ("mktemp", Some("/tmp/tmp.mktemp")),
             ("mktemp -d", Some("/tmp/tmp.mktemp")),
             ("mktemp -p .", None),
+            ("mktemp -d -t build.XXXXXX", Some("/tmp/tmp.mktemp")),
+            ("mktemp -dt 'build.XXXXXX'", Some("/tmp/tmp.mktemp")),
+            ("mktemp -d /tmp/build.XXXXXX", Some("/tmp/build.XXXXXX")),
+            ("mktemp -t ../x.XXXXXX", None),
+            ("mktemp -d /tmp/../x.XXXXXX", None),
+            ("mktemp -d ./x.XXXXXX", None),
+            ("mktemp -d \"$x\"", None),
             ("cat x", None),
             ("", None),
         ] {

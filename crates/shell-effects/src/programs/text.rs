@@ -18,12 +18,13 @@ const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wr
 const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= \
     --from-file=r --to-file=r";
 const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
-const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -CAfile=r --output=w -r= \
+const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
+    -certsout=w -cacertsout=w -extracertsout=w -crlcertout=w -content=r -certfile=r -CAserial=w -reqout=w -respout=w -rspout=w -queryfile=r -data=r -CAfile=r --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
-const AWK: Flags = "-F= -v= -f=f -i=c -l=c -e= -E=f -o?c -p?c -d?c --field-separator= --assign= --file=f --include=c \
-    --load=c --exec=f --pretty-print?c --profile?c --dump-variables?c";
+const AWK: Flags = "-F= -v= -f=f -i=c -l=c -e= -E=f -W= -o?c -p?c -d?c --exec=f --field-separator= --assign= --file=f --include=c --load=c \
+    --pretty-print?c --profile?c --dump-variables?c";
 
 #[rustfmt::skip]
 pub(crate) const TEXT: &[Program] = &[
@@ -32,8 +33,8 @@ pub(crate) const TEXT: &[Program] = &[
         "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "diff3", "glow",
         "lnav", "look", "md5", "md5sum", "mdcat", "more", "most", "nm", "open", "pbcopy", "pg",
         "ptx", "readelf", "rev", "sha1sum", "sha224sum", "sha256", "sha256sum", "sha384sum", "sha512sum", "sum",
-        "tailf", "tsort", "uuencode", "view", "vimdiff", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
-        "zmore", "zstdcat",
+        "tailf", "tsort", "uuencode", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
+        "zmore",
     ], ""),
     reads(&["base32", "base64", "basenc"], "-w= --wrap= -i=r -o=w --input=r --output=w"),
     reads(&["bat", "batcat"], BAT),
@@ -46,7 +47,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["diff"], DIFF),
     reads(&["expand", "unexpand"], "-t= --tabs="),
     reads(&["fmt", "fold"], "-w= -p= -g= --width= --prefix="),
-    reads(&["gpg", "gpg2", "gpgv"], "-o=w -r= -u= -R= --output=w --recipient= --hidden-recipient= --local-user= --passphrase= --passphrase-file=r --homedir= --keyserver= --cipher-algo= --pinentry-mode="),
+    reads(&["gpg", "gpg2", "gpgv"], "-o=w -r= -u= -R= --output=w --recipient= --hidden-recipient= --local-user= --passphrase= --passphrase-file=r --homedir= --keyserver= --cipher-algo= --pinentry-mode= --status-file=w --log-file=w --logger-file=w --attribute-file=w --command-file=r --options=r --batch-file=r"),
     reads(&["hd", "hexdump"], "-n= -s= -e= -f=r"),
     reads(&["head", "tail"], HEAD).output(Output::Lines),
     reads(&["highlight"], "-o=w --output=w -i=r --input=r -O= -S="),
@@ -69,6 +70,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["tac"], "-s= --separator=").output(Output::Lines),
     reads(&["uudecode"], "-o=w --output-file=w"),
     special(&["wc"], "--files0-from=l --total=", words).output(Output::Like(count)),
+    reads(&["zstdcat"], "-o=w -D=r --filelist=l --output-dir-flat=w"),
     reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
     special(&["awk", "mawk", "nawk"], AWK, awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
@@ -79,7 +81,7 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
     special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
     special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
-    special(&["yq"], "-f= --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
+    special(&["yq"], "-f=r --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
 ];
 
 /// Whether an operand of `awk` sets a variable.
@@ -90,10 +92,13 @@ fn is_variable(operand: &Field) -> bool {
 }
 
 fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    const FILES: &[&str] = &["-f", "-E", "--file", "--exec"];
     let arguments = &call.arguments;
     let mut files = arguments.operands.as_slice();
     let mut writes_own_files = false;
-    for file in arguments.values(&["-f", "--file"]) {
+    let is_exec = |value: &Field| value.text == "exec";
+    let next = if arguments.values(&["-W"]).any(is_exec) { files.first() } else { None };
+    for file in arguments.values(FILES).chain(next) {
         if file.text == "-" || is_input(file) {
             analyzer.code_from_input("awk", Language::Other);
         } else if is_descriptor(file) {
@@ -102,7 +107,7 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.written_code(file, call.command, "awk", Language::Other);
         }
     }
-    if !arguments.has(&["-f", "--file"]) {
+    if next.is_none() && !arguments.has(FILES) {
         if let Some(program) = files.first() {
             writes_own_files = uses_own_names(&program.text);
             let does = code_access::of("awk", &program.text);
@@ -117,10 +122,19 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             let given = arguments
                 .values(&["-v", "--assign"])
                 .chain(files.iter().skip(1).filter(|file| is_variable(file)));
-            let values =
-                given.filter_map(|given| given.text.split_once('=').map(|(_, value)| value.to_owned()));
-            let text = std::iter::once(program.shown()).chain(values).collect::<Vec<_>>().join("\n");
-            analyzer.inline_code("awk", text);
+            let assigned = given.filter_map(|given| Some((given, given.text.split_once('=')?)));
+            let mut text = program.shown();
+            let mut values = Vec::new();
+            for (given, (name, value)) in assigned {
+                if runs_variable(&program.text, name) {
+                    text = format!("{text}\n{}", awk_call(value));
+                }
+                values.push(given.with(value));
+            }
+            if program.text.contains("ARGV") {
+                values.extend(files.iter().skip(1).cloned());
+            }
+            analyzer.inline_code_with("awk", text, values);
         }
         files = files.get(1..).unwrap_or_default();
     }
@@ -145,6 +159,26 @@ fn redirects_output(program: &str) -> bool {
         let statement = rest.split([';', '}', '\n']).next().unwrap_or_default();
         statement.contains(['>', '|'])
     })
+}
+
+/// Whether a program of awk gives a variable to a shell: `system(x)`, `x | getline`, `print | x`.
+fn runs_variable(program: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    program.match_indices(name).any(|(at, _)| {
+        let before = program.get(..at).unwrap_or_default();
+        let after = program.get(at + name.len()..).unwrap_or_default();
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        let (before, after) = (before.trim_end(), after.trim_start());
+        is_whole
+            && (before.ends_with("system(")
+                || before.ends_with('|') && !before.ends_with("||")
+                || after.starts_with('|') && !after.starts_with("||"))
+    })
+}
+
+/// A call of a shell with this text.
+fn awk_call(text: &str) -> String {
+    format!("system(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Whether a program of awk may write to the files that it is given: it knows their names, and redirects something.

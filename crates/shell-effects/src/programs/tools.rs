@@ -2,14 +2,16 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{Language, WrittenCode};
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
+use crate::analysis::script_files::WrittenCode;
+use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
 };
-use crate::programs::table;
+use crate::programs::{start_up, table};
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
@@ -202,6 +204,16 @@ fn tmux(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         "display-popup",
         "popup",
     ];
+    let mut lines: Vec<Field> = start_up::texts(analyzer, "tmux");
+    for file in call.arguments.values(&["-f"]) {
+        if let Stream::Text(printed) = analyzer.content(file) {
+            lines.push(printed.text.clone());
+        }
+    }
+    for line in lines.iter().flat_map(|text| text.text.lines()) {
+        let code = Field::literal(format!("tmux {line}"));
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+    }
     let words = call.fields.get(1..).unwrap_or_default();
     for command in words.split(|word| word.text == ";" || word.text == "\\;") {
         let Some(at) = command.iter().position(|word| RUNNING.contains(&word.text.as_str())) else {

@@ -25,9 +25,35 @@ const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= -
 #[rustfmt::skip]
 pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&[
-        "builtin", "busybox", "chronic", "jobs", "eatmydata", "linux32", "linux64", "nohup", "numactl", "setsid", "toybox",
-        "tsocks", "unbuffer", "valgrind",
+        "annotate-output", "builtin", "busybox", "catchsegv", "ccache", "chronic", "dbus-launch", "debconf", "distcc", "dumb-init", "eatmydata",
+        "ifne", "jobs", "kstart", "nocache", "nohup", "nosetuid", "numactl", "run-one", "sccache", "setsid", "tini", "torify", "toybox", "tsocks",
+        "unbuffer",
     ], "", 0),
+    wraps(&["valgrind", "valgrind.bin"], "--log-file=w --xml-file=w --massif-out-file=w --callgrind-out-file=w --cachegrind-out-file=w --dhat-out-file=w --suppressions=r --tool= --trace-children-skip=", 0),
+    wraps(&["aa-exec"], "-p= -n= --profile= --namespace=", 0),
+    special(&["bwrap"], "", bubblewrap).ends_at_operand(),
+    wraps(&["cgexec"], "-g=", 0),
+    wraps(&["chpst"], "-u= -U= -b= -e= -/= -n= -l= -L= -m= -d= -o= -p= -f= -c=", 0),
+    wraps(&["daemonize"], "-c=d -e=w -o=w -p=w -l=w -u= -E=", 0),
+    wraps(&["debconf-apt-progress"], "--from= --to= --logfile=w --logstderr=", 0),
+    wraps(&["dpkg-architecture"], "-a= -t= -A= -T= -q= -i= -e=", 0),
+    wraps(&["envdir", "faketime", "gosu", "setuidgid", "su-exec"], "", 1),
+    wraps(&["gp-collect-app"], "-o=w -O=w -d=d", 0),
+    special(&["gpg-agent"], "--options=r --log-file=w --homedir= --pinentry-program= --default-cache-ttl= --max-cache-ttl=", agent).ends_at_operand(),
+    wraps(&["heaptrack"], "-o=w --output=w -p= --pid=", 0),
+    wraps(&["i386", "linux32", "linux64", "x86_64", "uname26", "ppc", "ppc32", "ppc64", "arm", "armv7l", "armv8l", "i486", "i586", "i686", "s390", "s390x", "sparc", "sparc64"], "", 0),
+    wraps(&["memusage"], "-n= -p=w -d=w -b= -x= -y= --progname= --png=w --data=w --buffer= --title=", 0),
+    wraps(&["proot"], "-r= -b= -q= -w=d -v= -k= -m= --rootfs= --bind= --qemu= --cwd=d", 0),
+    wraps(&["qemu-aarch64", "qemu-arm", "qemu-i386", "qemu-x86_64"], "-L= -E= -U= -cpu= -s= -g= -D=w -0=", 0),
+    wraps(&["run0"], "-u= -g= -D=d --user= --group= --chdir=d --setenv= --unit= --property=", 0),
+    wraps(&["runcon"], "-t= -u= -r= -l= --type= --user= --role= --range=", 0),
+    wraps(&["sandbox-exec"], "-f=r -n= -p= -D=", 0),
+    wraps(&["softlimit"], "-a= -c= -d= -f= -l= -m= -o= -p= -r= -s= -t=", 0),
+    wraps(&["sotruss"], "-F= -T= -e= -f? -o=w --from= --to= --output=w", 0),
+    wraps(&["systemd-cat"], "-t= -p= --identifier= --priority= --stderr-priority=", 0),
+    wraps(&["systemd-socket-activate"], "-l= -E= --listen= --setenv= --fdname=", 0),
+    wraps(&["trickle"], "-u= -d= -w= -t= -l= -n=", 0),
+    wraps(&["uclampset"], "-m= -M= -p= --util-min= --util-max= --pid=", 0),
     wraps(&["caffeinate"], "-t= -w=", 0),
     wraps(&["chroot"], "--userspec= --groups=", 1).stdin(Stdin::Shell),
     wraps(&["choom"], "-n= -p= --adjust= --pid=", 0),
@@ -39,7 +65,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     special(&["entr"], "", entr).ends_at_operand(),
     special(&["env"], "-u= -C= -P= -S= -a= --unset= --chdir= --split-string= --argv0=", env).ends_at_operand(),
     wraps(&["exec"], "-a=", 0),
-    wraps(&["fakeroot"], "-l= -s= -i= -b=", 0).stdin(Stdin::Shell),
+    wraps(&["fakeroot", "fakeroot-ng", "fakeroot-sysv", "fakeroot-tcp"], "-l= -s=w -i=r -b= --lib= --faked=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
     command_text(&["flock"], SU, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
     wraps(&["timeout"], "-s= -k= --signal= --kill-after=", 1).controls(Control::Wrapper),
@@ -65,7 +91,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     special(&["ssh-agent"], "-a= -t= -E= -P= -O=", ssh_agent).ends_at_operand().output(Output::Settings(&[])),
     wraps(&["sshpass"], "-p= -f=r -d=", 0),
     wraps(&["stdbuf"], "-i= -o= -e= --input= --output= --error=", 0),
-    wraps(&["strace"], "-o=w -e= -p= -u= -s= -E=", 0),
+    special(&["strace"], "-o= -a= -b= -e= -p= -u= -s= -E= -I= -O= -P= -S= -X= --output= --trace= --attach= --user= --env=", traced).ends_at_operand(),
     special(&["sudo"], "-u= -g= -h= -p= -C= -D=d -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir=d --chroot=", sudo).ends_at_operand(),
     wraps(&["systemd-inhibit"], "--what= --who= --why= --mode=", 0),
     wraps(&["systemd-run"], "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar= --working-directory=d", 0),
@@ -87,6 +113,62 @@ pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>, operands: us
     }
     let command = call.rest.get(operands..).unwrap_or_default();
     analyzer.in_directory(&directories, |analyzer| wrapped(analyzer, call, &[], command));
+}
+
+/// `strace -o FILE COMMAND`, or `-o '|CODE'`.
+fn traced(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for output in call.arguments.values(&["-o", "--output"]) {
+        match output.text.strip_prefix(['|', '!']) {
+            Some(code) => {
+                let code = output.with(code);
+                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            }
+            None => analyzer.touch(Access::Write, output, call.command),
+        }
+    }
+    wrapper(analyzer, call, 0);
+}
+
+/// `gpg-agent --daemon COMMAND`.
+fn agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for program in call.arguments.values(&["--pinentry-program"]) {
+        let words = [program.clone()];
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+    }
+    wrapper(analyzer, call, 0);
+}
+
+/// The options of `bwrap` with one value, and with two.
+#[rustfmt::skip]
+const BUBBLEWRAP: [&[&str]; 2] = [
+    &["--args", "--argv0", "--userns", "--userns2", "--pidns", "--uid", "--gid", "--hostname", "--chdir", "--unsetenv", "--lock-file", "--sync-fd",
+        "--remount-ro", "--exec-label", "--file-label", "--proc", "--dev", "--tmpfs", "--mqueue", "--dir", "--seccomp", "--add-seccomp-fd",
+        "--block-fd", "--userns-block-fd", "--info-fd", "--json-status-fd", "--cap-add", "--cap-drop", "--perms", "--size"],
+    &["--bind", "--bind-try", "--dev-bind", "--dev-bind-try", "--ro-bind", "--ro-bind-try", "--bind-fd", "--ro-bind-fd", "--setenv", "--file",
+        "--bind-data", "--ro-bind-data", "--symlink", "--chmod", "--overlay-src"],
+];
+
+/// `bwrap OPTIONS COMMAND`. It may show files at other places.
+fn bubblewrap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let mut words = call.fields.get(1..).unwrap_or_default();
+    while let Some(first) = words.first().filter(|first| first.text.starts_with("--")) {
+        let is_in =
+            |index: usize| BUBBLEWRAP.get(index).is_some_and(|names| names.contains(&first.text.as_str()));
+        let count = if is_in(0) { 1 } else { 2 * usize::from(is_in(1)) };
+        let values = words.get(1..=count).unwrap_or_default();
+        if first.text.contains("bind")
+            && let [from, to] = values
+            && from.text != to.text
+        {
+            analyzer.touch(Access::Mount, from, call.command);
+        }
+        let ends = first.text == "--";
+        words = words.get(1 + count..).unwrap_or_default();
+        if ends {
+            break;
+        }
+    }
+    wrapped(analyzer, call, &[], words);
 }
 
 /// The directory of `systemd-run -p WorkingDirectory=…`.
@@ -278,6 +360,10 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     let (options, length) = arguments::parse_up_to(call.program.options, words, true);
     let rest = words.get(length..).unwrap_or_default();
     let (operands, command) = rest.split_at_checked(text.operands.min(rest.len())).unwrap_or((&[], rest));
+    // The command may read what is open.
+    if call.program.name() == "flock" {
+        operands.iter().for_each(|file| analyzer.reads(file, call.command));
+    }
     if text.writes_operands {
         operands.iter().for_each(|file| analyzer.touch(Access::Write, file, call.command));
     }

@@ -106,7 +106,7 @@ impl Points {
             self.duration(recorded, Metric::HookDuration, vec![("conclaude.event", event.clone())], took);
         }
         for command in list(record, "commands") {
-            #[expect(clippy::cast_precision_loss, reason = "no command runs for so many milliseconds")]
+            #[expect(clippy::cast_precision_loss, reason = "no command runs for 2^53 milliseconds")]
             let took = command.get("duration_ms").and_then(Value::as_u64).map(|ms| ms as f64 / 1_000.0);
             let name = command_name(text(command, "run").unwrap_or_default()).unwrap_or_default();
             let labels = vec![

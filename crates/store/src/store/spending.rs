@@ -8,21 +8,24 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, hash, make_state_folder, user_state_folder};
 use crate::transcript::sessions;
-use conclaude_core::config::{BudgetScope, Limit, Measure, PriceTable};
+use conclaude_core::config::PriceTable;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::prices::{self, Tokens};
-use conclaude_core::spending::{Marks, Meter, counted};
+use conclaude_core::spending::{Marks, counted};
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
 
+mod day;
+mod meters;
 mod transcript_count;
 
+pub use day::DaySpending;
+pub use meters::{MeterQuery, MeteredAgent, NamedMeter};
 pub use transcript_count::{CountedModel, TranscriptCount};
 
 /// A session has a few hundred agents at most.
@@ -66,16 +69,6 @@ pub struct AgentSpending {
     pub started: Option<i64>,
     pub stopped: Option<i64>,
     pub calls: u64,
-}
-
-/// What all sessions of a project used on one day.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DaySpending {
-    /// From local midnight to the next one, in milliseconds since 1970.
-    pub start: i64,
-    pub end: i64,
-    sessions: BTreeMap<String, UsedTokens>,
 }
 
 /// Tokens and what they cost.
@@ -245,135 +238,6 @@ fn is_newer(path: &Path, than: Option<i64>) -> bool {
     let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
     let changed = changed.and_then(|time| Timestamp::try_from(time).ok()).map(Timestamp::as_millisecond);
     than.zip(changed).is_none_or(|(than, changed)| changed >= than - 2_000)
-}
-
-/// What amounts are compared with.
-#[derive(Clone, Copy)]
-pub struct MeterQuery<'a> {
-    pub limits: &'a [Limit],
-    pub prices: &'a PriceTable,
-    pub day: Option<&'a DaySpending>,
-    pub now: Timestamp,
-}
-
-/// An amount with what is used of it, and the name under which its marks are.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedMeter {
-    pub name: String,
-    pub meter: Meter,
-}
-
-/// A subagent and what messages call it.
-#[derive(Clone, Copy)]
-pub struct MeteredAgent<'a> {
-    pub id: &'a str,
-    pub title: &'a str,
-}
-
-impl SessionSpending {
-    /// The amounts of the session and of the day.
-    #[must_use]
-    pub fn meters(&self, query: MeterQuery<'_>) -> Vec<NamedMeter> {
-        let session = self.used(query.prices);
-        let day = query.day.map(|day| {
-            let today = self.used_today(query.prices);
-            (day.start, day.used_with(&self.session, &today))
-        });
-        let limits = query.limits.iter().filter_map(|limit| {
-            let name = limit.name();
-            let (name, used) = match (limit.scope, &day) {
-                (BudgetScope::Session, _) => (name, of_shared(*limit, &session)),
-                (BudgetScope::Day, Some((start, used))) => {
-                    (format!("{name} {start}"), of_shared(*limit, used))
-                }
-                (BudgetScope::Day, None) | (BudgetScope::Agent, _) => return None,
-            };
-            Some(NamedMeter { name, meter: self.meter(*limit, used) })
-        });
-        limits.collect()
-    }
-
-    /// The amounts of a subagent. The clock of one that has stopped stands still, unless it is at work after all.
-    #[must_use]
-    pub fn meters_of(&self, query: MeterQuery<'_>, agent: MeteredAgent<'_>) -> Vec<NamedMeter> {
-        let limits = query.limits.iter().filter(|limit| limit.scope == BudgetScope::Agent);
-        let meters = limits.filter_map(|limit| {
-            let used = self.used_by_agent(*limit, agent.id, query)?;
-            let meter = self.meter(*limit, Some(used));
-            let call = if limit.measure == Measure::ToolCalls { 1.0 } else { 0.0 };
-            let meter = Meter { with_call: Some(used + call), agent: Some(agent.title.to_owned()), ..meter };
-            Some(NamedMeter { name: format!("{} {}", limit.name(), agent.id), meter })
-        });
-        meters.collect()
-    }
-
-    fn meter(&self, limit: Limit, used: Option<f64>) -> Meter {
-        let amount = self.with_raise(&limit.name(), limit.amount);
-        Meter { limit, amount, used, with_call: used, agent: None }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "no agent uses 2^53 tokens or milliseconds")]
-    fn used_by_agent(&self, limit: Limit, id: &str, query: MeterQuery<'_>) -> Option<f64> {
-        let known = self.agents.get(id);
-        Some(match limit.measure {
-            Measure::ToolCalls => known.map_or(0, |agent| agent.calls) as f64,
-            Measure::Minutes => {
-                let agent = known?;
-                let end = agent.stopped.unwrap_or_else(|| query.now.as_millisecond());
-                end.saturating_sub(agent.started?).max(0) as f64 / 60e3
-            }
-            Measure::Tokens | Measure::Cost => self.used_by(id, query.prices).tokens as f64,
-        })
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no session uses 2^53 tokens")]
-fn of_shared(limit: Limit, used: &UsedTokens) -> Option<f64> {
-    match limit.measure {
-        Measure::Cost => used.known_cost(),
-        _ => Some(used.tokens as f64),
-    }
-}
-
-impl DaySpending {
-    /// What the sessions used together, one of them as given.
-    #[must_use]
-    pub fn used_with(&self, session: &str, own: &UsedTokens) -> UsedTokens {
-        let mut used = own.clone();
-        let key = short_hash(session);
-        self.sessions.iter().filter(|(other, _)| **other != key).for_each(|(_, one)| used.add_all(one));
-        used
-    }
-
-    /// What all of them used.
-    #[must_use]
-    pub fn used(&self) -> UsedTokens {
-        let mut used = UsedTokens::default();
-        self.sessions.values().for_each(|one| used.add_all(one));
-        used
-    }
-
-    /// Whether the time is of another day.
-    fn is_over(&self, now: Timestamp) -> bool {
-        !(self.start..self.end).contains(&now.as_millisecond())
-    }
-
-    /// The day of this time. Sessions enter what they used.
-    fn of(now: Timestamp) -> DaySpending {
-        let midnight = Zoned::new(now, local_zone()).start_of_day();
-        let next = midnight.as_ref().ok().and_then(|start| start.tomorrow().ok()?.start_of_day().ok());
-        let millis = |time: &Zoned| time.timestamp().as_millisecond();
-        let start = midnight.as_ref().map(millis).unwrap_or_default();
-        DaySpending { start, end: next.as_ref().map_or(i64::MAX, millis), sessions: BTreeMap::new() }
-    }
-}
-
-/// The zone of this machine. To name it, `TimeZone::system` lists all zones that there are, which takes longer than an event.
-fn local_zone() -> TimeZone {
-    let is_set = std::env::var_os("TZ").is_some();
-    let file = if is_set { None } else { fs::read("/etc/localtime").ok() };
-    let zone = file.and_then(|bytes| TimeZone::tzif("", &bytes).ok());
-    zone.unwrap_or_else(TimeZone::system)
 }
 
 fn short_hash(session: &str) -> String {

@@ -11,6 +11,7 @@ use conclaude_core::dialect::claude::transcript::{Attachment, TranscriptEntry};
 pub const STILL_RUNNING: Duration = Duration::from_mins(10);
 
 pub const API_ERROR: &str = "its last message is an error of the API";
+pub const CALL_FAILED: &str = "its call failed";
 pub const INTERRUPTED: &str = "the user interrupted it";
 pub const NOTHING_FOLLOWS: &str = "nothing follows its last message";
 pub const STOP_WAS_BLOCKED: &str = "its last stop was blocked, and nothing follows";

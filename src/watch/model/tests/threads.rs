@@ -224,6 +224,13 @@ fn an_agent_that_is_only_in_the_transcript_of_its_caller_is_a_thread() {
     };
     say(&mut model, None, 2, line("a9"));
     assert_eq!(thread(&model, 0, 3), "  ● a9 · at work  (haiku-4-5 · 2k tok · $0.00 · ctx 1% · 1 s)");
+    // Its call says what it is, and when it has stopped.
+    let input = json!({"subagent_type": "tester", "description": "Run the tests"});
+    say(&mut model, None, 1, call("toolu_1", "Task", input));
+    say(&mut model, None, 2, line("a9"));
+    assert!(shown(&model, 3).contains("  ● tester \"Run the tests\" · at work  ("), "{}", shown(&model, 3));
+    say(&mut model, None, 4, result("toolu_1", "All pass.", false));
+    assert!(shown(&model, 5).contains("  ✓ tester \"Run the tests\" · stopped  ("), "{}", shown(&model, 5));
     coder(&mut model);
     say(&mut model, None, 2, line("a1"));
     assert!(

@@ -164,19 +164,8 @@ fn expected_one(schema: &Value) -> String {
     if is_folder(schema) {
         return "a folder below that of the config: a relative path without `..`".into();
     }
-    match schema.get("format").and_then(Value::as_str) {
-        Some(Amount::FORMAT) => return "a number above 0, as it is or as `500k` or `5M`".into(),
-        Some(Percent::FORMAT) => return "1% to 100%".into(),
-        Some(Endpoint::FORMAT) => return "a URL, such as http://localhost:4318".into(),
-        Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
-        Some(CommandGlob::FORMAT) => return "a glob, such as `git push *`".into(),
-        Some(RegexText::FORMAT) => return "a regular expression".into(),
-        Some(ToolPatternText::FORMAT) => {
-            return "a pattern of tools, such as `Read` or `Bash(git status*)`".into();
-        }
-        Some(OptionName::FORMAT) => return "an option, such as `-f` or `--force`".into(),
-        Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
-        _ => {}
+    if let Some(words) = schema.get("format").and_then(Value::as_str).and_then(expected_format) {
+        return words.into();
     }
     if is_variable_value(schema) {
         return "text without a NUL character".into();
@@ -188,20 +177,8 @@ fn expected_one(schema: &Value) -> String {
         many if many.len() > MAX_LISTED => return format!("one of {} known names", many.len()),
         some => return format!("one of {}", quoted_list(some)),
     }
-    if is_type(schema, "integer") {
-        return match (schema.get("minimum"), schema.get("maximum")) {
-            (Some(low), Some(high)) if is_duration(schema) => {
-                format!("{low} to {high} seconds, as a number or as `90s` or `5m`")
-            }
-            (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
-            _ => "a whole number".into(),
-        };
-    }
-    if is_type(schema, "number") {
-        return match (schema.get("minimum"), schema.get("maximum")) {
-            (Some(low), Some(high)) => format!("a number from {low} to {high}"),
-            _ => "a number".into(),
-        };
+    if is_type(schema, "integer") || is_type(schema, "number") {
+        return expected_number(schema);
     }
     if let Some(required) = schema.get("required").and_then(Value::as_array) {
         let names: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
@@ -218,6 +195,32 @@ fn expected_one(schema: &Value) -> String {
         ("object", "a mapping of keys to values"),
     ];
     names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
+}
+
+fn expected_format(format: &str) -> Option<&'static str> {
+    Some(match format {
+        Amount::FORMAT => "a number above 0, as it is or as `500k` or `5M`",
+        Percent::FORMAT => "1% to 100%",
+        Endpoint::FORMAT => "a URL, such as http://localhost:4318",
+        NameGlob::FORMAT => "a glob, such as `*coder`",
+        CommandGlob::FORMAT => "a glob, such as `git push *`",
+        RegexText::FORMAT => "a regular expression",
+        ToolPatternText::FORMAT => "a pattern of tools, such as `Read` or `Bash(git status*)`",
+        OptionName::FORMAT => "an option, such as `-f` or `--force`",
+        FileGlob::FORMAT => "a pattern of files, as in .gitignore",
+        _ => return None,
+    })
+}
+
+fn expected_number(schema: &Value) -> String {
+    let number = if is_type(schema, "integer") { "a whole number" } else { "a number" };
+    match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(low), Some(high)) if is_duration(schema) => {
+            format!("{low} to {high} seconds, as a number or as `90s` or `5m`")
+        }
+        (Some(low), Some(high)) => format!("{number} from {low} to {high}"),
+        _ => number.into(),
+    }
 }
 
 /// A value that none of the alternatives accepts.
@@ -255,24 +258,7 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err().map(|error| error.to_string()),
         Node::Text(text) if has_format(schema, Amount::FORMAT) => amount_help(text),
         Node::Text(text) if has_format(schema, Percent::FORMAT) => percent_help(text),
-        Node::Text(text) if broken_pattern(text, schema).is_some() => {
-            let format = schema.get("format").and_then(Value::as_str);
-            let is_glob = match format {
-                Some(NameGlob::FORMAT) => alternatives_of(text).is_none(),
-                Some(CommandGlob::FORMAT | FileGlob::FORMAT) => true,
-                _ => false,
-            };
-            let error = broken_pattern(text, schema)?;
-            Some(match (format, regex_of_glob(text)) {
-                _ if is_glob => format!("{error}; {GLOBS}"),
-                (Some(RegexText::FORMAT), Some(regex)) => {
-                    format!(
-                        "this is a regular expression, not a glob, and it can match anywhere in the prompt: write {regex:?}"
-                    )
-                }
-                _ => error,
-            })
-        }
+        Node::Text(text) if broken_pattern(text, schema).is_some() => broken_pattern_help(text, schema),
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
         Node::Text(text) if !choices.is_empty() => match choice_help(text, &choices) {
@@ -282,16 +268,39 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             help => help,
         },
         Node::Text(text) if is_unquoted_valid(text, schema) => Some(format!("remove the quotes: {text}")),
-        Node::Text(text) if is_type(schema, "boolean") => match text.to_lowercase().as_str() {
-            "yes" | "on" => Some("did you mean `true`?".into()),
-            "no" | "off" => Some("did you mean `false`?".into()),
-            _ => None,
-        },
+        Node::Text(text) if is_type(schema, "boolean") => boolean_help(text),
         Node::Bool(_) | Node::Int(_) | Node::Float(_)
             if is_type(schema, "string") && !is_duration(schema) && schema.get("format").is_none() =>
         {
             Some(format!("quote it to make it text: \"{source}\""))
         }
+        _ => None,
+    }
+}
+
+/// What is wrong with a pattern, and what its language is.
+fn broken_pattern_help(text: &str, schema: &Value) -> Option<String> {
+    let format = schema.get("format").and_then(Value::as_str);
+    let is_glob = match format {
+        Some(NameGlob::FORMAT) => alternatives_of(text).is_none(),
+        Some(CommandGlob::FORMAT | FileGlob::FORMAT) => true,
+        _ => false,
+    };
+    let error = broken_pattern(text, schema)?;
+    Some(match (format, regex_of_glob(text)) {
+        _ if is_glob => format!("{error}; {GLOBS}"),
+        (Some(RegexText::FORMAT), Some(regex)) => format!(
+            "this is a regular expression, not a glob, and it can match anywhere in the prompt: write {regex:?}"
+        ),
+        _ => error,
+    })
+}
+
+/// Words for true and false in older YAML.
+fn boolean_help(text: &str) -> Option<String> {
+    match text.to_lowercase().as_str() {
+        "yes" | "on" => Some("did you mean `true`?".into()),
+        "no" | "off" => Some("did you mean `false`?".into()),
         _ => None,
     }
 }

@@ -221,7 +221,7 @@ impl HookReply {
     }
 }
 
-/// The end of what a hook printed on stderr, to follow what is said of it.
+/// The end of what a hook printed on stderr. It follows our message about the hook.
 fn last_lines(stderr: &str) -> String {
     let text = clean(stderr.trim());
     let start = text.ceil_char_boundary(text.len().saturating_sub(SHOWN_BYTES));

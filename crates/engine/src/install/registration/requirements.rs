@@ -241,7 +241,7 @@ fn is_unseen(client: &Dialect, event: EventKind) -> bool {
     !is_seen && event != EventKind::SessionEnd
 }
 
-/// Whether the config has an amount that counts with a client: what is said of it in a subagent is delivered on the main thread.
+/// Whether the config has an amount that counts with a client. Messages about it in a subagent are delivered on the main thread.
 fn has_budget(config: &ConclaudeConfig, client: &Dialect) -> bool {
     config.budget.as_ref().is_some_and(|budget| budget.limits_with(client.has_usage()).next().is_some())
 }

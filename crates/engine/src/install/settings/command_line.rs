@@ -22,7 +22,7 @@ fn missing(what: &str) -> String {
     let lines: Vec<&str> = channels::of_program().collect();
     let lines = lines.join(", or ");
     format!(
-        r#"{{"systemMessage":"{what}, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: {lines}"}}"#
+        r#"{{"systemMessage":"{what} not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: {lines}"}}"#
     )
 }
 
@@ -93,8 +93,8 @@ impl Caller {
 
     fn registers(self) -> &'static str {
         match self {
-            Caller::Plugin => "the plugin of conclaude is enabled",
-            _ => "conclaude is registered here",
+            Caller::Plugin => "the plugin of conclaude is enabled, but the program is",
+            _ => "conclaude is registered here, but",
         }
     }
 }
@@ -241,7 +241,7 @@ fn is_guard(guard: &str, program: &str) -> bool {
     missing.is_some_and(is_missing)
 }
 
-/// Whether a text is what we do where the program is missing. What is said of it differs between versions.
+/// Whether a text is our fallback for a missing program. Its message differs between versions.
 fn is_missing(text: &str) -> bool {
     let said = text.strip_prefix("{ echo '").and_then(|text| text.strip_suffix(&format!("'; {SILENT}; }}")));
     text == SILENT || said.is_some_and(|said| !said.contains('\''))

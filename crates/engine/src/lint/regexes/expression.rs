@@ -65,23 +65,7 @@ impl<'a> Expression<'a> {
         let mut has_alternatives = false;
         while let Some(character) = rest.next() {
             match character {
-                '\\' => match rest.next()? {
-                    'b' | 'B' => {}
-                    's' => {
-                        rest.next_if(|next| matches!(next, '+' | '*'));
-                        glob.push(' ');
-                    }
-                    class @ ('d' | 'D' | 'w' | 'W' | 'S') => {
-                        let is_repeated = rest.next_if(|next| matches!(next, '+' | '*')).is_some();
-                        glob.push_str(match class {
-                            _ if is_repeated => "*",
-                            'd' => "[0-9]",
-                            _ => "?",
-                        });
-                    }
-                    special @ ('*' | '?' | '[' | ']' | '{' | '}' | '\\') => glob.extend(['\\', special]),
-                    plain => glob.push(plain),
-                },
+                '\\' => glob.push_str(&escaped(&mut rest)?),
                 '.' if rest.next_if(|next| matches!(next, '*' | '+')).is_some() => {
                     rest.next_if_eq(&'?');
                     let is_name = glob.is_empty() || glob.ends_with('/');
@@ -119,6 +103,27 @@ impl<'a> Expression<'a> {
         }
         Some(if has_alternatives { format!("{{{glob}}}") } else { glob })
     }
+}
+
+/// What follows a backslash.
+fn escaped(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
+    Some(match rest.next()? {
+        'b' | 'B' => String::new(),
+        's' => {
+            rest.next_if(|next| matches!(next, '+' | '*'));
+            " ".into()
+        }
+        class @ ('d' | 'D' | 'w' | 'W' | 'S') => {
+            let is_repeated = rest.next_if(|next| matches!(next, '+' | '*')).is_some();
+            match class {
+                _ if is_repeated => "*".into(),
+                'd' => "[0-9]".into(),
+                _ => "?".into(),
+            }
+        }
+        special @ ('*' | '?' | '[' | ']' | '{' | '}' | '\\') => format!("\\{special}"),
+        plain => plain.to_string(),
+    })
 }
 
 fn ends_with_option(glob: &str) -> bool {

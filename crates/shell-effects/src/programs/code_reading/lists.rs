@@ -16,18 +16,21 @@ pub(super) struct Harmless {
 pub(super) const PYTHON: Harmless = Harmless {
     words: &["and", "assert", "elif", "else", "for", "if", "in", "is", "not", "or", "return", "while", "with"],
     functions: &[
-        "all", "any", "bool", "dict", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min", "open", "print", "range", "repr",
-        "reversed", "set", "sorted", "str", "sum", "tuple", "zip", "Path",
+        "Counter", "all", "any", "bool", "defaultdict", "dict", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min", "open", "print", "range", "repr",
+        "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "Path",
     ],
     methods: &[
-        "add", "append", "close", "count", "decode", "dumps", "encode", "endswith", "exists", "exit", "extend", "find", "findall", "format", "get",
+        "Counter", "abspath", "add", "append", "basename", "close", "count", "decode", "defaultdict", "dirname", "elements", "getcwd", "getsize", "glob",
+        "isdigit", "isdir", "isfile", "is_dir", "iterdir", "listdir", "ljust", "most_common", "pop", "relative_to", "relpath", "rglob", "rjust",
+        "setdefault", "sort", "splitext", "stat", "sub", "update", "walk", "zfill", "finditer", "dumps", "encode", "endswith", "exists", "exit", "extend", "find", "findall", "format", "get",
         "group", "groups", "index", "is_file", "items", "join", "keys", "load", "loads", "lower", "lstrip", "match", "partition", "read", "read_bytes",
         "read_text", "readline", "readlines", "replace", "rsplit", "rstrip", "safe_load", "search", "split", "splitlines", "startswith", "strip",
         "title", "upper", "values",
     ],
     owners: &[
         ("json", &["load", "loads", "dumps"]), ("yaml", &["safe_load"]), ("tomllib", &["load", "loads"]), ("sys", &["stdin", "argv", "exit"]),
-        ("re", &["findall", "search", "match"]),
+        ("re", &["findall", "finditer", "search", "match", "split", "sub"]), ("collections", &["Counter", "defaultdict"]), ("glob", &["glob"]),
+        ("os", &["getcwd", "listdir", "path", "walk"]),
     ],
 };
 
@@ -82,6 +85,11 @@ pub(super) const AWK: Harmless = Harmless {
     methods: &[],
     owners: &[],
 };
+
+/// What is called of Python's `os.path`.
+pub(super) const OS_PATH: &[&str] = &[
+    "abspath", "basename", "dirname", "exists", "getsize", "isdir", "isfile", "join", "relpath", "splitext",
+];
 
 /// What is called of node's `fs`.
 pub(super) const FS: &[&str] = &["readFileSync", "existsSync"];

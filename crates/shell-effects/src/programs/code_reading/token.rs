@@ -59,9 +59,22 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
                 if name.len() > 1 && name.starts_with('_') {
                     return None;
                 }
-                let is_quoted = rest.get(name.len()..)?.starts_with(['"', '\'']);
-                let is_prefix = kind == CodeKind::Python
-                    && matches!(name.to_ascii_lowercase().as_str(), "r" | "b" | "u" | "rb" | "br");
+                let after = rest.get(name.len()..)?;
+                let is_quoted = after.starts_with(['"', '\'']);
+                let prefix = name.to_ascii_lowercase();
+                if is_quoted && kind == CodeKind::Python && matches!(prefix.as_str(), "f" | "fr" | "rf") {
+                    let (text, length) = text(kind, after, after.chars().next()?)?;
+                    tokens.push(Token::Text(text));
+                    for expression in expressions(text)? {
+                        tokens.extend([Token::Sign('%'), Token::Sign('(')]);
+                        tokens.extend(self::tokens(kind, expression)?);
+                        tokens.push(Token::Sign(')'));
+                    }
+                    rest = after.get(length..)?;
+                    continue;
+                }
+                let is_prefix =
+                    kind == CodeKind::Python && matches!(prefix.as_str(), "r" | "b" | "u" | "rb" | "br");
                 if is_quoted && !is_prefix {
                     return None;
                 }
@@ -112,6 +125,29 @@ fn text(kind: CodeKind, code: &str, quote: char) -> Option<(&str, usize)> {
         return None;
     }
     Some((text, at + 2 * end.len()))
+}
+
+/// The code in the braces of a formatted text. None if that is not certain.
+fn expressions(text: &str) -> Option<Vec<&str>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let after = rest.get(at + 1..)?;
+        if rest.get(at..at + 2).is_some_and(|twice| matches!(twice, "{{" | "}}")) {
+            rest = after.get(1..)?;
+            continue;
+        }
+        let (inner, more) = after.split_once('}')?;
+        if rest.get(at..)?.starts_with('}') || inner.contains(['{', '\\', '"', '\'', '=', '#']) {
+            return None;
+        }
+        // `{price:>10}`, `{name!r}`
+        let end = inner.rfind([')', ']']).map_or(0, |at| at + 1);
+        let format = inner.get(end..)?.find([':', '!']).map_or(inner.len(), |at| end + at);
+        found.push(inner.get(..format)?);
+        rest = more;
+    }
+    Some(found)
 }
 
 /// A plain pattern between slashes, where none can be a division.

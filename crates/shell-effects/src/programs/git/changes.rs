@@ -53,6 +53,13 @@ impl GitCall {
         self.of_list(analyzer, Access::Write);
     }
 
+    /// `switch`: without a commit of its own, a branch has no files; `-f` gives up what was changed.
+    pub(super) fn switch(&self, analyzer: &mut Analyzer<'_>) {
+        if self.arguments.has(&["--orphan", "-f", "--force", "--discard-changes"]) {
+            self.work_tree(analyzer, Access::Write);
+        }
+    }
+
     pub(super) fn restore(&self, analyzer: &mut Analyzer<'_>) {
         let only_index =
             self.arguments.has(&["-S", "--staged"]) && !self.arguments.has(&["-W", "--worktree"]);
@@ -270,6 +277,7 @@ impl GitCall {
     pub(super) fn create(&self, analyzer: &mut Analyzer<'_>) {
         self.connects(analyzer);
         self.settings(analyzer);
+        self.arguments.values(&["--template"]).for_each(|template| analyzer.template(template));
         self.directory(analyzer);
     }
 

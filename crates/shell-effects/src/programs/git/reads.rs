@@ -78,6 +78,14 @@ impl GitCall {
         }
     }
 
+    /// `hash-object`, whose files may be named on its input.
+    pub(super) fn hashed(&self, analyzer: &mut Analyzer<'_>) {
+        self.shown(analyzer);
+        if self.arguments.has(&["--stdin-paths"]) {
+            batches::lines(analyzer.input()).iter().for_each(|file| analyzer.reads(file, self.command));
+        }
+    }
+
     /// `cat-file`, which takes names from its input as well.
     pub(super) fn objects(&self, analyzer: &mut Analyzer<'_>) {
         self.shown(analyzer);

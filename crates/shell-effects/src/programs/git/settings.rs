@@ -11,18 +11,26 @@ use crate::programs::arguments::{self, Arguments};
 
 /// Settings with a program that a shell runs: section, and name after any subsection.
 const PROGRAMS: &[(&str, &[&str])] = &[
-    ("browser", &["cmd"]),
+    ("browser", &["cmd", "path"]),
     ("core", &["alternaterefscommand", "askpass", "editor", "fsmonitor", "gitproxy", "pager", "sshcommand"]),
     ("diff", &["command", "external", "textconv"]),
-    ("difftool", &["cmd"]),
+    ("difftool", &["cmd", "path"]),
     ("filter", &["clean", "process", "smudge"]),
-    ("gpg", &["program"]),
+    ("gc", &["recentobjectshook"]),
+    ("gpg", &["defaultkeycommand", "program"]),
+    ("guitool", &["cmd"]),
+    ("hook", &["command"]),
+    ("imap", &["tunnel"]),
+    ("instaweb", &["browser", "httpd"]),
     ("interactive", &["difffilter"]),
-    ("man", &["cmd"]),
+    ("lfs", &["clean", "path", "smudge"]),
+    ("man", &["cmd", "path"]),
     ("merge", &["driver"]),
-    ("mergetool", &["cmd"]),
+    ("mergetool", &["cmd", "path"]),
     ("remote", &["receivepack", "uploadpack"]),
+    ("sendemail", &["cccmd", "headercmd", "sendmailcmd", "tocmd"]),
     ("sequence", &["editor"]),
+    ("svn", &["authorsprog"]),
     ("trailer", &["cmd", "command"]),
     ("uploadpack", &["packobjectshook"]),
 ];
@@ -108,9 +116,8 @@ impl GitCall {
         }
     }
 
-    /// `ext::COMMAND` as the address of a repository: a command talks to it. A blank in one of its words is `% `.
+    /// Another repository, and the programs that talk to it.
     pub(super) fn connects(&self, analyzer: &mut Analyzer<'_>) {
-        const BLANK: char = '\u{1}';
         let is_clone = self.subcommand == "clone";
         for program in self
             .arguments
@@ -120,22 +127,19 @@ impl GitCall {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(program, "sh")));
         }
         for operand in &self.rest {
-            let Some((_, command)) =
-                operand.text.split_once("ext::").filter(|(option, _)| is_address(option))
-            else {
-                continue;
-            };
-            let command = command.replace("% ", &BLANK.to_string());
-            let words = command.split_whitespace().map(|word| operand.with(word.replace(BLANK, " ")));
-            let words: Vec<Field> = words.collect();
-            analyzer.deeper(|analyzer| analyzer.run_fields(&words));
+            let address = operand.text.rsplit_once('=').filter(|_| operand.text.starts_with("--"));
+            analyzer.connected(&operand.with(address.map_or(operand.text.as_str(), |(_, value)| value)));
         }
     }
-}
 
-/// Whether an address follows: it is the whole word, or the value of an option.
-fn is_address(before: &str) -> bool {
-    before.is_empty() || before.starts_with("--") && before.ends_with('=')
+    /// `send-email`: programs that its options name.
+    pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
+        let programs = ["--sendmail-cmd", "--to-cmd", "--cc-cmd", "--header-cmd"];
+        for code in self.arguments.values(&programs) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+        }
+        self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
+    }
 }
 
 /// Files with settings are included in each other. Deeper ones are not read.
@@ -156,6 +160,8 @@ impl Analyzer<'_> {
                 }
             } else if matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG") {
                 self.git_settings_in(&file_of(value));
+            } else if name == "GIT_TEMPLATE_DIR" {
+                self.template(&file_of(value));
             }
         }
         if self.state.disk.is_untouched() {
@@ -168,6 +174,26 @@ impl Analyzer<'_> {
         {
             self.git_settings_in(&Field::literal(file));
         }
+    }
+
+    /// The address of a repository: a command talks to `ext::COMMAND`, in which a blank in a word is `% `, and the program
+    /// `git-remote-NAME` to `NAME::…`.
+    pub(super) fn connected(&mut self, address: &Field) {
+        const BLANK: char = '\u{1}';
+        let Some((name, command)) = address.text.split_once("::") else { return };
+        if name != "ext" {
+            let last = self.last_command();
+            return self.written_program(&format!("git-remote-{name}"), last);
+        }
+        let command = command.replace("% ", &BLANK.to_string());
+        let words = command.split_whitespace().map(|word| address.with(word.replace(BLANK, " ")));
+        let words: Vec<Field> = words.collect();
+        self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+    }
+
+    /// The hooks in a template for new repositories.
+    pub(super) fn template(&mut self, directory: &Field) {
+        self.written_hooks(&directory.with(format!("{}/hooks", directory.text.trim_end_matches('/'))));
     }
 
     /// Hooks that this script wrote.
@@ -241,6 +267,19 @@ impl Analyzer<'_> {
         }
     }
 
+    /// A helper for passwords: code after `!`, the path of a program, or the end of the name `git-credential-NAME`.
+    fn credential_helper(&mut self, value: &Field) {
+        let code =
+            value.text.strip_prefix('!').or(Some(value.text.as_str()).filter(|text| text.contains('/')));
+        match code {
+            Some(code) => self.subshell(|analyzer| analyzer.code(&value.with(code), "sh")),
+            None => {
+                let last = self.last_command();
+                self.written_program(&format!("git-credential-{}", value.text), last);
+            }
+        }
+    }
+
     /// What a setting lets git run: a program, or an alias, which is run now as far as we know.
     pub(super) fn git_setting(&mut self, key: &str, value: &Field) {
         let written = key;
@@ -266,9 +305,13 @@ impl Analyzer<'_> {
                 }
             }
             "include" | "includeif" if name == "path" => analyzer.git_settings_in(value),
-            "credential" if name == "helper" => {
-                if let Some(code) = value.text.strip_prefix('!') {
-                    analyzer.subshell(|analyzer| analyzer.code(&value.with(code), "sh"));
+            "credential" if name == "helper" => analyzer.credential_helper(value),
+            "init" if name == "templatedir" => analyzer.template(value),
+            "remote" if matches!(name, "pushurl" | "url") => analyzer.connected(value),
+            "url" => {
+                let address = written.split_once('.').and_then(|(_, rest)| rest.rsplit_once('.'));
+                if let Some((address, _)) = address {
+                    analyzer.connected(&Field::literal(address));
                 }
             }
             _ if names_program => analyzer.subshell(|analyzer| analyzer.code(value, "sh")),

@@ -158,14 +158,3 @@ fn a_raise_adds_to_the_amount_and_forgets_what_was_said() {
     assert!((session.with_raise("session.cost", 10.0) - 10.0).abs() < 1e-9);
     assert_eq!(session.marks.keys().collect::<Vec<_>>(), ["session.cost"]);
 }
-
-#[test]
-fn the_zone_of_the_machine_is_that_of_the_system() {
-    let zones = [local_zone(), TimeZone::system()];
-    let offsets = zones.map(|zone| {
-        let in_winter = Timestamp::from_second(1_800_000_000).unwrap();
-        let in_summer = Timestamp::from_second(1_815_000_000).unwrap();
-        [in_winter, in_summer].map(|time| zone.to_offset(time))
-    });
-    assert_eq!(offsets[0], offsets[1]);
-}

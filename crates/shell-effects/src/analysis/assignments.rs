@@ -1,0 +1,196 @@
+//! Assignments: `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
+
+use crate::Quoting;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::{as_code, is_wholly_unknown};
+use crate::analysis::field::{Field, FieldBuilder, FieldKind};
+use crate::analysis::side_effects;
+use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
+use crate::programs::system;
+use crate::syntax::tree::{AssignedValue, Assignment, Piece, Word};
+
+/// Variables that a shell expands once more.
+pub(crate) const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS4"];
+
+impl Analyzer<'_> {
+    /// Assigns, and remembers the commands that print the value.
+    pub(crate) fn assign_printed(&mut self, assignment: &Assignment) {
+        let start = self.script.commands.len();
+        let mut by: Vec<usize> = Vec::new();
+        if let AssignedValue::Word(word) = &assignment.value {
+            for piece in word {
+                let Piece::Parameter { name, .. } = piece else { continue };
+                by.extend(self.state.variables.printed_by(name));
+            }
+        }
+        self.assign(assignment);
+        by.extend(start..self.script.commands.len());
+        self.state.variables.set_printed_by(&assignment.name, by);
+        self.evaluate_prompt(&assignment.name);
+    }
+
+    fn assign(&mut self, assignment: &Assignment) {
+        // Their elements are commands.
+        if matches!(assignment.name.as_str(), "BASH_ALIASES" | "BASH_CMDS") {
+            self.doubt_script(&assignment.name);
+        }
+        if assignment.name == "GLOBIGNORE" {
+            self.state.options.switch_on("dotglob");
+        }
+        if let Some(index) = &assignment.index {
+            self.substitutions(index);
+            self.evaluate_index(index);
+        }
+        let mut options: Vec<Field> = Vec::new();
+        let value = match &assignment.value {
+            AssignedValue::Word(word) => {
+                self.each_choice(|analyzer| {
+                    let field = analyzer.scalar(word);
+                    // A command that uses the variable uses each of the files.
+                    let fields = analyzer.listed_files(word).unwrap_or_else(|| vec![field]);
+                    for field in fields {
+                        if !options.contains(&field) {
+                            options.push(field);
+                        }
+                    }
+                });
+                if assignment.appends && assignment.index.is_none() {
+                    options = self.appended_to(&assignment.name, options);
+                }
+                Value::Options(options.into_iter().collect())
+            }
+            AssignedValue::Array(words) => {
+                words.iter().filter(|word| has_index(word)).for_each(|word| self.evaluate_index(word));
+                self.each_choice(|analyzer| {
+                    options.extend(words.iter().flat_map(|word| analyzer.fields(word)))
+                });
+                Value::Array(options)
+            }
+        };
+        let value = match value {
+            Value::Options(fields) if is_unclear(fields.as_slice()) => {
+                partly_known(&assignment.name, fields.as_slice())
+            }
+            Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
+            value => value,
+        };
+        self.evaluate_hidden_values(&value);
+        if self.state.options.has_integers {
+            self.evaluate_integers(&value);
+        }
+        let value = match &assignment.index {
+            Some(_) => Value::Unknown,
+            None if assignment.appends => self.appended(&assignment.name, value),
+            None => value,
+        };
+        self.state.set(&assignment.name, value);
+    }
+
+    /// A value that is the index of an array with a substitution is there to be evaluated, wherever that happens.
+    fn evaluate_hidden_values(&mut self, value: &Value) {
+        let fields = match value {
+            Value::Options(fields) => fields.as_slice(),
+            Value::Array(fields) => fields,
+            Value::Unknown => return,
+        };
+        let hidden =
+            fields.iter().filter(|field| field.is_literal() && side_effects::is_evaluated(&field.text));
+        let texts: Vec<String> = hidden.map(|field| field.text.clone()).collect();
+        for text in texts {
+            self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.evaluate(&text)));
+        }
+    }
+
+    /// A variable may have been declared as a number.
+    pub(crate) fn evaluate_integers(&mut self, value: &Value) {
+        let Value::Options(fields) = value else { return };
+        let texts: Vec<String> = fields.as_slice().iter().map(|field| field.text.clone()).collect();
+        texts.iter().for_each(|text| self.evaluate_number(text));
+    }
+
+    /// A shell expands its prompts, one of them with `set -x` before each command.
+    fn evaluate_prompt(&mut self, name: &str) {
+        if !PROMPTS.contains(&name) {
+            return;
+        }
+        match self.state.get(name).cloned() {
+            Some(Value::Options(values)) => {
+                for value in values.as_slice() {
+                    self.as_part(|analyzer| analyzer.evaluate(&as_code(value)));
+                }
+                if is_unclear(values.as_slice()) && !self.state.variables.printed_by(name).is_empty() {
+                    self.doubt_script(name);
+                }
+            }
+            // What other variables hold has been set by the user.
+            _ if self.state.variables.printed_by(name).is_empty() => {}
+            _ => self.doubt_script(name),
+        }
+    }
+
+    /// The variables that arithmetic sets hold numbers from now on.
+    pub(crate) fn assign_numbers(&mut self, word: &Word) {
+        if !side_effects::assigns(word) {
+            return;
+        }
+        for name in side_effects::names(word) {
+            self.state.set(name, Value::one(Field::like(system::NUMBER, format!("${name}"))));
+        }
+    }
+
+    /// `name+=value`: the old value with each of the new ones after it. An old one that is not known stays a gap.
+    fn appended_to(&self, name: &str, values: Vec<Field>) -> Vec<Field> {
+        let unknown = unknown_value(name);
+        let old = match self.state.get(name) {
+            Some(Value::Array(_)) => return vec![unknown],
+            Some(value) => value.single().unwrap_or(&unknown),
+            None => &unknown,
+        };
+        let is_long = |value: &Field| old.text.len() + value.text.len() > MAX_VALUE;
+        let append = |value: &Field| {
+            if is_long(value) {
+                return unknown.clone();
+            }
+            let mut both = FieldBuilder::default();
+            both.value(old);
+            both.value(value);
+            both.finish(false)
+        };
+        values.iter().map(append).collect()
+    }
+
+    fn appended(&self, name: &str, value: Value) -> Value {
+        match (self.state.get(name), value) {
+            (_, value @ Value::Options(_)) => value,
+            (Some(Value::Array(old)), Value::Array(new)) if old.len() + new.len() <= MAX_OPTIONS => {
+                Value::Array(old.iter().cloned().chain(new).collect())
+            }
+            _ => Value::Unknown,
+        }
+    }
+}
+
+/// Whether an element of an array has an index of its own: `[x]=1`.
+fn has_index(word: &Word) -> bool {
+    matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with('['))
+}
+
+/// A value that is one of several, some of them known: `x=${y:-main}`; or that is known in part: `x="cat $y"`.
+fn partly_known(name: &str, fields: &[Field]) -> Value {
+    if fields.len() > MAX_OPTIONS || fields.iter().all(is_wholly_unknown) {
+        return Value::Unknown;
+    }
+    let of = |field: &Field| if is_wholly_unknown(field) { unknown_value(name) } else { field.clone() };
+    Value::one_of(fields.iter().map(of))
+}
+
+/// What stands for the value of a variable.
+fn unknown_value(name: &str) -> Field {
+    let written = format!("${name}");
+    Field { holes: vec![(0..written.len(), Quoting::Quoted)], ..Field::unknown(written) }
+}
+
+/// Whether there are too many fields to follow, or unknown ones.
+fn is_unclear(fields: &[Field]) -> bool {
+    fields.len() > MAX_OPTIONS || fields.iter().any(|field| field.kind == FieldKind::Unknown)
+}

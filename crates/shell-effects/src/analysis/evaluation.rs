@@ -1,0 +1,119 @@
+//! Text that a shell evaluates once more: indexes, arithmetic, prompts.
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::side_effects::{self, is_evaluated};
+use crate::analysis::variables::Value;
+use crate::syntax::parser::Parser;
+use crate::syntax::tree::{Piece, Word};
+
+/// What it takes to evaluate a short text.
+const EVALUATION_WORK: usize = 64;
+
+/// The number of variables that are followed from one piece of arithmetic.
+const MAX_EVALUATED: usize = 32;
+
+impl Analyzer<'_> {
+    /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
+    pub(crate) fn evaluate(&mut self, text: &str) {
+        // The values of variables may name each other in texts: each level would evaluate all of them again.
+        if !self.work(EVALUATION_WORK + text.len()) {
+            return;
+        }
+        match Parser::expanded_text(text, self.scope.depth + 1) {
+            Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
+            Err(error) => self.doubt(error.into()),
+        }
+    }
+
+    /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
+    pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
+        let texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();
+        let used = word.iter().filter_map(|piece| match piece {
+            Piece::Parameter { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let mut used: Vec<&str> = used.collect();
+        if is_arithmetic {
+            used.extend(side_effects::names(word));
+        }
+        let used = used.into_iter().map(str::to_owned).collect();
+        for text in texts {
+            self.evaluate(&text);
+        }
+        self.evaluate_values(used);
+    }
+
+    /// Arithmetic in an index, an offset or a value: what is in quotes there, and the values of the variables that it names.
+    pub(crate) fn evaluate_index(&mut self, word: &Word) {
+        let texts: Vec<String> = side_effects::substituted(word).map(str::to_owned).collect();
+        for text in texts {
+            self.evaluate(&text);
+        }
+        self.evaluate_hidden(word, true);
+    }
+
+    /// A text that is arithmetic.
+    pub(crate) fn evaluate_number(&mut self, text: &str) {
+        if is_evaluated(text) {
+            self.evaluate(text);
+        } else {
+            self.evaluate_values(side_effects::names_in(text).map(str::to_owned).collect());
+        }
+    }
+
+    /// The values of variables in arithmetic are arithmetic themselves, in which other variables are named.
+    fn evaluate_values(&mut self, names: Vec<String>) {
+        let (mut open, mut seen) = (names, Vec::new());
+        while let Some(name) = open.pop() {
+            if seen.len() >= MAX_EVALUATED || seen.contains(&name) {
+                continue;
+            }
+            for text in self.literal_values(&name) {
+                if is_evaluated(&text) {
+                    self.evaluate(&text);
+                } else {
+                    open.extend(side_effects::names_in(&text).map(str::to_owned));
+                }
+            }
+            seen.push(name);
+        }
+    }
+
+    /// What is known of the values of a variable, or of an argument.
+    fn literal_values(&self, name: &str) -> Vec<String> {
+        let values: &[Field] = match self.state.get(name) {
+            Some(Value::Options(values)) => values.as_slice(),
+            Some(Value::Array(values)) => values,
+            Some(Value::Unknown) => &[],
+            None => match (&self.state.positional, name.parse::<usize>()) {
+                (Some(fields), Ok(index)) => {
+                    index.checked_sub(1).and_then(|at| fields.get(at)).map_or(&[], std::slice::from_ref)
+                }
+                _ => &[],
+            },
+        };
+        values.iter().filter(|value| value.is_literal()).map(|value| value.text.clone()).collect()
+    }
+
+    /// Whether arithmetic sets harmless variables only, and evaluates nothing that a command of this script printed.
+    pub(crate) fn is_harmless_arithmetic(&self, word: &Word) -> bool {
+        let used = word.iter().filter_map(|piece| match piece {
+            Piece::Parameter { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let is_fine = |name: &str| {
+            side_effects::is_harmless(name)
+                && match self.state.get(name) {
+                    Some(Value::Options(values)) => {
+                        values.as_slice().iter().all(|value| value.kind != FieldKind::Unknown)
+                    }
+                    Some(Value::Unknown | Value::Array(_)) => false,
+                    None => true,
+                }
+        };
+        !side_effects::hides_code(word)
+            && side_effects::is_plain(word)
+            && used.chain(side_effects::names(word)).all(is_fine)
+    }
+}

@@ -1,0 +1,104 @@
+//! Code that runs something that its text does not show as one argument: a variable, a value that it is given, a function with
+//! another name. Then each text in the code may be what it runs.
+
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::is_wholly_unknown;
+use crate::analysis::field::Field;
+use crate::programs::inline_calls::texts::literal;
+use crate::programs::inline_calls::{InlineCall, MAX_CALLS, is_perl};
+
+/// Longer texts are no commands.
+const MAX_TEXT: usize = 1000;
+
+/// The texts of a code, and each list of them. Perl has quotes of its own: `q(…)`.
+fn texts(interpreter: &str, code: &str) -> Vec<InlineCall> {
+    let mut found = Vec::new();
+    let mut list: Vec<Field> = Vec::new();
+    let mut rest = code;
+    let mut is_word = false;
+    while let Some(c) = rest.chars().next() {
+        let text = if is_word { None } else { literal(rest).or_else(|| perl_text(interpreter, rest)) };
+        if let Some((text, after)) = text {
+            if text.text.len() <= MAX_TEXT && !is_wholly_unknown(&text) {
+                list.push(text.clone());
+                found.push(InlineCall::Text(text));
+            }
+            rest = after;
+            is_word = false;
+            continue;
+        }
+        if !c.is_whitespace() && c != ',' {
+            end_list(&mut list, &mut found);
+        }
+        is_word = c.is_ascii_alphanumeric() || c == '_';
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        if found.len() > MAX_CALLS {
+            break;
+        }
+    }
+    end_list(&mut list, &mut found);
+    found
+}
+
+/// Several texts after each other are the words of a command.
+fn end_list(list: &mut Vec<Field>, found: &mut Vec<InlineCall>) {
+    let words = std::mem::take(list);
+    if words.len() > 1 {
+        found.push(InlineCall::Words(words));
+    }
+}
+
+/// `q(…)`, `qq{…}`, `qw[…]`.
+fn perl_text<'c>(interpreter: &str, code: &'c str) -> Option<(Field, &'c str)> {
+    if !is_perl(interpreter) {
+        return None;
+    }
+    let rest = code.strip_prefix('q')?;
+    let rest = rest.strip_prefix(['q', 'w']).unwrap_or(rest).trim_start();
+    let close = match rest.chars().next()? {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        other @ ('|' | '/' | '!' | '~') => other,
+        _ => return None,
+    };
+    let (text, after) = rest.get(1..)?.split_once(close)?;
+    Some((Field::literal(text), after))
+}
+
+/// What Perl and Ruby run instead of opening it: `open(F, "… |")`.
+pub(super) fn pipes(interpreter: &str, code: &str) -> Vec<InlineCall> {
+    if !is_perl(interpreter) && !interpreter.starts_with("ruby") || !code.contains('|') {
+        return Vec::new();
+    }
+    let texts = texts(interpreter, code);
+    let is_mode = |call: &InlineCall| matches!(call, InlineCall::Text(text) if matches!(text.text.as_str(), "-|" | "|-"));
+    // `open(F, "-|", CODE)`.
+    if texts.iter().any(is_mode) {
+        return texts.into_iter().filter(|call| !is_mode(call)).collect();
+    }
+    let piped = |call: InlineCall| match call {
+        InlineCall::Text(text) => piped_name(&text).map(InlineCall::Text),
+        InlineCall::Words(_) => None,
+    };
+    texts.into_iter().filter_map(piped).collect()
+}
+
+/// The command in the name of a file that Perl runs: `CODE |`, `| CODE`.
+pub(crate) fn piped_name(name: &Field) -> Option<Field> {
+    let text = name.text.trim();
+    let code = text.strip_suffix('|').or_else(|| text.strip_prefix('|'))?.trim();
+    if code.is_empty() || code == "-" { None } else { Some(name.with(code)) }
+}
+
+/// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count:
+/// the code names those files itself.
+pub(super) fn run(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
+    let given = given.iter().cloned().map(InlineCall::Text);
+    analyzer.only_commands(|analyzer| {
+        for call in given.chain(texts(interpreter, code)).take(MAX_CALLS) {
+            super::run_call(analyzer, &call);
+        }
+    });
+}

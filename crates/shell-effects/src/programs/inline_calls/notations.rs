@@ -1,0 +1,113 @@
+//! Commands that a language has a notation of its own for: recipes of make, backticks, pipes of awk.
+
+use crate::analysis::field::Field;
+use crate::programs::inline_calls::texts::literal;
+use crate::programs::inline_calls::{InlineCall, is_part};
+
+/// Longer makefiles are read as they are.
+const MAX_MAKEFILE: usize = 4096;
+
+/// A makefile, and again with the values of its own variables.
+pub(crate) fn with_make_variables(text: String) -> String {
+    if text.len() > MAX_MAKEFILE || !text.contains('$') {
+        return text;
+    }
+    let mut expanded = text.clone();
+    for line in text.lines().filter(|line| !line.starts_with('\t')) {
+        let Some((name, value)) = line.split_once('=') else { continue };
+        let name = name.trim_end_matches([':', '?', '+', ' ']).trim();
+        if !name.is_empty() && name.chars().all(is_part) && expanded.len() <= 4 * MAX_MAKEFILE {
+            let value = value.trim();
+            expanded = expanded.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
+        }
+    }
+    if expanded == text { text } else { format!("{text}\n{expanded}") }
+}
+
+/// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
+pub(super) fn recipes(code: &str) -> Vec<InlineCall> {
+    let code = code.replace("\\\n", " ");
+    let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
+        Some(recipe) => Some(recipe),
+        None => line.split_once(':')?.1.split_once(';').map(|(_, recipe)| recipe),
+    });
+    let texts = lines.map(|line| without_variables(line.trim_start_matches(['@', '-', '+', ' ', '\t'])));
+    texts.map(|text| InlineCall::Text(Field::literal(text))).collect()
+}
+
+/// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
+fn without_variables(recipe: &str) -> String {
+    let mut text = String::new();
+    let mut rest = recipe.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('$', Some('$')) => {
+                rest.next();
+                text.push('$');
+            }
+            ('$', Some('(' | '{')) => text.push(c),
+            ('$', _) => {
+                rest.next();
+            }
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
+pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
+    let mut found: Vec<InlineCall> = code
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| InlineCall::Text(Field::literal(text)))
+        .collect();
+    for start in code.match_indices("qx").chain(code.match_indices("%x")).map(|(at, name)| at + name.len()) {
+        let rest = code.get(start..).unwrap_or_default().trim_start();
+        let close = match rest.chars().next() {
+            Some('(') => ')',
+            Some('{') => '}',
+            Some('[') => ']',
+            Some(other @ ('|' | '/' | '!' | '~')) => other,
+            _ => continue,
+        };
+        let text = rest.get(1..).and_then(|inner| inner.split_once(close)).map(|(text, _)| text);
+        found.extend(text.map(|text| InlineCall::Text(Field::literal(text))));
+    }
+    found
+}
+
+/// What awk pipes to and from: `print | "…"`, `"…" | getline`.
+pub(super) fn piped(code: &str) -> Vec<InlineCall> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    let mut last: Option<Field> = None;
+    let mut is_after_pipe = false;
+    while let Some(c) = rest.chars().next() {
+        if c == '"'
+            && let Some((text, after)) = literal(rest)
+        {
+            if is_after_pipe {
+                found.push(InlineCall::Text(text.clone()));
+            }
+            (last, is_after_pipe, rest) = (Some(text), false, after);
+            continue;
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        match c {
+            '|' if rest.starts_with('|') => rest = rest.get(1..).unwrap_or_default(),
+            '|' => {
+                rest = rest.trim_start_matches('&');
+                if rest.trim_start().starts_with("getline") {
+                    found.extend(last.take().map(InlineCall::Text));
+                }
+                is_after_pipe = true;
+            }
+            c if c.is_whitespace() => {}
+            _ => (last, is_after_pipe) = (None, false),
+        }
+    }
+    found
+}
