@@ -4,7 +4,6 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::chromium::{Browser, base64};
-use crate::common::trail::long_trail;
 use crate::common::transcripts::{Transcripts, make_old};
 use crate::common::{Test, conclaude_in, workflow};
 
@@ -159,6 +158,18 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
         "printing is in light and leaves the page as it was"
     );
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// The middle of a lane on the screen.
+fn lane_of(browser: &mut Browser, index: u32) -> f64 {
+    let script = format!(
+        "(() => {{ const area = document.getElementById('canvas'); area.scrollIntoView({{block: 'center', behavior: 'instant'}}); return area.getBoundingClientRect().y + AXIS + 4 + ({index} + .5) * LANE; }})()"
+    );
+    browser.evaluate(&script).as_f64().unwrap()
+}
+
+fn picture(browser: &mut Browser) -> serde_json::Value {
+    browser.evaluate("document.getElementById('canvas').toDataURL()")
 }
 
 #[test]

@@ -406,6 +406,11 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
         &format!("mv {program} /tmp/elsewhere"),
         &format!("cp /bin/true {program}"),
         &format!("chmod -x {program}"),
+        "cp /usr/bin/conclaude zz && PATH=. zz uninstall",
+        "xargs -a list conclaude",
+        "python3 -c \"import os; os.execlp('conclaude', 'x', 'uninstall')\"",
+        "python3 -c \"import json; json.dump({}, open('.conclaude' + '.yaml', 'w'))\"",
+        "python3 -c \"import os; c='conclaude uninstall'; os.system(c)\"",
     ] {
         let answer = test.payload("tool_input", json!({"command": command})).run();
         assert!(answer.tool("deny").contains("conclaude's own"), "{command}");

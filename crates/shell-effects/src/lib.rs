@@ -116,10 +116,10 @@ pub struct SimpleCommand {
     pub inside: bool,
     /// The language of code that it runs and that is not known: what another command prints, or what a variable holds.
     pub unknown_code: Option<CodeLanguage>,
-    /// The options, or other words, by which it may run or write something that its effects do not tell.
-    pub acts_by: Vec<String>,
     /// The script that it runs, with its arguments: `x.sh a` of `bash x.sh a`.
     pub script: Option<String>,
+    /// The options, or other words, by which it may run or write something that its effects do not tell.
+    pub acts_by: Vec<String>,
     /// Whether it is an `ln -s`.
     pub makes_symbolic_link: bool,
     /// Which files of a work tree it changes, if it changes one as a whole.

@@ -4,6 +4,7 @@
 pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod batches;
+mod bubblewrap;
 pub(crate) mod code_access;
 pub(crate) mod code_exclusions;
 pub(crate) mod code_reading;
@@ -29,4 +30,5 @@ pub(crate) mod system;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod tools;
+pub(crate) mod typesetters;
 pub(crate) mod wrappers;

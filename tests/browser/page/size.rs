@@ -1,12 +1,12 @@
 //! Long reports, and those over several projects: a page of 1,000 sessions or 100,000 records.
 
-use std::time::Instant;
+use serde_json::json;
 
 use super::page;
 use crate::chromium::Browser;
-use crate::common::Test;
 use crate::common::trail::long_trail;
-use crate::common::transcripts::{Transcripts, make_old};
+use crate::common::transcripts::Transcripts;
+use crate::common::{Test, conclaude_in};
 
 /// Sessions of several projects, models and days; made up, in the forms of several versions of Claude Code.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts");
@@ -95,18 +95,6 @@ fn a_page_of_1_000_sessions_is_small_and_loads_at_once() {
     assert_eq!(browser.text("[data-card=sessions] b"), "1,000");
     browser.screenshot("sessions");
     assert_eq!(browser.complaints(), [""; 0]);
-}
-
-/// The middle of a lane on the screen.
-fn lane_of(browser: &mut Browser, index: u32) -> f64 {
-    let script = format!(
-        "(() => {{ const area = document.getElementById('canvas'); area.scrollIntoView({{block: 'center', behavior: 'instant'}}); return area.getBoundingClientRect().y + AXIS + 4 + ({index} + .5) * LANE; }})()"
-    );
-    browser.evaluate(&script).as_f64().unwrap()
-}
-
-fn picture(browser: &mut Browser) -> serde_json::Value {
-    browser.evaluate("document.getElementById('canvas').toDataURL()")
 }
 
 #[test]

@@ -51,21 +51,22 @@ fn rules_that_do_not_match_take_few_lines() {
           keychains, system-passwords, histories, cargo, credentials-json,
           service-accounts, tfstate, kdbx, "!node_modules/", "!.venv/",
           "!site-packages/"
-      · each of 34 toolUsageValidation in pack:git-safety does not match cat
+      · each of 35 toolUsageValidation in pack:git-safety does not match cat
         notes.txt .env
           force-push, force-push-refspec, push-mirror, push-delete,
           push-delete-refspec, no-verify, no-verify-push, skip-hooks-variable,
-          config-by-variable, config-by-option, other-settings, force-with-lease,
-          amend, reset-hard, clean, checkout-paths, checkout-all, checkout-files,
-          checkout-force, restore-worktree, restore-staged, restore, stash-drop,
-          branch-delete, tag-delete, worktree-remove, filter-branch, reflog-expire,
-          gc-now, clean-by-option, gc-prune, prune, update-ref-delete, update-ref
-      · each of 2 toolUsageValidation in pack:git-safety covers no file of cat
+          hooks-uninstall, config-by-variable, config-by-option, other-settings,
+          force-with-lease, amend, reset-hard, clean, checkout-paths, checkout-all,
+          checkout-files, checkout-force, restore-worktree, restore-staged,
+          restore, stash-drop, branch-delete, branch-replace, tag-delete,
+          filter-branch, reflog-expire, gc-now, clean-by-option, gc-prune, prune,
+          update-ref-delete, update-ref
+      · each of 3 toolUsageValidation in pack:git-safety covers no file of cat
         notes.txt .env
-          config-system, config-global
-      · each of 2 toolUsageValidation in pack:git-safety does not match cat
+          config-system, config-global, worktree-remove-temporary
+      · each of 3 toolUsageValidation in pack:git-safety does not match cat
         notes.txt .env
-          config-recovery, config-hooks
+          worktree-remove, config-recovery, config-hooks
       · each of 4 toolUsageValidation in pack:secrets does not match cat notes.txt
         .env
           print-secret, send-environment, send-environment-as-argument,

@@ -74,7 +74,8 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
         let Some((program, arguments)) = command.words.split_first() else { return false };
         // What `xargs` adds may be any of its subcommands.
         let is_open = command.unknown.iter().any(|part| part.word == 1 && part.part.start == 0);
-        (is_changing(arguments) || is_open) && (is_our_name(program) || is_our_file(program, call, effects))
+        (may_change(command, arguments) || is_open)
+            && (is_our_name(program) || is_our_file(program, call, effects))
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
@@ -90,6 +91,18 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
         );
         found.push(against_own(call, reason, &text));
     }
+}
+
+/// Whether the arguments may be those of a command that changes what we watch over: what is not known of them may be anything.
+fn may_change(command: &SimpleCommand, arguments: &[String]) -> bool {
+    if command.unknown.is_empty() {
+        return is_changing(arguments);
+    }
+    let known = |(at, word): (usize, &String)| {
+        let is_unknown = command.unknown.iter().any(|unknown| unknown.word == at + 1);
+        if is_unknown { "$".to_owned() } else { word.clone() }
+    };
+    is_changing(&arguments.iter().enumerate().map(known).collect::<Vec<String>>())
 }
 
 /// What a program that we do not know is given, and code that runs programs: `tmux new -d 'conclaude allow'`.

@@ -253,6 +253,11 @@ fn elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
 
 /// `history -w FILE`; without a file it is that of `HISTFILE`.
 pub(crate) fn history(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    // `fc -s` runs what is stored.
+    if call.arguments.has(&["-s"]) {
+        let code = stream::joined(&call.arguments.operands, " ");
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "bash")));
+    }
     for (flag, file) in &call.arguments.flags {
         let access = match flag.as_str() {
             "-a" | "-w" => Access::Write,

@@ -14,7 +14,7 @@ use crate::syntax::tree::Assignment;
 use crate::{Access, Quoting};
 
 /// Their value is code for a shell, which some program runs.
-const CODE: [&str; 18] = [
+const CODE: [&str; 20] = [
     "BROWSER",
     "EDITOR",
     "FCEDIT",
@@ -29,10 +29,12 @@ const CODE: [&str; 18] = [
     "LESSCLOSE",
     "LESSOPEN",
     "MANPAGER",
+    "NPM_CONFIG_SCRIPT_SHELL",
     "PAGER",
     "PROMPT_COMMAND",
     "SSH_ASKPASS",
     "VISUAL",
+    "npm_config_script_shell",
 ];
 /// A shell runs the file that they name.
 const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];

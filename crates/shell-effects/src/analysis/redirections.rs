@@ -217,12 +217,7 @@ impl Analyzer<'_> {
     pub(crate) fn copy_content(&mut self, from: &Field, to: &Field) {
         match self.written(from) {
             Some(written) => self.wrote(to, written.content(), false, written.by),
-            // In a loop, copies of copies never end.
-            None if from.is_literal()
-                && to.is_literal()
-                && self.scope.loops == 0
-                && self.state.disk.has_room() =>
-            {
+            None if from.is_literal() && to.is_literal() && self.state.disk.has_room() => {
                 self.wrote(to, Stream::Copy(from.text.as_str().into()), false, Vec::new());
             }
             None => {}

@@ -3,9 +3,10 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::disk::WrittenFile;
-use crate::analysis::field::Field;
+use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
+use crate::programs::inline_calls;
 
 /// Who runs a file that this script wrote.
 #[derive(Clone, Copy)]
@@ -38,7 +39,46 @@ impl Analyzer<'_> {
             command.script = Some(words.join(" "));
         }
         let code = WrittenCode { command: call.command, interpreter: call.name, language, arguments };
+        if matches!(file.kind, FieldKind::Glob | FieldKind::Tree) {
+            return self.any_written(&code);
+        }
         self.run_file(file, &code);
+    }
+
+    /// One of the files that this script wrote.
+    pub(crate) fn any_written(&mut self, code: &WrittenCode<'_>) {
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        for (_, written) in self.state.disk.written_files() {
+            self.as_part(|analyzer| {
+                analyzer.run_written(&written, code);
+            });
+        }
+    }
+
+    /// The scripts of a `package.json` that this script wrote, and the shell that runs them.
+    pub(crate) fn package_scripts(&mut self, fields: &[Field]) {
+        let attached =
+            fields.iter().filter_map(|field| Some(field.with(field.text.strip_prefix("--script-shell=")?)));
+        let next = fields.windows(2).filter_map(|words| match words {
+            [name, shell] if matches!(name.text.as_str(), "--script-shell" | "script-shell") => {
+                Some(shell.clone())
+            }
+            _ => None,
+        });
+        for shell in attached.chain(next).collect::<Vec<_>>() {
+            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
+        }
+        for path in self.state.disk.named("package.json") {
+            let Some(written) = self.state.disk.written(&path) else { continue };
+            if let Stream::Text(printed) = written.content() {
+                let (_, scripts) = printed.text.text.split_once("\"scripts\"").unwrap_or_default();
+                for code in inline_calls::json_values(scripts) {
+                    self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+                }
+            }
+        }
     }
 
     /// A file that a shell runs when it starts, if this command wrote it.
@@ -60,26 +100,34 @@ impl Analyzer<'_> {
     }
 
     /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
-    pub(crate) fn program_on_path(&mut self, name: &str, command: usize) {
+    pub(crate) fn program_on_path(&mut self, fields: &[Field], command: usize) {
+        let Some((name, arguments)) = fields.split_first() else { return };
+        let name = name.text.as_str();
         if name.contains('/') || self.state.disk.is_untouched() {
             return;
         }
         let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
         let is_searched = |path: &str| {
-            has_path || path.rsplit('/').nth(1).is_some_and(|directory| matches!(directory, "bin" | "sbin"))
+            has_path
+                || path
+                    .rsplit('/')
+                    .nth(1)
+                    .is_some_and(|directory| matches!(directory, ".bin" | "bin" | "sbin"))
         };
-        self.written_programs(name, command, is_searched);
+        let code = WrittenCode { command, interpreter: name, language: Language::NewShell, arguments };
+        self.written_programs(&code, is_searched);
     }
 
     /// A program of this name that this command wrote, in any directory.
-    pub(crate) fn written_program(&mut self, name: &str, command: usize) {
-        self.written_programs(name, command, |_| true);
+    pub(crate) fn written_program(&mut self, name: &str, arguments: &[Field], command: usize) {
+        let code = WrittenCode { command, interpreter: name, language: Language::NewShell, arguments };
+        self.written_programs(&code, |_| true);
     }
 
-    fn written_programs(&mut self, name: &str, command: usize, is_searched: impl Fn(&str) -> bool) {
-        for path in self.state.disk.named(name).into_iter().filter(|path| is_searched(path)) {
+    fn written_programs(&mut self, code: &WrittenCode<'_>, is_searched: impl Fn(&str) -> bool) {
+        for path in self.state.disk.named(code.interpreter).into_iter().filter(|path| is_searched(path)) {
             self.as_part(|analyzer| {
-                analyzer.written_code(&Field::literal(path), command, name, Language::NewShell);
+                analyzer.run_file(&Field::literal(path), code);
             });
         }
     }

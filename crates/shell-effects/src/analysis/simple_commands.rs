@@ -1,7 +1,7 @@
 //! Simple commands: which program it is, and what follows from that.
 
+use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
@@ -13,7 +13,6 @@ use crate::programs::program::{Action, Output, Stdin};
 use crate::programs::tools::prints_settings;
 use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
-use crate::{Access, Quoting};
 
 /// Files that `exec` opens beyond this number are not followed.
 const MAX_OPENED: usize = 16;
@@ -222,6 +221,7 @@ impl Analyzer<'_> {
         self.takes_input(command);
         if !first.is_literal() {
             self.matched_program(first, fields);
+            self.dashed_git(first, fields);
             self.printed_command(fields);
             self.unknown_program(fields);
             self.after_empty_words(fields, command);
@@ -241,55 +241,6 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A pattern of the shell in the place of the program: the first file that it matches is the program.
-    fn matched_program(&mut self, first: &Field, fields: &[Field]) {
-        let rest = fields.get(1..).unwrap_or_default();
-        let matched: Vec<Field> = self.matched_files(first).into_iter().filter(Field::is_literal).collect();
-        if !matched.is_empty() {
-            let words: Vec<Field> = matched.into_iter().chain(rest.iter().cloned()).collect();
-            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-        }
-    }
-
-    /// Words without quotes that are not known may be empty: the command is what follows them then.
-    fn after_empty_words(&mut self, fields: &[Field], command: usize) {
-        let may_be_empty = |field: &&Field| {
-            is_wholly_unknown(field)
-                && !field.holes.is_empty()
-                && field.holes.iter().all(|(_, quoting)| *quoting == Quoting::Bare)
-        };
-        let count = fields.iter().take_while(may_be_empty).count();
-        let rest = fields.get(count..).unwrap_or_default();
-        if count > 0 && rest.first().is_some_and(Field::is_literal) {
-            self.perhaps(command, rest);
-        }
-    }
-
-    /// A value that is not known may be empty also as the start of the program's name: `${x}git push`.
-    fn after_empty_start(&mut self, fields: &[Field], command: usize) {
-        let Some((first, rest)) = fields.split_first() else { return };
-        let end = first.holes.iter().fold(0, |end, (hole, _)| if hole.start == end { hole.end } else { end });
-        let name = first.text.get(end..).unwrap_or_default();
-        let is_name = end > 0 && !name.is_empty() && first.holes.iter().all(|(hole, _)| hole.end <= end);
-        if !is_name || name.contains('/') || first.kind != FieldKind::Unknown {
-            return;
-        }
-        let fields: Vec<Field> = std::iter::once(Field::literal(name)).chain(rest.iter().cloned()).collect();
-        self.perhaps(command, &fields);
-    }
-
-    /// Runs a command that may be what another one is.
-    fn perhaps(&mut self, command: usize, fields: &[Field]) {
-        let mut output = std::mem::take(&mut self.streams.output);
-        self.one_of([true, false], |analyzer, is_it| {
-            if is_it {
-                analyzer.wrap(command, |analyzer| analyzer.run_fields(fields));
-                output.add(std::mem::take(&mut analyzer.streams.output));
-            }
-        });
-        self.streams.output = output;
-    }
-
     fn run_program(&mut self, first: &Field, fields: &[Field], command: usize) {
         let called = table::called_name(&first.text);
         let entry = self.script.commands.get(command).and_then(|command| command.entry);
@@ -304,7 +255,10 @@ impl Analyzer<'_> {
         if sets && !prints && fields.iter().skip(1).any(names_unknown) {
             self.state.options.has_sourced = true;
         }
-        self.program_on_path(&first.text, command);
+        self.program_on_path(fields, command);
+        if matches!(called, Some("bun" | "node" | "npm" | "npx" | "pnpm" | "yarn")) {
+            self.package_scripts(fields);
+        }
         let is_function = self.call(&first.text, fields.get(1..).unwrap_or_default());
         let name = called.unwrap_or_default();
         match program {
@@ -325,6 +279,7 @@ impl Analyzer<'_> {
             // What it prints is printed by the commands in it.
             _ if is_function => self.streams.output = Stream::Nothing,
             _ => {
+                self.dashed_git(first, fields);
                 self.unknown_program(fields);
                 self.program_file(first, fields.get(1..).unwrap_or_default(), command);
             }

@@ -17,6 +17,7 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
         Some(kind @ (CodeKind::Python | CodeKind::JavaScript)) => kind,
         _ => return code.to_owned(),
     };
+    let code = if kind == CodeKind::JavaScript { &without_environment(code) } else { code };
     let ends = |c: char| c == '\n' || kind == CodeKind::JavaScript && matches!(c, ';' | '{' | '}');
     let lines: Vec<&str> = code.split_inclusive(ends).collect();
     let has_else = words(code).any(|word| matches!(word, "else" | "elif"));
@@ -42,6 +43,25 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
         }));
     }
     kept.concat()
+}
+
+/// Code without `process.env`, which is no file unless it is in quotes or a part of a path.
+fn without_environment(code: &str) -> String {
+    const NAME: &str = "process.env";
+    let mut kept = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some((before, after)) = rest.split_once(NAME) {
+        kept.push_str(before);
+        let is_start = before
+            .trim_end_matches("...")
+            .ends_with(|c: char| c.is_whitespace() || "{([,=:!&|?;".contains(c))
+            || kept.is_empty();
+        let is_end = !after.starts_with(|c: char| c.is_alphanumeric() || "._-/'\"`".contains(c));
+        kept.push_str(if is_start && is_end { "process" } else { NAME });
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// Words after which what follows is not run.
@@ -310,6 +330,10 @@ mod tests {
                 "for (const f of fs.readdirSync('.')) { if (f === '.git' || f === '.env') continue; console.log(f) }",
             ),
             ("node", "if (f === '.env') { continue; }"),
+            (
+                "node",
+                "spawn('node', ['a.js'], { env: { ...process.env, PORT: '0' } }); Object.keys(process.env)",
+            ),
             ("node", "const SKIP = new Set(['.env']);\nif (SKIP.has(name)) continue;"),
         ] {
             let kept = without_exclusions(interpreter, code);
@@ -339,6 +363,8 @@ mod tests {
             ("node", "if (!name.includes('.env')) continue;"),
             ("node", "fs.readFileSync(['.env'][0])"),
             ("node", "all.filter(f => f !== 'a').map(f => fs.readFileSync('.env'))"),
+            ("node", "fs.readFileSync('process.env')"),
+            ("node", "fs.readFileSync(`./process.env`)"),
             ("perl", "next if $f eq '.env'"),
         ] {
             let kept = without_exclusions(interpreter, code);

@@ -4,7 +4,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
-use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
@@ -106,15 +106,20 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if call.program.stdin == Stdin::Code || silent.is_some() {
         analyzer.code_from_input(call.name, Language::Other);
     }
+    if is_vi {
+        start_up::files(analyzer, "vim", call.command);
+    }
+    opened(analyzer, call, arguments, &files);
+}
+
+/// The files that an editor opens, and its log.
+fn opened(analyzer: &mut Analyzer<'_>, call: &Call<'_>, arguments: &Arguments, files: &[&Field]) {
     // `-V9FILE` is a log.
     for log in arguments.values(&["-V"]) {
         let file = log.text.trim_start_matches(|c: char| c.is_ascii_digit());
         if !file.is_empty() {
             analyzer.touch(Access::Write, &log.with(file), call.command);
         }
-    }
-    if is_vi {
-        start_up::files(analyzer, "vim", call.command);
     }
     for file in files {
         // `ed '!CODE'`.

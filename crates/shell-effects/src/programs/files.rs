@@ -23,6 +23,7 @@ pub(crate) const FILES: &[Program] = &[
     special(&["ln"], MV, copy).output(Output::Nothing),
     each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing),
     special(&["mv"], MV, copy).output(Output::Nothing),
+    special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
     special(&["rm"], "", remove).output(Output::Nothing).deletes(Deletes::Operands),
     each(&["rmdir"], "", Access::Delete, 0),
     each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(Deletes::Operands),
@@ -67,6 +68,11 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let keeps = call.program.name() == "cp" && arguments.has(&["-n", "--no-clobber"]);
     for source in &matched {
         analyzer.copy_content(source, &target);
+        if is_directory != Some(false) && target.is_literal() {
+            let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let inside = format!("{}/{name}", target.text.trim_end_matches('/'));
+            analyzer.copy_content(source, &Field::literal(inside));
+        }
         let destination = Destination { path: &target, is_directory };
         if keeps {
             analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, &destination));
@@ -188,5 +194,29 @@ fn remove(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         } else {
             analyzer.touch(Access::Delete, operand, call.command);
         }
+    }
+}
+
+/// `rename FROM TO FILES`, or `rename CODE FILES` in Perl.
+fn rename(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.arguments.has(&["-n", "--no-act", "--nono"]) {
+        return;
+    }
+    let operands = call.arguments.operands.as_slice();
+    match operands {
+        [code, files @ ..] if code.text.contains(['/', ';', '(', '{']) => {
+            analyzer.inline_code("perl", code.shown());
+            files.iter().for_each(|file| analyzer.touch_tree(Access::Delete, file, call.command));
+        }
+        [from, to, files @ ..] => {
+            for file in files {
+                analyzer.touch_tree(Access::Delete, file, call.command);
+                if file.is_literal() {
+                    let renamed = file.text.replacen(&from.text, &to.text, 1);
+                    analyzer.touch(Access::Write, &Field::literal(renamed), call.command);
+                }
+            }
+        }
+        _ => {}
     }
 }

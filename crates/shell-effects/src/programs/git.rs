@@ -13,7 +13,6 @@ use crate::analysis::field::Field;
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Output, Program, SubcommandAction, special};
-use crate::programs::system::HASH;
 use crate::{Access, Base};
 use pathspecs::PathspecRules;
 
@@ -23,6 +22,9 @@ pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
     )
     .subcommands(subcommands::SUBCOMMANDS)
     .output(Output::Like(revision))];
+
+/// What hashes look like that git prints: it writes at least four small characters.
+pub(crate) const HASH: &str = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*";
 
 /// One call of a subcommand.
 pub(crate) struct GitCall {
@@ -77,7 +79,7 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if analyzer.known_git_alias(&subcommand.text, rest) {
             return;
         }
-        analyzer.written_program(&format!("git-{}", subcommand.text), call.command);
+        analyzer.written_program(&format!("git-{}", subcommand.text), rest, call.command);
     }
     let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
         Some((options, SubcommandAction::Git(run))) => (options, run, false),

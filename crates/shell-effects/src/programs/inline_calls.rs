@@ -3,79 +3,23 @@
 
 mod candidates;
 mod notations;
+mod runners;
 mod texts;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
 use crate::programs::code_reading;
-use crate::programs::inline_calls::notations::{in_backticks, piped, recipes};
+use crate::programs::inline_calls::notations::{in_backticks, piped, recipes, tcl};
+use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::texts::{Arguments, literal};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
-pub(crate) use crate::programs::inline_calls::texts::joined_texts;
+pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
 
 /// Further calls of one code are not looked at.
 const MAX_CALLS: usize = 64;
-
-/// Functions that run a command, or do what a command does.
-struct Runner {
-    names: &'static [&'static str],
-    /// The code before the name ends with one of these; empty for anything.
-    owners: &'static [&'static str],
-    /// How the names of the interpreters start that have them; empty for any.
-    interpreters: &'static [&'static str],
-    /// One of these words must be in the code; empty for none.
-    among: &'static [&'static str],
-    takes: RunnerArguments,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RunnerArguments {
-    /// A text for a shell.
-    Text,
-    /// A text for a shell, or the words of a command.
-    TextOrWords,
-    /// The words of a command.
-    Words,
-    /// A program, and then the words of a command with its name.
-    NameAndWords,
-    /// The same after a mode.
-    ModeNameAndWords,
-    /// The operands of this command.
-    Operands(&'static [&'static str]),
-}
-
-const DELETED: RunnerArguments = RunnerArguments::Operands(&["rm", "-rf"]);
-const MOVED: RunnerArguments = RunnerArguments::Operands(&["mv"]);
-
-#[rustfmt::skip]
-const RUNNERS: &[Runner] = &[
-    Runner { names: &["system"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["execute"], owners: &[], interpreters: &["lua"], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_exec", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["breakpoint"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["spawn"], owners: &[], interpreters: &["py"], among: &["pty"], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["exec"], owners: &[], interpreters: &["perl", "php", "ruby"], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["exec"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Text },
-    Runner { names: &["spawnSync", "execFileSync"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Words },
-    Runner { names: &["spawn", "execFile"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Words },
-    Runner { names: &["spawn"], owners: &["Bun."], interpreters: &[], among: &[], takes: RunnerArguments::Words },
-    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execle", "execlpe", "execve", "posix_spawn", "posix_spawnp"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
-    Runner { names: &["spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::ModeNameAndWords },
-    Runner { names: &["script"], owners: &[], interpreters: &["osascript"], among: &["do shell script"], takes: RunnerArguments::Text },
-    Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], interpreters: &[], among: &[], takes: DELETED },
-    Runner { names: &["unlink", "rmdir"], owners: &[], interpreters: &["perl", "php"], among: &[], takes: DELETED },
-    Runner { names: &["remove", "removedirs", "rmdir", "unlink"], owners: &["os."], interpreters: &[], among: &[], takes: DELETED },
-    Runner { names: &["rm", "rmdir", "unlink", "remove"], owners: &["fs.", "fsp.", "promises.", "fs\").", "fs').", "promises\").", "promises').", "Deno."], interpreters: &[], among: &[], takes: DELETED },
-    Runner { names: &["delete", "unlink", "rm", "rm_f", "rmdir", "remove"], owners: &["File.", "Dir.", "FileUtils."], interpreters: &["ruby"], among: &[], takes: DELETED },
-    Runner { names: &["remove", "unlink", "rmdir"], owners: &[], interpreters: &["py"], among: &["from os import"], takes: DELETED },
-    Runner { names: &["move", "rename", "renames", "replace"], owners: &["os.", "shutil."], interpreters: &["py"], among: &[], takes: MOVED },
-    Runner { names: &["renameSync", "moveSync"], owners: &[], interpreters: &[], among: &[], takes: MOVED },
-    Runner { names: &["mv", "move", "rename"], owners: &["FileUtils.", "File."], interpreters: &["ruby"], among: &[], takes: MOVED },
-];
 
 /// How code names the home directory.
 const HOMES: &[&str] = &[
@@ -131,20 +75,6 @@ const SHELL_NAMES: &[&str] =
     &["/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "cmd.exe", "powershell"];
 const GIVING: &[&str] = &["dup2", "pty.spawn", "spawn(", "exec(", "subprocess", "popen", ".pipe("];
 
-impl RunnerArguments {
-    /// Whether it is a command, and not files.
-    fn runs(self) -> bool {
-        !matches!(self, RunnerArguments::Operands(_))
-    }
-}
-
-impl Runner {
-    fn is_for(&self, interpreter: &str, code: &str) -> bool {
-        (self.interpreters.is_empty() || self.interpreters.iter().any(|start| interpreter.starts_with(start)))
-            && (self.among.is_empty() || self.among.iter().any(|word| code.contains(word)))
-    }
-}
-
 /// Runs what code in another language hands to a shell, or starts itself; it may use the values that it is given.
 pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
     if !analyzer.work(code.len()) {
@@ -155,12 +85,18 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if evaluates_hidden(code) {
         analyzer.doubt_script(interpreter);
     }
-    let (mut found, hides_call) = calls(interpreter, code);
+    let (mut found, mut hides_call) = calls(interpreter, code);
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
     if ["perl", "php", "ruby"].iter().any(|start| interpreter.starts_with(start)) {
-        found.extend(in_backticks(code));
+        let commands = in_backticks(code);
+        hides_call |=
+            commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
+        found.extend(commands);
+    }
+    if ["expect", "tclsh", "wish"].iter().any(|start| interpreter.starts_with(start)) {
+        found.extend(tcl(code));
     }
     if interpreter == "make" {
         found.extend(recipes(code));
@@ -191,6 +127,16 @@ fn run_call(analyzer: &mut Analyzer<'_>, call: &InlineCall) {
 enum InlineCall {
     Text(Field),
     Words(Vec<Field>),
+}
+
+impl InlineCall {
+    /// Whether a part of it is not known.
+    fn has_gap(&self) -> bool {
+        match self {
+            InlineCall::Text(text) => !text.is_literal(),
+            InlineCall::Words(words) => !words.iter().all(Field::is_literal),
+        }
+    }
 }
 
 fn is_perl(interpreter: &str) -> bool {
@@ -278,14 +224,20 @@ fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
         let Some(runner) = runners.iter().find(is_meant) else { continue };
         // `.exec(…)` is mostly a method of something else.
         let is_method = before.ends_with('.')
-            && !["child_process.", "cp.", "\").", "').", "`)."].iter().any(|owner| before.ends_with(owner));
+            && !["child_process.", "cp.", "getRuntime().", "\").", "').", "`)."]
+                .iter()
+                .any(|owner| before.ends_with(owner));
         if name == "exec" && is_method {
             continue;
         }
         let rest = code.get(at..).unwrap_or_default();
         let bare = if is_perl(interpreter) { bareword(rest) } else { None };
         match call(runner.takes, rest).or(bare) {
-            Some(call) => found.push(call),
+            Some(call) => {
+                // What is joined to its text may be another text.
+                hides_call |= runner.takes.runs() && call.has_gap();
+                found.push(call);
+            }
             None => hides_call |= runner.takes.runs() && may_run(interpreter, rest),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
     special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").stdin(Stdin::Code),
     special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).stdin(Stdin::Code),
-    special(&["perl"], "-e= -E= -i? -I= -M? -m? -F? -0? -l? -x? -C? -d? -D?", in_place).stdin(Stdin::Code),
+    special(&["perl"], "-e= -E= -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).stdin(Stdin::Code),
     special(&[
         "pypy", "pypy3", "python", "python2", "python3", "python3.10", "python3.11", "python3.12", "python3.13",
         "python3.14", "python3.8", "python3.9",
@@ -38,7 +38,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["c++", "cc", "clang", "clang++", "cpp", "g++"], "", compile),
     special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code),
     special(&["powershell", "pwsh"], "-c= -Command= -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).stdin(Stdin::Code),
-    special(&["ruby"], "-e= -i? -I= -r= -F? -0? -C= -x?", in_place).stdin(Stdin::Code),
+    special(&["ruby"], "-e= -i? -I= -r= -F? -C= -x?", in_place).stdin(Stdin::Code),
 ];
 
 /// Options of node that name what it writes.
@@ -271,6 +271,15 @@ fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// A compiler: source files that this script wrote are read as code, and so is its input.
 fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.unknown_program(call.fields);
+    // `-wrapper PROGRAM,ARGUMENT`.
+    for words in call.fields.windows(2) {
+        if let [option, wrapper] = words
+            && matches!(option.text.as_str(), "-wrapper" | "--wrapper")
+        {
+            let words: Vec<Field> = wrapper.text.split(',').map(Field::literal).collect();
+            analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+    }
     if call.arguments.operands.iter().any(|operand| operand.text == "-")
         || call.fields.iter().any(|field| field.text == "-")
     {

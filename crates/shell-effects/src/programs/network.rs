@@ -26,8 +26,9 @@ const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A=
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
     --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
     --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=f \
-    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level= --execute=c --rejected-log=w \
-    --use-askpass= --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r";
+    --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level= --rejected-log=w \
+    --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r --execute=c \
+    --use-askpass=x";
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
@@ -180,10 +181,6 @@ fn curl_config(analyzer: &mut Analyzer<'_>, text: &str) {
 fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     wget_settings(analyzer, call);
-    for program in arguments.values(&["--use-askpass"]) {
-        let words = [program.clone()];
-        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-    }
     if let Some(file) = arguments.value(&["-O", "--output-document"]) {
         if file.text != "-" {
             analyzer.by_option("-O", |analyzer| fetched(analyzer, call, file));

@@ -34,7 +34,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "whereis", "yes",
     ], ""),
     special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
-    special(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P= -r= -E= -p= -k? -K? -R= --pager= --config-file=f --locale= --manpath= --sections= --encoding= -H? --html?", manual),
+    reads(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x"),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
@@ -69,14 +69,6 @@ fn run_parts(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&[program]));
         }
     }
-}
-
-/// `man -P PAGER`, `man -l FILE`.
-fn manual(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    for code in call.arguments.values(&["-P", "--pager", "-H", "--html"]) {
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-    }
-    call.arguments.operands.iter().for_each(|page| analyzer.reads(page, call.command));
 }
 
 /// `mktemp TEMPLATE`, in a directory that an option or a variable names.
@@ -250,7 +242,7 @@ mod tests {
             ("date +$X", None),
             ("seq 1 5", Some("[0-9]*")),
             ("seq -f ../%g 1 5", None),
-            ("git rev-parse --short=8 HEAD", Some("[0-9A-Fa-f]*")),
+            ("git rev-parse --short=8 HEAD", Some("[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*")),
             ("git rev-parse --show-toplevel", None),
             ("whoami", Some("[A-Za-z0-9]*")),
             ("hostname -f", None),

@@ -13,9 +13,10 @@ use crate::programs::shell::SHELL;
 use crate::programs::system::SYSTEM;
 use crate::programs::text::TEXT;
 use crate::programs::tools::TOOLS;
+use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
-const PROGRAMS: [&[Program]; 14] = [
+const PROGRAMS: [&[Program]; 15] = [
     ARCHIVES,
     DATABASES,
     EDITORS,
@@ -29,6 +30,7 @@ const PROGRAMS: [&[Program]; 14] = [
     SYSTEM,
     TEXT,
     TOOLS,
+    TYPESETTERS,
     WRAPPERS,
 ];
 

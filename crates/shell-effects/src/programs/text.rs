@@ -23,8 +23,8 @@ const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
-const AWK: Flags = "-F= -v= -f=f -i=c -l=c -e= -E=f -W= -o?c -p?c -d?c --exec=f --field-separator= --assign= --file=f --include=c --load=c \
-    --pretty-print?c --profile?c --dump-variables?c";
+const AWK: Flags = "-F= -v= -W= -f=f -i=c -l=c -e= -E=f -o?c -p?c -d?c --field-separator= --assign= --file=f --include=c \
+    --load=c --exec=f --pretty-print?c --profile?c --dump-variables?c";
 
 #[rustfmt::skip]
 pub(crate) const TEXT: &[Program] = &[

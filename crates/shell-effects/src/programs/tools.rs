@@ -263,6 +263,9 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     };
     let words: Vec<Field> = call.fields.iter().filter(|field| !is_shell(field)).cloned().collect();
     analyzer.unknown_program(&words);
+    for shell in words.iter().filter_map(|word| Some(word.with(word.text.strip_prefix("SHELL=")?))) {
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
+    }
     for code in call.arguments.values(&["-E", "--eval"]) {
         analyzer.inline_code("make", code.shown());
     }

@@ -6,6 +6,7 @@ use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
+use crate::programs::bubblewrap::bubblewrap;
 use crate::programs::interpreters::without_dash;
 use crate::programs::program::{
     Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
@@ -40,6 +41,8 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["envdir", "faketime", "gosu", "setuidgid", "su-exec"], "", 1),
     wraps(&["gp-collect-app"], "-o=w -O=w -d=d", 0),
     special(&["gpg-agent"], "--options=r --log-file=w --homedir= --pinentry-program= --default-cache-ttl= --max-cache-ttl=", agent).ends_at_operand(),
+    wraps(&["msgexec"], "-i=r -D= --input=r --directory=", 0),
+    wraps(&["msgfilter"], "-i=r -o=w -D= -w= --input=r --output-file=w --directory= --width=", 0),
     wraps(&["heaptrack"], "-o=w --output=w -p= --pid=", 0),
     wraps(&["i386", "linux32", "linux64", "x86_64", "uname26", "ppc", "ppc32", "ppc64", "arm", "armv7l", "armv8l", "i486", "i586", "i686", "s390", "s390x", "sparc", "sparc64"], "", 0),
     wraps(&["memusage"], "-n= -p=w -d=w -b= -x= -y= --progname= --png=w --data=w --buffer= --title=", 0),
@@ -138,39 +141,6 @@ fn agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapper(analyzer, call, 0);
 }
 
-/// The options of `bwrap` with one value, and with two.
-#[rustfmt::skip]
-const BUBBLEWRAP: [&[&str]; 2] = [
-    &["--args", "--argv0", "--userns", "--userns2", "--pidns", "--uid", "--gid", "--hostname", "--chdir", "--unsetenv", "--lock-file", "--sync-fd",
-        "--remount-ro", "--exec-label", "--file-label", "--proc", "--dev", "--tmpfs", "--mqueue", "--dir", "--seccomp", "--add-seccomp-fd",
-        "--block-fd", "--userns-block-fd", "--info-fd", "--json-status-fd", "--cap-add", "--cap-drop", "--perms", "--size"],
-    &["--bind", "--bind-try", "--dev-bind", "--dev-bind-try", "--ro-bind", "--ro-bind-try", "--bind-fd", "--ro-bind-fd", "--setenv", "--file",
-        "--bind-data", "--ro-bind-data", "--symlink", "--chmod", "--overlay-src"],
-];
-
-/// `bwrap OPTIONS COMMAND`. It may show files at other places.
-fn bubblewrap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let mut words = call.fields.get(1..).unwrap_or_default();
-    while let Some(first) = words.first().filter(|first| first.text.starts_with("--")) {
-        let is_in =
-            |index: usize| BUBBLEWRAP.get(index).is_some_and(|names| names.contains(&first.text.as_str()));
-        let count = if is_in(0) { 1 } else { 2 * usize::from(is_in(1)) };
-        let values = words.get(1..=count).unwrap_or_default();
-        if first.text.contains("bind")
-            && let [from, to] = values
-            && from.text != to.text
-        {
-            analyzer.touch(Access::Mount, from, call.command);
-        }
-        let ends = first.text == "--";
-        words = words.get(1 + count..).unwrap_or_default();
-        if ends {
-            break;
-        }
-    }
-    wrapped(analyzer, call, &[], words);
-}
-
 /// The directory of `systemd-run -p WorkingDirectory=…`.
 fn working(property: &Field) -> Option<Field> {
     property.text.strip_prefix("WorkingDirectory=").map(|directory| property.with(directory))
@@ -189,7 +159,7 @@ fn login(call: &Call<'_>) -> Option<Field> {
 }
 
 /// Runs a command with the variables that are set for it.
-fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], command: &[Field]) {
+pub(crate) fn wrapped(analyzer: &mut Analyzer<'_>, call: &Call<'_>, assigned: &[Field], command: &[Field]) {
     // Without a command it may be a shell.
     if command.is_empty() && assigned.is_empty() {
         let asks_for_shell = call.arguments.has(&["-s", "-i", "--shell", "--login"]);

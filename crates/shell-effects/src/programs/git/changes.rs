@@ -1,5 +1,6 @@
 //! Subcommands of git that change files of the work tree.
 
+use super::reads::is_revision;
 use super::{GitCall, pathspecs};
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
@@ -41,8 +42,11 @@ impl GitCall {
             Some(paths) => self.rewritten(analyzer, paths, Access::Write),
             None => match self.arguments.operands.as_slice() {
                 // If there is only one name and it is not known, it is that of a branch.
-                [only] if only.kind == FieldKind::Unknown => {}
+                [only] if only.kind == FieldKind::Unknown || is_revision(analyzer, only) => {}
                 [] => {}
+                [first, paths @ ..] if is_revision(analyzer, first) => {
+                    self.rewritten(analyzer, paths, Access::Write);
+                }
                 // The first may be a branch, or a revision whose files the others are.
                 [first, paths @ ..] => {
                     self.rewritten(analyzer, std::slice::from_ref(first), Access::Update);

@@ -2,16 +2,15 @@
 
 use std::ops::Range;
 
-use super::GitCall;
+use super::{GitCall, HASH};
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::batches;
-use crate::programs::system::HASH;
 use crate::{Access, Quoting, Target};
 
 /// Whether a word can only be a revision, or nothing: a hash that a command prints, or a variable that nobody sets.
-fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
+pub(super) fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
     let is_operator = |text: &str| ["..", "^", "~", "@"].iter().any(|operator| text.starts_with(operator));
     let follows = word.holes.first().and_then(|(part, _)| word.text.get(part.end..)).unwrap_or_default();
     analyzer.is_only_unset(word)

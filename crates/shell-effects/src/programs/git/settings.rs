@@ -134,10 +134,6 @@ impl GitCall {
 
     /// `send-email`: programs that its options name.
     pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
-        let programs = ["--sendmail-cmd", "--to-cmd", "--cc-cmd", "--header-cmd"];
-        for code in self.arguments.values(&programs) {
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-        }
         self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
     }
 }
@@ -183,7 +179,7 @@ impl Analyzer<'_> {
         let Some((name, command)) = address.text.split_once("::") else { return };
         if name != "ext" {
             let last = self.last_command();
-            return self.written_program(&format!("git-remote-{name}"), last);
+            return self.written_program(&format!("git-remote-{name}"), &[], last);
         }
         let command = command.replace("% ", &BLANK.to_string());
         let words = command.split_whitespace().map(|word| address.with(word.replace(BLANK, " ")));
@@ -275,7 +271,7 @@ impl Analyzer<'_> {
             Some(code) => self.subshell(|analyzer| analyzer.code(&value.with(code), "sh")),
             None => {
                 let last = self.last_command();
-                self.written_program(&format!("git-credential-{}", value.text), last);
+                self.written_program(&format!("git-credential-{}", value.text), &[], last);
             }
         }
     }

@@ -78,7 +78,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     checkout(&["rebase"], "-s= -X= -x= -C= -S? --exec= --onto= --strategy= --strategy-option= --whitespace=", GitCall::runs),
     checkout(&["reset"], "--pathspec-from-file=r", GitCall::reset),
     checkout(&["restore"], "-s= --source= --conflict= --pathspec-from-file=r", GitCall::restore),
-    git(&["send-email"], "--sendmail-cmd= --to-cmd= --cc-cmd= --header-cmd= --from= --to= --cc= --bcc= --subject= --smtp-server=c --smtp-user= --smtp-pass= --identity= --in-reply-to= --reply-to=", GitCall::mails),
+    git(&["send-email"], "--sendmail-cmd=x --to-cmd=x --cc-cmd=x --header-cmd=x --from= --to= --cc= --bcc= --subject= --smtp-server=c --smtp-user= --smtp-pass= --identity= --in-reply-to= --reply-to=", GitCall::mails),
     checkout(&["rm"], "--pathspec-from-file=r", GitCall::remove),
     git(&["shortlog"], concat!(diff!(), " -w? --group= --author= --grep= --since= --until="), GitCall::log),
     git(&["show"], LOG, GitCall::shown),

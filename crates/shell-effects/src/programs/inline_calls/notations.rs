@@ -32,7 +32,47 @@ pub(super) fn recipes(code: &str) -> Vec<InlineCall> {
         None => line.split_once(':')?.1.split_once(';').map(|(_, recipe)| recipe),
     });
     let texts = lines.map(|line| without_variables(line.trim_start_matches(['@', '-', '+', ' ', '\t'])));
-    texts.map(|text| InlineCall::Text(Field::literal(text))).collect()
+    let mut found: Vec<InlineCall> = texts.map(|text| InlineCall::Text(Field::literal(text))).collect();
+    // `$(shell CODE)` and `NAME != CODE`.
+    for (at, name) in code.match_indices("(shell ").chain(code.match_indices("{shell ")) {
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        let text = rest.split(['\n', '}']).next().unwrap_or_default();
+        found.push(InlineCall::Text(Field::literal(before_close(text))));
+    }
+    let assigned =
+        code.lines().filter(|line| !line.starts_with('\t')).filter_map(|line| line.split_once("!="));
+    found.extend(assigned.map(|(_, text)| InlineCall::Text(Field::literal(without_variables(text.trim())))));
+    found
+}
+
+/// A text up to the bracket that closes one before it.
+fn before_close(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return text.get(..at).unwrap_or_default(),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text
+}
+
+/// What Tcl and Expect run: `exec CODE`, `spawn CODE`, `open "|CODE"`.
+pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
+    let mut found = Vec::new();
+    for start in ["exec ", "spawn ", "open \"|", "open {|", "open |"] {
+        for (at, start) in code.match_indices(start) {
+            let is_word = code.get(..at).unwrap_or_default().ends_with(|c: char| is_part(c) || c == '-');
+            let rest = code.get(at + start.len()..).unwrap_or_default();
+            let text = rest.split(['\n', ';', ']', '}', '"']).next().unwrap_or_default();
+            if !is_word && !text.trim().is_empty() {
+                found.push(InlineCall::Text(Field::literal(text)));
+            }
+        }
+    }
+    found
 }
 
 /// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.

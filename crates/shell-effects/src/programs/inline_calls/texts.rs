@@ -180,3 +180,24 @@ pub(crate) fn joined_texts(code: &str) -> Vec<String> {
     }
     found
 }
+
+/// The texts after a name in an object of JSON, up to its end.
+pub(crate) fn json_values(text: &str) -> Vec<Field> {
+    let (mut values, mut rest, mut is_value) = (Vec::new(), text, false);
+    while let Some(c) = rest.chars().next() {
+        if let Some((value, after)) = literal(rest) {
+            if is_value {
+                values.push(value);
+            }
+            (rest, is_value) = (after, false);
+            continue;
+        }
+        match c {
+            '}' => break,
+            ':' => is_value = true,
+            _ => {}
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    values
+}

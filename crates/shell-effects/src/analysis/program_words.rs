@@ -1,0 +1,81 @@
+//! Words in the place of the program that are not its plain name: patterns of the shell, unknown values, programs of git.
+
+use crate::Quoting;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::{Language, is_wholly_unknown};
+use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::script_files::WrittenCode;
+use crate::programs::table;
+
+impl Analyzer<'_> {
+    /// A program of git with the name of its subcommand: `/usr/lib/git-core/git-push`.
+    pub(super) fn dashed_git(&mut self, first: &Field, fields: &[Field]) {
+        let name = table::name_of(&first.text);
+        let Some(subcommand) = name.strip_prefix("git-") else { return };
+        if table::by_name("git").is_some_and(|git| git.subcommand(subcommand).is_some()) {
+            let rest = fields.get(1..).unwrap_or_default();
+            let words = [Field::literal("git"), Field::literal(subcommand)];
+            let words: Vec<Field> = words.into_iter().chain(rest.iter().cloned()).collect();
+            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+    }
+
+    /// A pattern of the shell in the place of the program: the first file that it matches is the program.
+    pub(super) fn matched_program(&mut self, first: &Field, fields: &[Field]) {
+        let rest = fields.get(1..).unwrap_or_default();
+        if matches!(first.kind, FieldKind::Glob | FieldKind::Tree) {
+            let command = self.last_command();
+            let interpreter = first.text.as_str();
+            self.any_written(&WrittenCode {
+                command,
+                interpreter,
+                language: Language::NewShell,
+                arguments: rest,
+            });
+        }
+        let matched: Vec<Field> = self.matched_files(first).into_iter().filter(Field::is_literal).collect();
+        if !matched.is_empty() {
+            let words: Vec<Field> = matched.into_iter().chain(rest.iter().cloned()).collect();
+            self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+    }
+
+    /// Words without quotes that are not known may be empty: the command is what follows them then.
+    pub(super) fn after_empty_words(&mut self, fields: &[Field], command: usize) {
+        let may_be_empty = |field: &&Field| {
+            is_wholly_unknown(field)
+                && !field.holes.is_empty()
+                && field.holes.iter().all(|(_, quoting)| *quoting == Quoting::Bare)
+        };
+        let count = fields.iter().take_while(may_be_empty).count();
+        let rest = fields.get(count..).unwrap_or_default();
+        if count > 0 && rest.first().is_some_and(Field::is_literal) {
+            self.perhaps(command, rest);
+        }
+    }
+
+    /// A value that is not known may be empty also as the start of the program's name: `${x}git push`.
+    pub(super) fn after_empty_start(&mut self, fields: &[Field], command: usize) {
+        let Some((first, rest)) = fields.split_first() else { return };
+        let end = first.holes.iter().fold(0, |end, (hole, _)| if hole.start == end { hole.end } else { end });
+        let name = first.text.get(end..).unwrap_or_default();
+        let is_name = end > 0 && !name.is_empty() && first.holes.iter().all(|(hole, _)| hole.end <= end);
+        if !is_name || name.contains('/') || first.kind != FieldKind::Unknown {
+            return;
+        }
+        let fields: Vec<Field> = std::iter::once(Field::literal(name)).chain(rest.iter().cloned()).collect();
+        self.perhaps(command, &fields);
+    }
+
+    /// Runs a command that may be what another one is.
+    fn perhaps(&mut self, command: usize, fields: &[Field]) {
+        let mut output = std::mem::take(&mut self.streams.output);
+        self.one_of([true, false], |analyzer, is_it| {
+            if is_it {
+                analyzer.wrap(command, |analyzer| analyzer.run_fields(fields));
+                output.add(std::mem::take(&mut analyzer.streams.output));
+            }
+        });
+        self.streams.output = output;
+    }
+}
