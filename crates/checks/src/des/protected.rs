@@ -7,6 +7,7 @@ use crate::paths::{Links, normalise};
 use conclaude_core::dialect;
 use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
+use conclaude_os::files;
 use conclaude_store::root::{claude_folder, client_folder};
 
 const CONFIG_NAMES: [&str; 3] = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
@@ -70,6 +71,14 @@ fn moved_files() -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// The program that runs now, and the one that a registration by name starts: without it no rule applies. Those in packages of a
+/// project are known by their paths.
+fn programs() -> impl Iterator<Item = PathBuf> {
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let named = std::env::var_os("PATH").and_then(|path| files::program_on(&path, "conclaude"));
+    own.into_iter().chain(named)
+}
+
 /// Whether this is a settings file in a folder of Claude Code's.
 fn is_settings(name: &str) -> bool {
     !name.contains('/') && name.starts_with("settings") && name.ends_with(".json")
@@ -131,11 +140,15 @@ impl ProtectedPaths {
             .chain(conclaude_store::load::user_file())
             .chain(configs)
             .chain(moved_files());
-        let on_disk: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
+        let mut on_disk: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
+        let paths = on_disk.iter().map(|path| folded_path(path)).collect();
+        let programs: Vec<PathBuf> = programs().filter(|path| !path.starts_with(root)).collect();
+        let files = programs.iter().map(|path| folded_path(path)).collect();
+        on_disk.extend(programs);
         ProtectedPaths {
             bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
-            paths: on_disk.iter().map(|path| folded_path(path)).collect(),
-            files: Vec::new(),
+            paths,
+            files,
             on_disk,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::side_effects;
 use crate::analysis::variables::{MAX_VARIABLES, Value};
 use crate::programs::system;
 use crate::syntax::tree::{Operation, Piece, Word};
@@ -64,6 +65,7 @@ impl Analyzer<'_> {
             Some(Operation::Index(word)) => {
                 self.substitutions(word);
                 self.evaluate_index(word);
+                self.sets_by(word);
                 // The first element has the index 0 or 1, as the shell has it.
                 ParameterValue::Unknown
             }
@@ -74,6 +76,9 @@ impl Analyzer<'_> {
             Some(Operation::Other(word)) => {
                 self.substitutions(word);
                 self.evaluate_hidden(word, true);
+                if matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with(':')) {
+                    self.sets_by(word);
+                }
                 if let Some(fields) = self.slice(name, word) {
                     return ParameterValue::Fields(fields);
                 }
@@ -82,6 +87,13 @@ impl Analyzer<'_> {
                 }
                 ParameterValue::Unknown
             }
+        }
+    }
+
+    /// Arithmetic in an index or an offset may set a variable: `${a[PATH=1]}`.
+    fn sets_by(&mut self, word: &Word) {
+        if side_effects::assigns(word) && !self.is_harmless_arithmetic(word) {
+            self.side_effect(side_effects::shown(word));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::programs::program::Program;
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
 /// For who allows the program without the option: `-x=x` is a command that it runs, `-x=c` code, or another thing by which it runs
-/// or writes something, `-x=f` a file of such, and `-x!` does so without a value. `-` alone: names have one dash, as in Go.
+/// or writes something, `-x=f` a file of such, and `-x!` does so without a value. A single dash before all others says that flags are never joined.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]
@@ -107,6 +107,11 @@ fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
     longer.unwrap_or(name)
 }
 
+/// Whether what follows one dash is always one name: `go test -count=1`. A single dash at the start of the flags says so.
+fn has_long_names(flags: &str) -> bool {
+    flags.starts_with("- ")
+}
+
 /// Whether a flag runs or writes something without a value.
 pub(crate) fn acts_alone(flags: &str, name: &str) -> bool {
     flags.split_ascii_whitespace().any(|flag| flag.strip_suffix('!') == Some(name))
@@ -162,19 +167,23 @@ fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments)
 
 /// `-abc`, `-ovalue`, `-o value`, or one long name after a single dash; whether the next word was taken.
 fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
-    let has_whole_names = flags.split_ascii_whitespace().any(|flag| flag == "-");
     if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
         found.flags.push((field.text.clone(), next.cloned()));
         return next.is_some();
     }
+    if has_long_names(flags) {
+        let name = field.text.split('=').next().unwrap_or_default();
+        let takes_next = !field.text.contains('=') && takes(flags, name) == Takes::Next;
+        let value = field.text.split_once('=').map(|(_, value)| field.with(value));
+        let value = if takes_next { next.cloned() } else { value };
+        found.flags.push((name.to_owned(), value));
+        return takes_next && next.is_some();
+    }
     if let Some((name, value)) = field.text.split_once('=')
-        && (has_whole_names || name.len() > 2 && takes(flags, name) == Takes::Next)
+        && name.len() > 2
+        && takes(flags, name) == Takes::Next
     {
         found.flags.push((name.to_owned(), Some(field.with(value))));
-        return false;
-    }
-    if has_whole_names && field.text.len() > 2 {
-        found.flags.push((field.text.clone(), None));
         return false;
     }
     let chars = field.text.char_indices().skip(1);

@@ -22,12 +22,13 @@ const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude
     --log-file=w --filter= --rsync-path=c --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
     --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
     --backup-dir=";
-const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= --execute=c --use-askpass=x \
+const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= \
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
     --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
     --load-cookies=r --save-cookies=w --tries= --timeout= --wait= --limit-rate= --config=f \
     --ca-certificate=r --certificate=r --private-key=r --accept= --reject= --domains= --level= --rejected-log=w \
-    --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r";
+    --hsts-file=w --warc-file=w --warc-dedup=r --warc-tempdir=w --ca-directory= --crl-file=r --execute=c \
+    --use-askpass=x";
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[

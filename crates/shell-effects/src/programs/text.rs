@@ -111,7 +111,7 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if let Some(program) = files.first() {
             writes_own_files = uses_own_names(&program.text);
             let does = code_access::of("awk", &program.text);
-            if does.writes || does.runs {
+            if does.runs || does.writes {
                 analyzer.acts_by(&program.shown(), call.command);
             }
             // All of it is what another command prints.

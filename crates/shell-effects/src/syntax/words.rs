@@ -345,7 +345,11 @@ impl<'a> Parser<'a> {
         if !self.eat("}") {
             return self.error("`}` is missing");
         }
-        if is_length {
+        // The index of the element whose length is asked for is evaluated like any other.
+        let is_number = |word: &Word| {
+            word.iter().all(|piece| matches!(piece, Piece::Plain(text) if !text.contains(['=', '+', '-'])))
+        };
+        if is_length && !matches!(&operation, Some(Operation::Index(index)) if !is_number(index)) {
             operation = Some(Operation::Length);
         } else if is_indirect {
             operation = Some(Operation::Indirect(operation.map(words_of).unwrap_or_default()));

@@ -112,7 +112,11 @@ fn of_object<'a>(input: &'a Map<String, Value>, are_files: bool, found: &mut Vec
 fn of_value<'a>(value: &'a Value, is_file: bool, found: &mut Vec<Cow<'a, str>>) {
     match value {
         Value::String(text) if is_file => add(text, found),
-        Value::Array(values) => values.iter().for_each(|value| of_value(value, is_file, found)),
+        Value::Array(values) => values.iter().for_each(|value| match value {
+            // `{"files": [{"path": "src/a.rs"}]}`
+            Value::Object(inner) => of_object(inner, false, found),
+            _ => of_value(value, is_file, found),
+        }),
         Value::Object(inner) => of_object(inner, is_file, found),
         _ => {}
     }
@@ -252,7 +256,12 @@ mod tests {
             (json!({"edit": {"filePath": "a"}}), vec!["a"]),
             (json!({"uri": "file:///a/b"}), vec!["/a/b"]),
             (json!({"uri": "https://example.com/.env", "path": "", "file": 7}), vec![]),
-            (json!({"a": {"a": {"a": {"a": {"a": {"path": "deep"}}}}}}), vec![]),
+            (json!({"a": {"a": {"a": {"a": {"a": {"path": "deep"}}}}}}), vec!["deep"]),
+            (json!({"uri": "FILE://localhost/a/%2eenv"}), vec!["/a/.env"]),
+            (json!({"uri": "file:/a/.env#L1"}), vec!["/a/.env", "/a/.env#L1"]),
+            (json!({"uri": "file:///%00", "path": "%2e"}), vec!["%2e"]),
+            (json!({"files": [[["a"]], {"./b": [1], "c": "d"}]}), vec!["./b", "a"]),
+            (json!({"edits": [{"src/a.rs": [{"old": "b"}]}], ".env": null}), vec![".env", "src/a.rs"]),
         ] {
             let mut found = named_files(input.as_object().unwrap());
             found.sort_unstable();
