@@ -219,10 +219,10 @@ fn pack_show_lists_the_rules_with_what_they_do() {
     assert_snapshot!(shown.lines().take(6).collect::<Vec<_>>().join("\n"), @"
     Git commands that lose or publish work are blocked, or the user decides. Committing, branching and pulling are free.
 
-    RULE                 ACTION  MESSAGE
-    force-push           block   A forced push rewrites the remote's history. Push without `--force`, or ask the user.
-    force-push-refspec   block   A refspec with `+` is a forced push, which rewrites the remote's history. Push without it, or ask the user.
-    push-mirror          block   This overwrites or deletes all branches of the remote. Push single branches, or ask the user.
+    RULE                       ACTION  MESSAGE
+    force-push                 block   A forced push rewrites the remote's history. Push without `--force`, or ask the user.
+    force-push-refspec         block   A refspec with `+` is a forced push, which rewrites the remote's history. Push without it, or ask the user.
+    push-mirror                block   This overwrites or deletes all branches of the remote. Push single branches, or ask the user.
     ");
     assert_snapshot!(shown.lines().rev().take(2).collect::<Vec<_>>().join("\n"), @"
     `conclaude pack show git-safety --yaml` prints the pack itself.

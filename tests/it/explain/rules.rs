@@ -34,9 +34,10 @@ fn rules_that_do_not_match_take_few_lines() {
           "!.env.template", "!.env.dist", edit-pem, edit-ssh, edit-gnupg, edit-aws,
           edit-kube, edit-netrc, edit-git-credentials, "!node_modules/", "!.venv/",
           "!site-packages/"
-      · each of 3 uneditableFiles in pack:git-safety is not compared: nothing is
+      · each of 4 uneditableFiles in pack:git-safety is not compared: nothing is
         written or deleted
-          git-files, "!.git/index.lock", "!{node_modules,.venv}/"
+          git-files, "!.git/index.lock", "!.git/info/exclude",
+          "!{node_modules,.venv}/"
       ✗ unreadableFiles ".env" in pack:secrets env
           does not cover notes.txt
           covers .env
@@ -57,16 +58,16 @@ fn rules_that_do_not_match_take_few_lines() {
           push-delete-refspec, no-verify, no-verify-push, skip-hooks-variable,
           hooks-uninstall, config-by-variable, config-by-option, other-settings,
           force-with-lease, amend, reset-hard, clean, checkout-paths, checkout-all,
-          checkout-files, checkout-force, restore-worktree, restore-staged,
-          restore, stash-drop, branch-delete, branch-replace, tag-delete,
-          filter-branch, reflog-expire, gc-now, clean-by-option, gc-prune, prune,
+          checkout-files, checkout-force, restore-worktree, restore-staged, restore,
+          stash-drop, branch-delete, branch-replace, tag-delete, filter-branch,
+          reflog-expire, gc-now, clean-by-option, gc-prune, prune,
           update-ref-delete, update-ref
-      · each of 3 toolUsageValidation in pack:git-safety covers no file of cat
+      · each of 2 toolUsageValidation in pack:git-safety covers no file of cat
         notes.txt .env
-          config-system, config-global, worktree-remove-temporary
-      · each of 3 toolUsageValidation in pack:git-safety does not match cat
+          config-system, config-global
+      · each of 4 toolUsageValidation in pack:git-safety does not match cat
         notes.txt .env
-          worktree-remove, config-recovery, config-hooks
+          worktree-remove-temporary, worktree-remove, config-recovery, config-hooks
       · each of 4 toolUsageValidation in pack:secrets does not match cat notes.txt
         .env
           print-secret, send-environment, send-environment-as-argument,

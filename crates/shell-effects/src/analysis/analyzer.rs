@@ -66,6 +66,8 @@ pub(super) struct Scope {
     pub(super) unordered: usize,
     /// How deeply it is nested.
     pub(super) depth: usize,
+    /// How many copies of programs and scripts run it, each under another name.
+    pub(super) copies: usize,
     /// The first command of the substitutions of the command at hand, and the first one of its pipeline.
     pub(super) start: usize,
     pub(super) pipeline: usize,
@@ -133,6 +135,7 @@ impl<'a> Analyzer<'a> {
                 loops: 0,
                 unordered: 0,
                 depth: 0,
+                copies: 0,
                 start: 0,
                 pipeline: 0,
             },

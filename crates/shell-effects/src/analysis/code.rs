@@ -11,6 +11,9 @@ use crate::programs::{code_access, code_exclusions, editors, inline_calls};
 use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
 
+/// Copies of copies are followed so far: in loops they multiply.
+const MAX_COPIES: usize = 2;
+
 /// What runs a code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Language {
@@ -216,11 +219,16 @@ impl Analyzer<'_> {
         match stream {
             Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
             Stream::Nothing | Stream::File => {}
+            Stream::Copy(_) if self.scope.copies >= MAX_COPIES => self.nothing_known(interpreter, language),
             // A program or a script under another name.
             Stream::Copy(path) => {
                 let words: Vec<Field> =
                     std::iter::once(Field::literal(&*path)).chain(arguments.iter().cloned()).collect();
-                self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+                let copies: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.copies;
+                self.restoring(copies, |analyzer| {
+                    analyzer.scope.copies += 1;
+                    analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+                });
             }
             Stream::Text(printed) => {
                 if printed.and_more {

@@ -351,7 +351,7 @@ mod tests {
                 }
             }
         }
-        for line in ["conclaude Stop\n", "\n conclaude\t Stop", "conclaude Hooks\tStop"] {
+        for line in ["conclaude Stop\n", "\n conclaude\t Stop", "conclaude Stop\t"] {
             assert!(CommandLine::parse(line).is_some_and(|line| line.is_ours("Stop")), "{line:?}");
         }
         assert!(!CommandLine::parse("conclaude Hooks\nStop").is_some_and(|line| line.is_ours("Stop")));
