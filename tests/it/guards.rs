@@ -400,6 +400,7 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
         "./link trust --yes",
         "cp /usr/bin/conclaude ./zz && ./zz uninstall",
         "ln -s /usr/bin/conclaude zz; ./zz audit reset --yes",
+        "cat /usr/bin/conclaude > zz; ./zz $(echo trust)",
         "xargs conclaude < README.md",
         "npx -y conclaude@latest trust --yes",
         &format!("rm -f {program}"),
@@ -418,6 +419,7 @@ fn own_files_are_as_well_protected_as_guarded_ones() {
     }
     for command in [
         "conclaude validate .conclaude.yaml",
+        "echo ls > run.sh; chmod +x run.sh; ./run.sh $X *.txt",
         "conclaude explain PreToolUse --file .conclaude.yaml",
         "cat .conclaude.yaml",
         "./gradlew install",

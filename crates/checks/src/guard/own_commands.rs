@@ -75,7 +75,7 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
         // What `xargs` adds may be any of its subcommands.
         let is_open = command.unknown.iter().any(|part| part.word == 1 && part.part.start == 0);
         (may_change(command, arguments) || is_open)
-            && (is_our_name(program) || is_our_file(program, call, effects))
+            && (is_our_name(program) || is_our_file(program, arguments, call, effects))
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
@@ -158,17 +158,25 @@ fn is_changing(arguments: &[String]) -> bool {
 }
 
 /// Whether a program may be ours by another name: a pattern, a link, a copy, or what this command writes itself.
-fn is_our_file(program: &str, call: &ToolCall<'_>, effects: &Effects) -> bool {
+fn is_our_file(program: &str, arguments: &[String], call: &ToolCall<'_>, effects: &Effects) -> bool {
     if !program.contains('/') {
         return false;
     }
     let touch = call.ground.touch(Access::Read, program);
+    let name_of = |touch: &Touch| touch.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let is_written = |other: &Touch| other.access != Access::Read && other.path == touch.path;
-    let is_linked = || touch.path.file_name().is_some_and(|name| is_our_name(&name.to_string_lossy()));
-    program.contains(['*', '?', '['])
+    let is_linked = || name_of(&touch).is_some_and(|name| is_our_name(&name));
+    // A script that is written and then given `$x` is not ours, unless it may be made of our program.
+    let is_told = || is_changing(arguments) && !arguments.iter().any(|word| word.contains(['$', '`']));
+    let has_us = |touch: &Touch| name_of(touch).is_some_and(|name| is_our_name(&name) || is_pattern(&name));
+    is_pattern(program)
         || is_linked()
-        || effects.touches.iter().any(is_written)
+        || effects.touches.iter().any(is_written) && (is_told() || effects.touches.iter().any(has_us))
         || is_copy_of_us(&touch.path)
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
 }
 
 /// A file with the content of the program that runs now.
