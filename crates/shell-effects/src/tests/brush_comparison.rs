@@ -91,6 +91,7 @@ fn commands_are_parsed_as_by_brush() {
     // brush refuses `select`, a substitution with `;` in `for ((…))`, a `)` in a substitution and a here-document without an end. We
     // refuse a subscript with blanks, about which the user is then asked.
     insta::assert_snapshot!(different.join("\n"), @r#"
+    cat <<$'E\x46'⏎EF⏎c\⏎at .env: Some(2), not None
     for ((i=$(cat .env);;)); do :; done: Some(1), not None
     select x in a; do cat .env; done: Some(1), not None
     echo $(case a in a) cat .env;; esac): Some(1), not None
@@ -100,6 +101,7 @@ fn commands_are_parsed_as_by_brush() {
     a=(1)# ; cat .env: Some(1), not Some(0)
     cat <<EOF⏎text⏎EO\⏎F⏎cat .env: Some(2), not None
     echo $[a[0] <<E ]⏎cat .env⏎E: Some(3), not Some(1)
+    BASH_ENV=<(echo cat .env) bash -c :: Some(1), not None
     select x in a b; do echo $x; break; done: Some(2), not None
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)
     f=x:.env; IFS[0 + 0]=:; cat $f: None, not Some(2)

@@ -131,6 +131,7 @@ fn commands_are_parsed_as_by_a_complete_parser() {
         }
     }
     insta::assert_snapshot!(different.join("\n"), @r"
+    cat <<$'E\x46'⏎EF⏎c\⏎at .env: Some(2), not Some(1)
     echo `echo \`cat .env\``: Some(3), not Some(2)
     x[$(cat .env)]=1: Some(1), not Some(2)
     echo ${ cat .env; }: Some(2), not Some(1)
