@@ -64,7 +64,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// By this option a command runs or writes something of which nothing else is known.
+    /// By this option a command runs or writes something, and nothing else is known of that.
     pub(crate) fn acts_by(&mut self, option: &str, command: usize) {
         if let Some(command) = self.command_mut(command) {
             command.acts_by.push(option.to_owned());

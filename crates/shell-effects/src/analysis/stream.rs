@@ -15,7 +15,7 @@ pub(crate) enum Stream {
     Text(Rc<PrintedText>),
     /// The content of a file that was there before, which is not read.
     File,
-    /// The same of the file at this path, of which it is a copy or a link.
+    /// The same of the file at this path: it is a copy or a link.
     Copy(Rc<str>),
     /// One file per line.
     Files(Vec<Target>),

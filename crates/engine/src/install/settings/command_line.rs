@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// The shell looks for a program or gives an argument of which this character is a part.
+    /// To the shell this character is a part of the program or of an argument.
     #[test]
     fn only_blanks_separate_words() {
         for c in ['\u{a0}', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{feff}', '\u{3000}'] {

@@ -70,7 +70,7 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-/// Adds a name, or the text of which it is the prefix, and says how long that is.
+/// Adds a name, or the text after a prefix, and says how long that is.
 fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Token<'c>>) -> Option<usize> {
     // What hides other names. `$_` is the line at hand.
     if name.len() > 1 && name.starts_with('_') {
