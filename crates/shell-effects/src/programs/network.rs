@@ -213,10 +213,10 @@ fn wget_settings(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let mut words = vec![Field::literal("wget"), Field::literal("--no-config")];
     for setting in &settings {
-        let Some((name, value)) = setting.split_once('=').filter(|_| !setting.trim_start().starts_with('#'))
-        else {
+        if setting.trim_start().starts_with('#') {
             continue;
-        };
+        }
+        let Some((name, value)) = setting.split_once('=') else { continue };
         let name = name.trim().to_ascii_lowercase().replace('_', "-");
         let option = if name == "logfile" { "output-file" } else { &name };
         words.push(Field::literal(format!("--{option}={}", value.trim())));

@@ -127,8 +127,11 @@ impl GitCall {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(program, "sh")));
         }
         for operand in &self.rest {
-            let address = operand.text.rsplit_once('=').filter(|_| operand.text.starts_with("--"));
-            analyzer.connected(&operand.with(address.map_or(operand.text.as_str(), |(_, value)| value)));
+            let address = match operand.text.rsplit_once('=') {
+                Some((option, value)) if option.starts_with("--") => value,
+                _ => &operand.text,
+            };
+            analyzer.connected(&operand.with(address));
         }
     }
 
