@@ -165,5 +165,5 @@ fn picture_of_watch() {
 
 /// The name of the scratch project, as the first line shows it.
 fn test_name(screen: &str) -> String {
-    Regex::new(r"conclaude-test-\w+…?").unwrap().find(screen).unwrap().as_str().to_owned()
+    Regex::new(r"conclaude-t[\w-]+…?").unwrap().find(screen).unwrap().as_str().to_owned()
 }

@@ -2,7 +2,6 @@
 
 mod agents;
 mod answers;
-mod bad_input;
 mod deferral;
 mod doctor;
 mod own_files;
@@ -10,77 +9,14 @@ mod possible;
 mod records;
 mod registration;
 mod steps;
-mod tool_calls;
 mod validate;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Outcome, Test, binary};
-
-pub(crate) const CLIENTS: [&str; 4] = ["codex", "copilot", "qwen", "gemini"];
-
-fn folder(client: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures").join(client)
-}
-
-/// The names of all captures of a client.
-fn captures(client: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder(client)).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".json")).collect();
-    names.sort();
-    names
-}
-
-/// A capture of a client, in the project of the test.
-fn capture(client: &str, file: &str, test: &Test) -> Value {
-    let text = std::fs::read_to_string(folder(client).join(file)).unwrap();
-    serde_json::from_str(&text.replace("/home/me/project", test.root().to_str().unwrap())).unwrap()
-}
-
-/// Calls an event as it is registered with the client, in the project's folder.
-fn call(client: &str, event: &str, test: Test, payload: &Value) -> Outcome {
-    let test = test.stdin(payload.to_string());
-    let mut command = test.program(binary());
-    command.args(["--client", client, event]);
-    test.run_as(command)
-}
-
-/// The event of a capture.
-fn event_of(file: &str) -> &str {
-    file.split('.').next().unwrap()
-}
-
-/// The name that a client has for our PreToolUse, PostToolUse, UserPromptSubmit or Stop.
-fn event_name(client: &str, ours: &'static str) -> &'static str {
-    match (client, ours) {
-        ("gemini", "PreToolUse") => "BeforeTool",
-        ("gemini", "PostToolUse") => "AfterTool",
-        ("gemini", "UserPromptSubmit") => "BeforeAgent",
-        ("gemini", "Stop") => "AfterAgent",
-        _ => ours,
-    }
-}
-
-#[test]
-fn every_capture_is_recognised_and_passes_silently() {
-    for client in CLIENTS {
-        for file in captures(client) {
-            let test =
-                Test::event(event_of(&file)).config("subagentStop: {commands: {nobody: [{run: 'true'}]}}");
-            let payload = capture(client, &file, &test);
-            let recognised = conclaude_core::dialect::of(payload.as_object().unwrap()).name;
-            assert_eq!(recognised, client, "{file}");
-            let done = call(client, event_of(&file), test, &payload).silent();
-            assert_eq!(done.stderr, "", "{client}: {file}");
-            // Without `--client` the payload decides.
-            let done = done.again().stdin(payload.to_string()).run().silent();
-            assert_eq!(done.stderr, "", "{client}: {file}");
-        }
-    }
-}
+use crate::common::Test;
+use crate::common::clients::{call, capture, event_of};
 
 #[test]
 fn no_capture_of_claude_code_is_taken_for_that_of_another_client() {

@@ -4,12 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::common::Test;
+use crate::common::hook_answers::{ALLOW, ASK, DENY};
 
 mod import;
-
-const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because"}}"#;
-const ASK: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"are you sure?"}}"#;
-const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"harmless"}}"#;
 
 /// A config whose commands print these answers, one after the other, as hooks of PreToolUse.
 fn answering(more: &str, answers: &[&str]) -> String {

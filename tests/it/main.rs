@@ -47,7 +47,6 @@ mod guards;
 mod hook_protocol;
 mod hostile_git;
 #[cfg(target_os = "linux")]
-mod hostile_text;
 mod init;
 mod install;
 mod judge;
@@ -82,7 +81,6 @@ mod run;
 #[cfg(target_os = "linux")]
 mod sandbox_denials;
 #[cfg(target_os = "linux")]
-mod sandbox_questions;
 mod security;
 mod subagent_stop;
 mod switch;

@@ -223,7 +223,7 @@ fn agents_without_a_file_and_agents_beside_the_main_thread_are_agents_of_their_s
 fn transcripts_of_other_projects_are_counted_and_all_projects_shows_them() {
     let test = Test::stop();
     let root = test.root();
-    let mut other = Transcripts::of(&root.with_file_name("other-of-this-test"), "other").below(&root);
+    let mut other = Transcripts::of(Path::new("/tmp/other-of-this-test"), "other").below(&root);
     other.prompt(None, "Hello.").says(None, "Hello.");
     insta::assert_snapshot!(shown_in(&root, &["report"]), @"
     exit 1

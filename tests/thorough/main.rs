@@ -9,7 +9,12 @@ mod common;
 
 mod audit_memory;
 mod bounds;
+mod client_payloads;
+mod client_tool_calls;
 mod corpus;
 mod everyday;
+mod hostile_text;
+mod imported_hooks;
 mod pack_tables;
 mod same_decisions;
+mod sandbox_questions;

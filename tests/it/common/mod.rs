@@ -16,12 +16,14 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
+pub(crate) mod clients;
 pub(crate) mod collector;
 pub(crate) mod des;
 pub(crate) mod desktop;
 pub(crate) mod environment;
 #[cfg(unix)]
 pub(crate) mod git;
+pub(crate) mod hook_answers;
 pub(crate) mod outcome;
 pub(crate) mod program;
 pub(crate) mod server;

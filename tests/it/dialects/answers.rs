@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use super::{CLIENTS, call, capture, event_name};
+use crate::common::clients::{CLIENTS, call, capture, event_name};
 use crate::common::{Outcome, Test};
 
 fn shown(client: &str, done: &Outcome) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{capture, event_name};
+use crate::common::clients::{capture, event_name};
 use crate::common::{Outcome, Test, binary, run_in as run};
 
 const CONFIG: &str = "\

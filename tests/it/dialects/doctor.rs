@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{CLIENTS, call, capture, event_name};
+use crate::common::clients::{CLIENTS, call, capture, event_name};
 use crate::common::{Outcome, Test, run_in as run};
 
 const RULES: &str =

@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use super::{CLIENTS, call, capture, event_name};
 use crate::common::Test;
+use crate::common::clients::{CLIENTS, call, capture, event_name};
 use crate::common::environment::run_in;
 
 fn events(client: &str) -> Value {

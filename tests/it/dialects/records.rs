@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{call, capture};
+use crate::common::clients::{call, capture};
 use crate::common::environment::run_in;
 use crate::common::{Outcome, Test};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::CLIENTS;
+use crate::common::clients::CLIENTS;
 use crate::common::{Test, conclaude_in, run_in as run};
 
 const ALL: [&str; 5] = ["claude", "codex", "copilot", "qwen", "gemini"];

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{call, capture};
 use crate::common::Test;
+use crate::common::clients::{call, capture};
 use crate::common::workflow::{MARKERS, todo};
 
 /// The call of an agent with a step, as the client makes it, and the test for what follows.

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn rules_that_do_not_match_take_few_lines() {
-    let test = Test::stop().config("extends: ['pack:secrets', 'pack:git-safety']\n");
+    let test = Test::stop().config("extends: ['pack:secrets', 'pack:lockfiles']\n");
     assert_snapshot!(explained(&test, &["PreToolUse", "--command", "cat notes.txt .env"]), @r#"
     exit 0
     ----- stdout
@@ -19,7 +19,7 @@ fn rules_that_do_not_match_take_few_lines() {
 
     Config
       project  pack:secrets
-      project  pack:git-safety
+      project  pack:lockfiles
       project  .conclaude.yaml
 
     What it does, as guards see it
@@ -34,10 +34,14 @@ fn rules_that_do_not_match_take_few_lines() {
           "!.env.template", "!.env.dist", edit-pem, edit-ssh, edit-gnupg, edit-aws,
           edit-kube, edit-netrc, edit-git-credentials, "!node_modules/", "!.venv/",
           "!site-packages/"
-      · each of 4 uneditableFiles in pack:git-safety is not compared: nothing is
+      · each of 29 uneditableFiles in pack:lockfiles is not compared: nothing is
         written or deleted
-          git-files, "!.git/index.lock", "!.git/info/exclude",
-          "!{node_modules,.venv}/"
+          package-lock, npm-shrinkwrap, yarn-lock, pnpm-lock, bun-lock, bun-lockb,
+          deno-lock, cargo-lock, uv-lock, poetry-lock, pdm-lock, pipfile-lock,
+          go-sum, go-work-sum, gemfile-lock, composer-lock, mix-lock, pubspec-lock,
+          podfile-lock, package-resolved, gradle-lockfile, nuget-lock, flake-lock,
+          terraform-lock, chart-lock, "!node_modules/", "!vendor/", "!.venv/",
+          "!target/"
       ✗ unreadableFiles ".env" in pack:secrets env
           does not cover notes.txt
           covers .env
@@ -52,22 +56,6 @@ fn rules_that_do_not_match_take_few_lines() {
           keychains, system-passwords, histories, cargo, credentials-json,
           service-accounts, tfstate, kdbx, "!node_modules/", "!.venv/",
           "!site-packages/"
-      · each of 35 toolUsageValidation in pack:git-safety does not match cat
-        notes.txt .env
-          force-push, force-push-refspec, push-mirror, push-delete,
-          push-delete-refspec, no-verify, no-verify-push, skip-hooks-variable,
-          hooks-uninstall, config-by-variable, config-by-option, other-settings,
-          force-with-lease, amend, reset-hard, clean, checkout-paths, checkout-all,
-          checkout-files, checkout-force, restore-worktree, restore-staged, restore,
-          stash-drop, branch-delete, branch-replace, tag-delete, filter-branch,
-          reflog-expire, gc-now, clean-by-option, gc-prune, prune,
-          update-ref-delete, update-ref
-      · each of 2 toolUsageValidation in pack:git-safety covers no file of cat
-        notes.txt .env
-          config-system, config-global
-      · each of 4 toolUsageValidation in pack:git-safety does not match cat
-        notes.txt .env
-          worktree-remove-temporary, worktree-remove, config-recovery, config-hooks
       · each of 4 toolUsageValidation in pack:secrets does not match cat notes.txt
         .env
           print-secret, send-environment, send-environment-as-argument,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CLIENTS, call, capture, event_name};
+use crate::common::clients::{CLIENTS, call, capture, event_name};
 use crate::common::{Outcome, Test};
 
 const CONFIG: &str = "\

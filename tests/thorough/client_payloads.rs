@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CLIENTS, call, capture, event_name};
+use crate::common::clients::{CLIENTS, call, capture, captures, event_name, event_of};
 use crate::common::{Test, binary};
 
 #[test]
@@ -100,5 +100,23 @@ fn an_unknown_event_runs_the_commands_of_its_section() {
         assert!(done.has("ran"), "{client}: {}", done.stderr);
         let done = call(client, "TodoCompleted", done.again(), &payload).silent();
         assert!(done.has("done"), "{client}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn every_capture_is_recognised_and_passes_silently() {
+    for client in CLIENTS {
+        for file in captures(client) {
+            let test =
+                Test::event(event_of(&file)).config("subagentStop: {commands: {nobody: [{run: 'true'}]}}");
+            let payload = capture(client, &file, &test);
+            let recognised = conclaude_core::dialect::of(payload.as_object().unwrap()).name;
+            assert_eq!(recognised, client, "{file}");
+            let done = call(client, event_of(&file), test, &payload).silent();
+            assert_eq!(done.stderr, "", "{client}: {file}");
+            // Without `--client` the payload decides.
+            let done = done.again().stdin(payload.to_string()).run().silent();
+            assert_eq!(done.stderr, "", "{client}: {file}");
+        }
     }
 }
